@@ -30,7 +30,7 @@ test('a person who reloads the page in the middle goes on where they were', asyn
   const { claimedBy } = await takeover(request, asked);
   await page.reload();
   await inControl(page);
-  await expect(page.locator('#banner-lead')).toHaveText('You are on it:');
+  await expect(page.locator('#banner-lead')).toHaveText('You are helping with:');
   expect(await takeover(request, asked)).toMatchObject({ state: 'claimed', claimedBy });
   // A second page of the same person, opened from the first, does not take its place.
   const [copy] = await Promise.all([page.waitForEvent('popup'), page.evaluate(() => void window.open(location.href))]);

@@ -64,7 +64,7 @@ test('a person gives a page the files it asks for, or none', async ({ page, requ
   await page.getByRole('button', { name: 'Take control' }).click();
   await remote.click({ x: 300, y: 300 });
   await dialog.getByRole('checkbox', { name: 'two.txt' }).check();
-  await dialog.getByRole('button', { name: 'Use it' }).click();
+  await dialog.getByRole('button', { name: 'Use selected' }).click();
   await release.click();
   await expect.poll(told).toContain('chosen two.txt=second');
 

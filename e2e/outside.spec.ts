@@ -80,7 +80,7 @@ test('a person allows what a page was refused', async ({ page, request, context 
   await expect(bar).toBeHidden();
   await remote.click({ x: 140, y: 70 });
   await received(request, session, 'refused 1'); // nothing is blocked
-  await expect(bar).toContainText(`${site.slice(7)} asked to know your location. It was blocked.`);
+  await expect(bar).toContainText(`${site.slice(7)} asked to know your location. The request was blocked.`);
   await accessible(page, 'a page was refused a permission');
 
   // The position is that of the person's device, if their own browser permits that.

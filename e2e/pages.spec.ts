@@ -282,7 +282,7 @@ test('two people pass control between them', async ({ page, browser, baseURL }) 
   await page.getByRole('button', { name: 'Take control' }).click();
   const ask = other.getByRole('button', { name: 'Ask for control' });
   await ask.click();
-  await expect(other.getByRole('button', { name: /^Asked, \d+ s$/ })).toBeDisabled();
+  await expect(other.getByRole('button', { name: /^Requested \(\d+ s\)$/ })).toBeDisabled();
   await expect(asks).toContainText(/They get it in \d+ s/);
   await accessible(page, 'asked for control');
   await page.getByRole('button', { name: 'Keep control' }).click();

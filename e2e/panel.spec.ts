@@ -73,7 +73,7 @@ test('what happens in the browser is one time line, to be narrowed down and look
   await expect(page.getByRole('tab', { name: 'Payload' })).toBeFocused();
   await expect(detail).toContainText("it's: 1");
   await page.getByRole('tab', { name: 'Timing' }).click();
-  await expect(detail.getByRole('rowheader', { name: 'Waiting for the answer' })).toBeVisible();
+  await expect(detail.getByRole('rowheader', { name: 'Waiting for the response' })).toBeVisible();
   await accessible(page, 'a request in the panel');
   await detail.getByRole('button', { name: 'cURL' }).click();
   const command = await page.evaluate(() => navigator.clipboard.readText());
@@ -144,7 +144,7 @@ test('thousands of lines stay few elements, and are walked through by keyboard',
   expect(await list.locator('[role=option]').count()).toBeLessThan(80);
   await list.focus();
   await page.keyboard.press('Home');
-  await expect(page.getByRole('button', { name: 'Follow the newest' })).toHaveAttribute('aria-pressed', 'false');
+  await expect(page.getByRole('button', { name: 'Follow new events' })).toHaveAttribute('aria-pressed', 'false');
   await page.keyboard.press('PageDown');
   const active = page.locator('#events-list [aria-selected=true]');
   await expect(active).toBeInViewport();

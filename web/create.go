@@ -195,7 +195,7 @@ func (s *Server) createSession(c echo.Context) error {
 	return c.JSON(201, view)
 }
 
-// create starts a session for a request, within the caller's rate.
+// create starts a session for a request, within the caller's rate limit.
 func (s *Server) create(c echo.Context, req *createRequest) (*session.Session, error) {
 	opts, err := req.options()
 	if err != nil {

@@ -84,7 +84,7 @@ func (s *Server) routes() []route {
 		{method: get, path: one + "/view", name: "view", does: "The viewer's socket, subprotocol takeover.v1.", access: guests, role: view, kind: socket, query: []string{"resume"}, handler: s.view, answers: answer{status: 101, mime: "application/octet-stream"}},
 
 		{method: get, path: one + "/files", name: "listFiles", does: "The session's files, oldest first: downloads, uploads, what scripts wrote. With a share link, only downloads and people's uploads.", access: guests, role: help, query: []string{"limit", "cursor"}, handler: s.listFiles, answers: answer{body: files.File{}, list: "files"}},
-		{method: post, path: one + "/files", name: "uploadFile", does: "Add a file: a form with it, or the file itself and ?name=; with ?add=true an existing file is not replaced; share links never replace files.", access: guests, role: help, slow: true, query: []string{"name", "add"}, handler: s.uploadFile, body: uploadForm{}, answers: answer{status: 201, body: files.File{}}},
+		{method: post, path: one + "/files", name: "uploadFile", does: "Upload a file, as a multipart form, or as the raw body with ?name=. With ?add=true, an existing file is kept. Share links never replace files.", access: guests, role: help, slow: true, query: []string{"name", "add"}, handler: s.uploadFile, body: uploadForm{}, answers: answer{status: 201, body: files.File{}}},
 		{method: get, path: one + "/files/:name", name: "getFile", does: "A file's content. With a share link, only downloads and people's uploads.", access: guests, role: help, slow: true, handler: s.getFile, answers: answer{mime: "application/octet-stream"}},
 		{method: del, path: one + "/files/:name", name: "deleteFile", does: "Remove a file.", handler: s.deleteFile, answers: answer{status: 204}},
 
@@ -101,7 +101,7 @@ func (s *Server) routes() []route {
 		{method: get, path: one + "/runs/:run/picture", name: "getRunPicture", does: "What the page showed when a run failed, unless a secret was on the screen.", handler: s.getRunPicture, answers: answer{mime: "image/jpeg"}},
 		{method: get, path: one + "/runs/:run/script", name: "getRunScript", does: "What a run was given: code, file name, arguments.", handler: s.getRunScript, answers: answer{body: session.RunScript{}}},
 
-		{method: get, path: "/v1/saved-scripts", name: "listSavedScripts", does: "Saved scripts, the newest change first.", query: []string{"limit", "cursor"}, handler: s.listSaved, answers: answer{body: savedscripts.Script{}, list: "scripts"}},
+		{method: get, path: "/v1/saved-scripts", name: "listSavedScripts", does: "Saved scripts, most recently changed first.", query: []string{"limit", "cursor"}, handler: s.listSaved, answers: answer{body: savedscripts.Script{}, list: "scripts"}},
 		{method: post, path: "/v1/saved-scripts", name: "saveScript", does: "Keep a script under a name; pass its id as script to run it.", handler: s.saveScript, body: savedRequest{}, answers: answer{status: 201, body: savedscripts.Script{}}},
 		{method: get, path: "/v1/saved-scripts/:script", name: "getSavedScript", does: "One saved script.", handler: s.getSaved, answers: answer{body: savedscripts.Script{}}},
 		{method: patch, path: "/v1/saved-scripts/:script", name: "changeSavedScript", does: "Rename a saved script, change its code or arguments.", handler: s.changeSaved, body: savedRequest{}, answers: answer{body: savedscripts.Script{}}},
@@ -109,13 +109,13 @@ func (s *Server) routes() []route {
 
 		{method: get, path: "/v1/webhooks", name: "listWebhooks", does: "Webhook addresses and their delivery status.", handler: s.listWebhooks, answers: answer{body: webhooksView{}}},
 		{method: post, path: "/v1/webhooks/test", name: "testWebhooks", does: "Send webhook.test to every address.", handler: s.testWebhooks, answers: answer{status: 202, body: webhooksView{}}},
-		{method: get, path: "/v1/webhooks/deliveries", name: "listDeliveries", does: "Deliveries that wait or failed for good, oldest first; ?dead=true returns only the failed ones.", query: []string{"limit", "cursor", "dead"}, handler: s.listDeliveries, answers: answer{body: webhook.Delivery{}, list: "deliveries"}},
+		{method: get, path: "/v1/webhooks/deliveries", name: "listDeliveries", does: "Pending and permanently failed deliveries, oldest first; ?dead=true returns only the failed ones.", query: []string{"limit", "cursor", "dead"}, handler: s.listDeliveries, answers: answer{body: webhook.Delivery{}, list: "deliveries"}},
 		{method: post, path: "/v1/webhooks/deliveries/:delivery/retry", name: "retryDelivery", does: "Send a delivery again, with a fresh set of retries.", handler: s.retryDelivery, answers: answer{status: 202, body: webhook.Delivery{}}},
 
 		{method: post, path: one + "/takeovers", name: "requestTakeover", does: "Ask for a person.", handler: s.requestTakeover, body: takeoverRequest{}, answers: answer{status: 201, body: session.TakeoverInfo{}}},
 		{method: get, path: one + "/takeovers", name: "listSessionTakeovers", does: "The session's takeovers, oldest first.", query: []string{"limit", "cursor"}, handler: s.listSessionTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers"}},
 		{method: get, path: "/v1/takeovers", name: "listTakeovers", does: "The inbox over all sessions; ?state=pending.", query: []string{"limit", "cursor", "state"}, handler: s.listTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers"}},
-		{method: get, path: one + "/takeovers/:tid", name: "getTakeover", does: "One takeover; ?wait=60s answers when it ended or time is up.", access: guests, role: help, slow: true, query: []string{"wait"}, handler: s.getTakeover, answers: answer{body: session.TakeoverInfo{}}},
+		{method: get, path: one + "/takeovers/:tid", name: "getTakeover", does: "One takeover; with ?wait=60s, responds when the takeover ends or the wait is over.", access: guests, role: help, slow: true, query: []string{"wait"}, handler: s.getTakeover, answers: answer{body: session.TakeoverInfo{}}},
 		{method: post, path: one + "/takeovers/:tid/claim", name: "claimTakeover", does: "Say that you are on it.", access: guests, role: help, handler: s.claimTakeover, body: struct{}{}, answers: answer{body: session.TakeoverInfo{}}},
 		{method: patch, path: one + "/takeovers/:tid", name: "extendTakeover", does: "Set the time left, in ms from now.", handler: s.extendTakeover, body: extendRequest{}, answers: answer{body: session.TakeoverInfo{}}},
 		{method: post, path: one + "/takeovers/:tid/done", name: "finishTakeover", does: "Say that it is done.", access: guests, role: help, handler: s.finishTakeover, body: doneRequest{}, answers: answer{body: session.TakeoverInfo{}}},
@@ -151,7 +151,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/scripts", name: "pageScripts", does: "Page: saved scripts.", handler: s.pageScripts, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/sessions/:id", name: "pageSession", does: "Page: one session.", framed: true, access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/takeover/:id", name: "pageTakeover", does: "Page: one takeover, for the person who was asked.", framed: true, access: guests, role: help, byTakeover: true, handler: s.pageTakeover, answers: answer{mime: mimeHTML}},
-		{method: get, path: "/settings", name: "pageSettings", does: "Page: what this browser does, and how the server is set.", handler: s.pageSettings, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/settings", name: "pageSettings", does: "Page: this browser's preferences and the server's settings.", handler: s.pageSettings, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/login", name: "pageLogin", does: "Page: sign in; with ?code=, the page posts the code of a sign-in link.", access: public, query: []string{"next", "code"}, handler: s.pageLogin, answers: answer{mime: mimeHTML}},
 		{method: post, path: "/login", name: "login", does: "Trade a key, or the code of a sign-in link, for a cookie.", access: public, handler: s.login, answers: answer{status: 303, mime: mimeHTML}},
 		{method: post, path: "/logout", name: "logout", does: "End the sign-in.", access: public, handler: s.logout, answers: answer{status: 303, mime: mimeHTML}},

@@ -270,7 +270,7 @@ func SampleScript(baseURL string) string {
 }
 
 const sample = `// Signs in to the demo site, with a person's help
-// for the slider and the code.
+// for the password, the slider and the code.
 await page.goto('%s/demo/login');
 await page.getByLabel('Email').fill('%s');
 

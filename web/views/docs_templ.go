@@ -84,7 +84,7 @@ func Docs(p DocsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<a href=\"#socket\">The viewer's socket</a> <a href=\"#problems\">Errors</a></nav><main class=\"docs-body\"><header><h1>API</h1><p>JSON in and out. Durations are milliseconds, times ISO 8601. <a href=\"/openapi.json\">openapi.json</a> describes every field.</p></header><section aria-labelledby=\"begin\"><h2 id=\"begin\">Get started</h2><p>Send a key as <code>Authorization: Bearer KEY</code> or <code>steel-api-key: KEY</code>. Sockets and streams also take <code>?token=</code>. Start a browser, and run a script in it:</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<a href=\"#socket\">The viewer's socket</a> <a href=\"#problems\">Errors</a></nav><main class=\"docs-body\"><header><h1>API</h1><p>JSON in and out. Durations are milliseconds, times ISO 8601. <a href=\"/openapi.json\">openapi.json</a> describes every field.</p></header><section aria-labelledby=\"begin\"><h2 id=\"begin\">Get started</h2><p>Send a key as <code>Authorization: Bearer KEY</code> or <code>steel-api-key: KEY</code> (for clients of Steel). Sockets and streams also take <code>?token=</code>. Start a browser, and run a script in it:</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -96,7 +96,7 @@ func Docs(p DocsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>A script asks for a person with <code>requestTakeover('what to do')</code>; a program uses this call, and gets a link for that person as <code>url</code>:</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>A script asks for a person with <code>requestTakeover('what to do')</code>; a program makes this call instead; <code>url</code> in the response is the link to send:</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -163,7 +163,7 @@ func Docs(p DocsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<section aria-labelledby=\"socket\"><h2 id=\"socket\">The viewer's socket</h2><p>The messages of <code>GET /v1/sessions/:id/view</code>, subprotocol <code>takeover.v1</code>: JSON texts with a <code>type</code>. Optional fields are marked with a question mark. Pictures are binary messages; <code>docs/protocol.md</code> describes them.</p><h3>From the client</h3><ul class=\"calls\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<section aria-labelledby=\"socket\"><h2 id=\"socket\">The viewer's socket</h2><p>The messages of <code>GET /v1/sessions/:id/view</code>, subprotocol <code>takeover.v1</code>: JSON text messages with a <code>type</code> field. Optional fields are marked with a question mark. Pictures are binary messages; <code>docs/protocol.md</code> describes them.</p><h3>From the client</h3><ul class=\"calls\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

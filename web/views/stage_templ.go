@@ -358,7 +358,7 @@ func remoteChooser() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<span>Choose from this device</span></button><p class=\"hint\">The file is uploaded to the remote browser and kept until the session ends.</p><input type=\"file\" id=\"remote-chooser-picker\" tabindex=\"-1\" aria-label=\"Files of this device\" hidden></div><fieldset id=\"remote-chooser-stored\" class=\"stored\" hidden><legend>Or use a file from this session</legend><div id=\"remote-chooser-list\" class=\"stored-list\"></div></fieldset><p id=\"remote-chooser-state\" class=\"hint\" role=\"status\"></p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-chooser-cancel\">Cancel</button> <button type=\"submit\" class=\"button\" id=\"remote-chooser-accept\" disabled>Use it</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<span>Choose from this device</span></button><p class=\"hint\">The file is uploaded to the remote browser and kept until the session ends.</p><input type=\"file\" id=\"remote-chooser-picker\" tabindex=\"-1\" aria-label=\"Files of this device\" hidden></div><fieldset id=\"remote-chooser-stored\" class=\"stored\" hidden><legend>Or use a file from this session</legend><div id=\"remote-chooser-list\" class=\"stored-list\"></div></fieldset><p id=\"remote-chooser-state\" class=\"hint\" role=\"status\"></p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-chooser-cancel\">Cancel</button> <button type=\"submit\" class=\"button\" id=\"remote-chooser-accept\" disabled>Use selected</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -479,7 +479,7 @@ var keyWords = []struct {
 	words string
 }{
 	{[]string{"Tab"}, "Moves through this page. Once the remote page has the focus, all keys go there"},
-	{[]string{"Ctrl", "Alt", "Enter"}, "Leaves the remote page. Then Tab continues after it, Shift Tab before it"},
+	{[]string{"Ctrl", "Alt", "Enter"}, "Leaves the remote page. After that, Tab goes to the next control on this page, Shift Tab to the previous one"},
 	{[]string{"Ctrl", "V"}, "Pastes from this device into the remote page (⌘ V on a Mac)"},
 	{[]string{"Shift", "F10"}, "Opens the context menu in the remote page"},
 	{[]string{"Ctrl", "Enter"}, "Runs the script, while the editor has the focus (⌘ ↵ on a Mac)"},

@@ -24,7 +24,7 @@ async function redeem(): Promise<void> {
     show(byId('locked-retry'), true);
     return;
   }
-  if (framed && !(await keptCookie())) return over('Your browser blocks cookies of embedded pages. Open the link in its own window, or serve both pages over HTTPS.');
+  if (framed && !(await keptCookie())) return over('Your browser blocks cookies in embedded pages. Open the link in its own window, or serve both pages over HTTPS.');
   enter();
 }
 

@@ -75,7 +75,7 @@ export class ContextMenu {
     }
   }
 
-  /** At the point that was pressed, or in the middle if the menu key was used; always inside the window. */
+  /** Places the menu at the point that was pressed, or in the middle if the menu key was used; always inside the window. */
   #place(): void {
     const { left, top, width, height } = this.screen.frame.getBoundingClientRect();
     const recent = performance.now() - this.#pressedAt < PRESSED;

@@ -16,7 +16,7 @@ export function showControl(live: Live): void {
   let known = false;
   const label = (party: Party): string => {
     if (party === 'me') return 'Release';
-    if (live.asked?.mine) return `Asked, ${secondsTo(live.asked.until)} s`;
+    if (live.asked?.mine) return `Requested (${secondsTo(live.asked.until)} s)`;
     return party === 'person' ? 'Ask for control' : 'Take control';
   };
   const update = (): void => {

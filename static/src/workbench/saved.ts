@@ -121,7 +121,7 @@ export class Scripts {
     const saved = this.#saved;
     const changed = saved !== null && (saved.code !== this.editor.value || JSON.stringify(saved.args) !== JSON.stringify(this.#args));
     setText(this.#name, saved ? saved.name + (changed ? ' •' : '') : UNSAVED);
-    this.#name.title = changed ? `${saved.name}, with changes that are not saved` : '';
+    this.#name.title = changed ? `${saved.name}, with unsaved changes` : '';
   }
 
   async #list(): Promise<void> {

@@ -46,7 +46,7 @@ export class PermissionQuestion {
     show(this.#bar, first !== undefined && allowed);
     if (!first || !allowed) return;
     const host = first.origin?.replace(/^https?:\/\//, '') || 'The page';
-    setText(byId('remote-permission-text'), `${host} asked ${WORDS[first.name ?? ''] ?? 'for a permission'}. It was blocked.`);
+    setText(byId('remote-permission-text'), `${host} asked ${WORDS[first.name ?? ''] ?? 'for a permission'}. The request was blocked.`);
     show(byId('remote-permission-hint'), first.name === 'geolocation');
   }
 

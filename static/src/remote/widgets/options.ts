@@ -23,7 +23,7 @@ export class OptionList {
   constructor(message: SelectMessage, private readonly answers: Answers) {
     this.#options = message.options ?? [];
     this.#multiple = message.multiple ?? false;
-    this.#list.setAttribute('aria-label', this.#multiple ? 'Choose any' : 'Choose one');
+    this.#list.setAttribute('aria-label', this.#multiple ? 'Choose one or more' : 'Choose one');
     if (this.#multiple) this.#list.setAttribute('aria-multiselectable', 'true');
     this.#rows = this.#options.map((option, index) => this.#row(option, index));
     this.#list.append(...this.#grouped());

@@ -154,8 +154,8 @@ export class Detail {
   #response(answer: CapturedEvent | undefined): Node {
     const body = answer?.data?.body;
     if (typeof body === 'string') return textOf(body, str(answer?.data?.mime_type));
-    if (!answer) return note('There is no answer yet.');
-    if (answer.type === 'network_loading_failed') return note(`There was no answer: ${str(answer.data?.error_text)}`);
+    if (!answer) return note('There is no response yet.');
+    if (answer.type === 'network_loading_failed') return note(`There was no response: ${str(answer.data?.error_text)}`);
     if (this.options.ended()) return note('The response body was not captured: it is not text, or the capture of bodies was off.');
     return h('div', {}, note('The response body was not captured: it is not text, or the capture of bodies is off.'), h('button', { type: 'button', class: 'button', on: { click: () => this.options.captureBodies() } }, 'Capture bodies from now on'));
   }
@@ -216,7 +216,7 @@ function headers(event: CapturedEvent, answer: CapturedEvent | undefined): Node 
 function timing(row: Row, answer: CapturedEvent | undefined): Node {
   const out = document.createDocumentFragment();
   const started = new Date(row.event.ts);
-  out.append(fields([['Began', `${timeOfDay(row.event.ts)}.${String(started.getMilliseconds()).padStart(3, '0')}`], ['Took', row.span && row.answer ? took(row.span.end - row.span.start) : 'not over yet']]));
+  out.append(fields([['Began', `${timeOfDay(row.event.ts)}.${String(started.getMilliseconds()).padStart(3, '0')}`], ['Duration', row.span && row.answer ? took(row.span.end - row.span.start) : 'in progress']]));
   const phases = phasesOf(answer);
   if (!phases) return out;
   const total = Math.max(0.001, phases.reduce((sum, { name, ms }) => sum + (name === 'ssl_ms' ? 0 : ms), 0));
@@ -242,7 +242,7 @@ function consoleMessage(event: CapturedEvent): Node {
   out.append(textOf(str(data.text)));
   const stack = (Array.isArray(data.stack_trace) ? data.stack_trace : []) as { function?: string; url?: string; line?: number; column?: number }[];
   if (stack.length) {
-    out.append(h('ol', { class: 'stack', 'aria-label': 'Where it was called' }, ...stack.map((call) => h('li', { text: visible(`${call.function || '(anonymous)'} — ${call.url ?? ''}:${call.line ?? 0}:${call.column ?? 0}`) }))));
+    out.append(h('ol', { class: 'stack', 'aria-label': 'Call stack' }, ...stack.map((call) => h('li', { text: visible(`${call.function || '(anonymous)'} — ${call.url ?? ''}:${call.line ?? 0}:${call.column ?? 0}`) }))));
   } else if (str(data.url)) out.append(note(`${str(data.url)}:${str(data.line)}:${str(data.column)}`));
   return out;
 }

@@ -22,7 +22,7 @@ export function burstOf(last: Burst | undefined, request: CapturedEvent): Burst 
 /** The phases of a request by the server's names, with their labels. */
 export const PHASES: readonly (readonly [string, string])[] = [
   ['blocked_ms', 'Queued'], ['dns_ms', 'Looking up the name'], ['connect_ms', 'Connecting'], ['ssl_ms', 'of which TLS'],
-  ['send_ms', 'Sending'], ['wait_ms', 'Waiting for the answer'], ['receive_ms', 'Receiving'],
+  ['send_ms', 'Sending'], ['wait_ms', 'Waiting for the response'], ['receive_ms', 'Receiving'],
 ];
 
 /** The phases that took place, in ms; null when unknown. */
