@@ -222,7 +222,7 @@ func TestPoolRootOutOfReach(t *testing.T) {
 	if err := os.Chmod(elsewhere, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("TMPDIR", elsewhere) // so that private is no longer a folder for temporary files
+	t.Setenv("TMPDIR", elsewhere) // so that the directory `private` is no longer inside the temp dir
 	_, err = browser.Launch(t.Context(), browser.LaunchOptions{Dir: filepath.Join(private, "one")})
 	if !errors.Is(err, browser.ErrUnreachable) {
 		t.Errorf("got %v", err)

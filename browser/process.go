@@ -97,9 +97,9 @@ func (p *Process) Err() error {
 	}
 }
 
-// Close asks Chromium to end, so that it writes its profile, kills it after
-// CloseGrace, and returns when everything has ended. It may be called more than
-// once, and after the process has died.
+// Close asks Chromium to exit, which lets it save its profile. It kills Chromium
+// after CloseGrace, and returns when everything has ended. It may be called more
+// than once, and after the process has died.
 func (p *Process) Close() error {
 	p.close.Do(func() {
 		p.mu.Lock()

@@ -220,7 +220,7 @@ func (r *Request) await(ctx context.Context, ready func() bool) error {
 }
 
 // WireHeaders returns the headers as sent, with cookies, and waits until they are
-// known. A request that was never sent returns Headers.
+// known. For a request that was never sent, it returns the same as Headers.
 func (r *Request) WireHeaders(ctx context.Context) ([]Header, error) {
 	var raw jsonv2.Value
 	err := r.await(ctx, func() bool {

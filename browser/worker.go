@@ -164,8 +164,8 @@ func (b *Browser) newWorkerLocked(parent *attachment, s *cdp.Session, info *targ
 	w.enterLocked(&attachment{browser: b, session: s, root: proto.FrameID(info.TargetID), parent: parent})
 }
 
-// worldLocked handles a worker's execution context, after which it is ready for
-// calls.
+// worldLocked handles a worker's execution context, after which the worker is ready
+// for calls.
 func (w *Worker) worldLocked(world *World) {
 	w.attachment.worlds[world.uniqueID] = world
 	w.pending = world

@@ -102,7 +102,7 @@ func (cl *Client) detach(ctx context.Context) error {
 		call.finish(reply{err: ErrDetached})
 	}
 	cl.closeSink()
-	if err != nil && !errors.Is(err, ErrClosed) { // the end of the connection has detached it
+	if err != nil && !errors.Is(err, ErrClosed) { // a closed connection has already detached it
 		return fmt.Errorf("detach client: %w", err)
 	}
 	return nil

@@ -270,7 +270,7 @@ func (c *Client) roundTrip(req *http.Request, r Request) (*http.Response, error)
 	}
 }
 
-// request converts a request to net/http's form.
+// request converts r to the request type of net/http.
 func (h *hop) request(ctx context.Context, r Request) (*http.Request, error) {
 	if !httpguts.ValidHeaderFieldName(r.Method) { // the method and header names must both be tokens
 		return nil, &Error{Text: fmt.Sprintf("Method must be a valid HTTP token [%q]", r.Method)}

@@ -46,8 +46,8 @@ func (p *progress) state(seq uint64) (kept, soon bool, changed <-chan struct{}) 
 }
 
 // wait waits until an event is stored. It returns false if that will not happen
-// soon. While somebody waits, the recorder does not wait for more events of a
-// batch.
+// soon. While there is a waiter, the recorder stores its batch at once instead of
+// filling it.
 func (p *progress) wait(ctx context.Context, seq uint64) (bool, error) {
 	kept, soon, changed := p.state(seq)
 	if kept || !soon {

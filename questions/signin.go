@@ -46,7 +46,8 @@ type SignIns struct {
 	declined map[*browser.Page]string // the origin whose sign-in a page is now declining
 }
 
-// signIn is the sign-in's part of a question: a document that a server refused.
+// signIn holds the fields of a question that are specific to HTTP authentication:
+// the document that the server (or a proxy) refused.
 type signIn struct {
 	url    string // of the document
 	origin string // of its server

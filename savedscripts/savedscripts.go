@@ -118,8 +118,8 @@ func (l *Scripts) bucket(ctx context.Context) (*store.Bucket, error) {
 	return b, nil
 }
 
-// List returns all scripts, the newest change first. The error is ErrNoStore, or the
-// store's.
+// List returns all scripts, most recently changed first. The error is ErrNoStore, or
+// the store's.
 func (l *Scripts) List(ctx context.Context) ([]Script, error) {
 	b, err := l.bucket(ctx)
 	if err != nil {

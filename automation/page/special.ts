@@ -1,6 +1,6 @@
 import type { Tagged } from './serialize.ts';
 
-/** Values that cannot be sent to another place, with Playwright's names for them. */
+/** Returns Playwright's placeholder for a value that cannot be serialised (window, document, a node), or undefined. */
 export function special(value: unknown): Tagged | undefined {
   if (typeof value !== 'object' || value === null)
     return undefined;

@@ -10,9 +10,10 @@ import (
 	"takeover/scripting/source"
 )
 
-// Catch clauses pass the caught error to the global function mendingName, so that
-// scripts see errors of the language in V8's wording (api/core/wording.ts).
-// caughtName is the variable of a clause that destructures the error.
+// mendingName is the global function that catch clauses pass the error to. It
+// rewrites built-in errors (TypeError and so on) in V8's wording
+// (api/core/wording.ts). caughtName is the variable used when the clause
+// destructures the error.
 const (
 	mendingName = "__takeover_mended"
 	caughtName  = "__takeover_caught"

@@ -16,7 +16,7 @@ export interface Printer {
 /** The heading of a difference. With `counts`, it contains the numbers of new and missing lines. */
 export interface Labels { expected?: string; received?: string; counts?: boolean }
 
-/** Text longer than this many characters is shown with less depth, and then with fewer members. */
+/** If a value's text reaches this length, it is printed again with less depth, then with fewer members. */
 const lengthLimit = 10_000;
 
 const formatPlugins = [plugins.DOMCollection, plugins.Immutable, plugins.AsymmetricMatcher];

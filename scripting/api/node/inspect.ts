@@ -20,7 +20,7 @@ export function inspect(value: unknown, depth: number = defaultDepth): string {
   return typeof value === 'string' ? value : new Inspector(depth).show(value, 0);
 }
 
-/** The arguments of a console call as one text, with %s and the like. */
+/** Formats the arguments of a console call as one string, and fills in %s and other placeholders. */
 export function format(args: readonly unknown[]): string {
   const [first, ...rest] = args;
   if (typeof first !== 'string' || !rest.length || !first.includes('%'))

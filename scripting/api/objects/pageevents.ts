@@ -1,4 +1,4 @@
-// Handles the server's events of pages, except those about documents (automation/pageevents.go).
+// Handles page events that the server sends, except those about documents (automation/pageevents.go).
 
 import { bindingCalled } from './bindings.ts';
 import { Download, type DownloadInit } from './download.ts';
