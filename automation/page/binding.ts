@@ -38,7 +38,7 @@ class Controller {
       delete (globalThis as Record<string, unknown>)[known.name];
   }
 
-  /** A function that calls the script's function. */
+  /** Returns a function that calls the script's function. */
   make(id: string): (...args: unknown[]) => Promise<unknown> {
     return (...args) => new SafePromise((resolve, reject) => {
       const seq = ++this.#last;
@@ -62,7 +62,7 @@ class Controller {
   }
 }
 
-/** The document's controller. The first caller creates it from the raw function that Chromium added. */
+/** Returns the document's controller. The first caller creates it from the raw function that Chromium added. */
 export function controller(key: string, rawName: string): Controller {
   const global = globalThis as unknown as Record<string | symbol, unknown>;
   const symbol = Symbol.for(key);

@@ -8,7 +8,7 @@ export class DragWatch {
     addEventListener('dragstart', this.note, { capture: true });
   }
 
-  /** Whether a drag started and no handler prevented it. */
+  /** Returns whether a drag started and no handler prevented it. */
   started(): boolean { return !!this.event && !this.event.defaultPrevented; }
 
   end() {

@@ -60,13 +60,13 @@ export class Elements {
     }
   }
 
-  /** Whether the element exists and is visible now. */
+  /** Returns whether the element exists and is visible now. */
   isVisible(target: Target): boolean {
     const element = this.resolver.all(target)[0];
     return !!element && this.injected.elementState(element, 'visible', target.frameVisible ?? true).matches;
   }
 
-  /** One property of each element. */
+  /** Reads one property of each element. */
   list(target: Target, property: 'innerText' | 'textContent'): string[] {
     return this.resolver.all(target).map(e => (property === 'innerText' ? (e as HTMLElement).innerText : e.textContent) ?? '');
   }
@@ -265,7 +265,7 @@ export class Elements {
     return input;
   }
 
-  /** The element's rectangle for a screenshot, once the element is visible and stable, scrolled into view. */
+  /** Returns the element's rectangle for a screenshot. First waits until the element is visible and stable, and scrolls it into view. */
   frameForScreenshot(task: Task, target: Target, scroll: (element: Element) => void): Promise<unknown> {
     this.resolver.announce(task, target);
     return this.resolver.find<unknown>(task, target, { frameVisible: true }, async element => {

@@ -1,7 +1,7 @@
 import { parse, serialize, type Tagged } from './serialize.ts';
 import { special } from './special.ts';
 
-/** A function of a script that runs in the page. */
+/** A script's function that runs in the page. */
 type Fn = (...args: unknown[]) => unknown;
 /** The arguments of Go's call, like the arguments object. */
 type Given = [Evaluator, Tagged | null, number, ...unknown[]];
@@ -35,7 +35,7 @@ export class Evaluator {
   /** Evaluates a script's source text in the global scope. */
   source(text: string): unknown { return pageEval(text); }
 
-  /** The same, as data. */
+  /** Evaluates a script's source text, and returns the result as data. */
   sourceValue(text: string): Tagged | Promise<Tagged> { return this.tag(this.source(text)); }
 
   /** Tags a value, or the value that a promise resolves to. */
@@ -90,7 +90,7 @@ function toData(value: unknown): Tagged {
   return serialize(value, special, { functions: 'undefined' });
 }
 
-// Functions of the fake clock's that return real time.
+// Returns the functions of the fake clock that return real time.
 function trueTime(): { requestAnimationFrame: (f: () => void) => void; setTimeout: (f: () => void, ms: number) => void } {
   const { __pwClock: clock } = globalThis as unknown as { __pwClock?: { builtins: typeof native } };
   return clock?.builtins ?? native;

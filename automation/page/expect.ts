@@ -91,7 +91,7 @@ export class Expectations {
     };
   }
 
-  // The result for an element that does not exist.
+  // Returns the result for an element that does not exist.
   private missing(o: { expression: string; isNot: boolean }): ExpectReply {
     if (!o.isNot && (o.expression === 'to.be.hidden' || o.expression === 'to.be.detached'))
       return { matches: true };

@@ -146,12 +146,12 @@ export class Layer {
     return this.snapshot(r, scope, (e, options) => this.injected.ariaSnapshot(e, options));
   }
 
-  /** The same as a tree, including the frames. */
+  /** Returns a snapshot as a tree, including the frames. */
   ariaTree(r: Request & Partial<AriaOptions>, scope?: Node) {
     return this.snapshot(r, scope, (e, options) => this.injected.ariaSnapshotJSON(e, options));
   }
 
-  /** The text of a tree, which may consist of several frames. The injected script formats what it gets as the received value. */
+  /** Returns the text of a tree, which may consist of several frames. The injected script formats what it gets as the received value. */
   ariaText(r: Request & { tree: unknown[] }) {
     const found = { ariaSnapshotJSON: () => ({ json: r.tree }) };
     return this.run(r, undefined, () => this.injected.ariaSnapshot.call(found, document, { mode: 'ai' }));
@@ -211,7 +211,7 @@ export class Layer {
     });
   }
 
-  /** The number of parts into which a selector is split by the frames that it enters. */
+  /** Returns how many parts a selector has. It is split where it enters a frame. */
   chunks(r: Request) {
     return this.run(r, undefined, () => this.resolver.chunks(r.selector).length);
   }
@@ -226,19 +226,19 @@ export class Layer {
     }
   }
 
-  /** The element that an operation kept. */
+  /** Returns the element that an operation kept. */
   take(task: number): Element | undefined {
     const element = this.kept.get(task);
     this.kept.delete(task);
     return element;
   }
 
-  /** The first element, or null, by reference. */
+  /** Returns the first element by reference, or null. */
   query(r: Omit<Target, 'scope'>, scope?: Node): Element | null {
     return this.resolver.all({ ...r, scope })[0] ?? null;
   }
 
-  /** All elements, by reference. */
+  /** Returns all elements by reference. */
   queryAll(r: Omit<Target, 'scope'>, scope?: Node): Element[] {
     return this.resolver.all({ ...r, strict: false, scope });
   }
@@ -250,7 +250,7 @@ export class Layer {
   finish(id: number, checked?: boolean | null, remote?: boolean) { return this.pointer.finish(id, checked, remote); }
   abandon(id: number) { this.pointer.abandon(id); }
 
-  /** For a frame's element: converts a point of the frame to a point of this document, and returns what covers the frame at that point. */
+  /** Converts a point of a frame to a point of this document, and returns what covers the frame at that point. `element` is the frame's element. */
   outward(element: HTMLElement, point: Point, hit: boolean): { x: number; y: number; covered?: string } | null {
     if (!element.isConnected)
       return null;

@@ -168,7 +168,7 @@ export class Pointer {
       scrollIfNeeded(element);
   }
 
-  // Undefined when no part of the element is in the viewport.
+  // Returns the point, or undefined when no part of the element is in the viewport.
   private point(element: Element, position?: Point): Point | undefined {
     const { innerWidth, innerHeight } = globalThis;
     if (position) {
@@ -193,7 +193,7 @@ export class Pointer {
   }
 }
 
-/** The boxes of an element, or those of its contents if it has none. */
+/** Returns the boxes of an element, or those of its contents if it has none. */
 function boxes(element: Element): ArrayLike<DOMRect> & Iterable<DOMRect> {
   const own = element.getClientRects();
   if (own.length || getComputedStyle(element).display !== 'contents')
@@ -226,12 +226,12 @@ class Arrival {
 
 const inFrame = () => window.parent !== window;
 
-/** The name of the missing state in the log. */
+/** Returns the name that the log has for a missing state. */
 export function missingText(state: string): string {
   return state === 'non-inert' ? '  element is inert' : `  element is not ${state}`;
 }
 
-// Chromium's own scrolling, which centres the element. It moves at once, whatever scroll-behavior the page asks for, because a point is computed
+// Scrolls as Chromium does, which centres the element. The page moves at once, whatever scroll-behavior it asks for, because a point is computed
 // right after it.
 function scrollIfNeeded(element: Element) {
   const root = element.ownerDocument.documentElement as HTMLElement;

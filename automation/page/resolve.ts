@@ -32,7 +32,7 @@ export class Resolver {
     }
   }
 
-  /** The selector's parts, one per frame. */
+  /** Returns the selector's parts, one per frame. */
   chunks(selector: string): ParsedSelector[] {
     let chunks = this.parsed.get(selector);
     if (!chunks) {
@@ -74,7 +74,7 @@ export class Resolver {
     return chunks;
   }
 
-  /** All elements, in document order; more than one is an error when strict. */
+  /** Returns all elements, in document order. If strict, more than one is an error. */
   all(target: Target): Element[] {
     const chunks = this.chunks(target.selector);
     const parsed = chunks[target.chunk ?? chunks.length - 1]!;
@@ -96,7 +96,7 @@ export class Resolver {
     for (const chunk of this.chunks(selector)) this.elementsOf(chunk, { selector });
   }
 
-  /** The iframe element to which the target's part leads. */
+  /** Returns the iframe element to which the target's part leads. */
   frameElement(target: Target): Element | undefined {
     const elements = this.all(target);
     for (const e of elements) {
@@ -106,7 +106,7 @@ export class Resolver {
     return elements[0];
   }
 
-  // The part of a selector for the target's own frame.
+  // Returns the part of a selector for the target's own frame.
   private textOf(target: Target): string {
     const chunks = this.chunks(target.selector);
     const { parts } = chunks[target.chunk ?? chunks.length - 1]!;
@@ -144,7 +144,7 @@ export class Resolver {
       task.log.push(`  locator resolved to ${preview}`);
   }
 
-  /** The reply for an element that was detached. */
+  /** Returns the reply for an element that was detached. */
   detached(task: Task, target: Target, element: Element): typeof again {
     if (target.scope === element)
       throw new Fatal('Element is not attached to the DOM');

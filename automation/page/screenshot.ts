@@ -62,7 +62,7 @@ export class Screenshots {
     }
   }
 
-  // Only the focused control has a caret.
+  // Hides all carets. Only the focused control has one.
   private hideCaret() {
     let element = document.activeElement;
     while (element?.shadowRoot?.activeElement)
@@ -84,7 +84,7 @@ export class Screenshots {
     });
   }
 
-  // Finite animations jump to their end. Infinite ones go back to their start until the picture is taken.
+  // Stops animations. Finite ones jump to their end. Infinite ones go back to their start until the picture is taken.
   private stopAnimations(roots: (Document | ShadowRoot)[]) {
     const stopped = new Set<Animation>();
     for (const root of roots) {

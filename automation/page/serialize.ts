@@ -219,7 +219,8 @@ function put<T>(list: T[], item: T): void {
   define(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }
 
-// By tag, so that errors of another realm count, and by prototype, so that subclasses of Error count whatever their tag is.
+// Returns whether a value is an error: by tag, so that errors of another realm count, and by prototype, so that subclasses of Error count whatever
+// their tag is.
 function isError(value: object, tag: string): value is Error {
   if (tag === '[object Error]' || tag === '[object DOMException]')
     return true;
@@ -230,7 +231,7 @@ function isError(value: object, tag: string): value is Error {
   return false;
 }
 
-// An object without own keys (for example a DOMRect) may have toJSON.
+// Calls toJSON of an object that has no own keys, such as a DOMRect, if there is one.
 function viaToJSON(value: object): { value: unknown } | undefined {
   try {
     const toJSON = (value as { toJSON?: unknown }).toJSON;
@@ -251,7 +252,7 @@ function position(path: (string | number)[]): string {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'; // RFC 4648, section 4
 
-/** Base64 of bytes, as RFC 4648 has it, with padding. */
+/** Encodes bytes as base64 with padding (RFC 4648). */
 export function toBase64(bytes: Uint8Array): string {
   let out = '';
   for (let i = 0; i < bytes.length; i += 3) {
@@ -263,7 +264,7 @@ export function toBase64(bytes: Uint8Array): string {
   return out;
 }
 
-/** The bytes of base64 text; characters outside the alphabet are skipped. */
+/** Decodes base64 text; characters outside the alphabet are skipped. */
 export function fromBase64(text: string): Uint8Array {
   const out = new Bytes(new Buf(Math.floor(text.replace(/[^A-Za-z0-9+/]/g, '').length * 3 / 4)));
   let bits = 0, held = 0, at = 0;

@@ -32,7 +32,7 @@ export class Task {
   private past = false;
   attempt = 0;
 
-  /** timeout is in milliseconds from now, 0 for none. resumed is the attempt at which a task that was Ready continues. */
+  /** Starts a task. timeout is in milliseconds from now, 0 for none. resumed is the attempt at which a task that was Ready continues. */
   constructor(private readonly injected: Injected, private readonly timeout: number, private readonly resumed?: number) {
     this.deadline = timeout ? this.now() + timeout : Infinity;
   }
@@ -63,7 +63,7 @@ export class Task {
     return value;
   }
 
-  /** Must be called right before changing the page. Throws Ready if the change must be permitted first. */
+  /** Throws Ready if a change of the page must be permitted first. Must be called right before such a change. */
   beforeChange() {
     if (this.waited)
       throw new Ready();
