@@ -1,7 +1,7 @@
 // https://playwright.dev/docs/test-assertions and /docs/api/class-locatorassertions
 import { test, expect } from '@playwright/test';
 
-// messageOf returns the error of an assertion that must fail, without colours.
+// Returns the message of an assertion that must fail, without colours.
 async function messageOf(assertion: Promise<void>) {
   const error = await assertion.then(() => undefined, (e: Error) => e);
   expect(error, 'the assertion held').toBeTruthy();

@@ -3,7 +3,7 @@ import { test, expect, type Page } from '@playwright/test';
 
 const log = (page: Page) => page.evaluate('window.log') as Promise<unknown[]>;
 
-// recorder records events of an element in window.log.
+// Returns a page that records an element's events in window.log.
 const recorder = (html: string, events: string, of = '#t') => `${html}<script>window.log = []; for (const name of '${events}'.split(' '))
   document.querySelector('${of}').addEventListener(name, e => log.push(name + (e.key ? ':' + e.key : '') + (e.button > 0 ? ':' + e.button : '')));</script>`;
 

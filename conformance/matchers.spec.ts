@@ -1,7 +1,7 @@
 // https://playwright.dev/docs/api/class-genericassertions
 import { test, expect } from '@playwright/test';
 
-// said returns the message of the error that a function throws, without colours.
+// Returns the message of the error that a function throws, without colours.
 function said(run: () => unknown) {
   try { run(); } catch (e) { return (e as Error).message.replace(/\x1b\[\d+m/g, ''); }
   throw new Error('nothing was thrown');
