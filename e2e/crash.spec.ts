@@ -5,7 +5,7 @@ import { accessible, auth, hasPicture, Remote, signIn } from './remote.js';
 
 /** A page whose renderer dies while people watch it. */
 
-/** The title shows how often the page was loaded and pressed. */
+/** Returns a page whose title shows how often it was loaded and pressed. */
 const page = (loads: number): string =>
   `<!doctype html><title>load ${loads}</title><body style="margin:0;height:100vh;background:rgb(${loads * 40} 0 0)" onclick="document.title='load ${loads} pressed'">`;
 

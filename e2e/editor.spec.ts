@@ -17,7 +17,7 @@ async function openEditor(page: Page): Promise<void> {
   await page.keyboard.press('Delete');
 }
 
-/** The names in the list of completions. */
+/** Returns the names in the list of completions. */
 const names = (page: Page) => page.locator('.suggest-widget.visible .monaco-list-row .label-name');
 
 const code = (page: Page) => page.locator('.monaco-editor .view-lines');
@@ -77,7 +77,7 @@ test('styles of the page do not reach into the editor', async ({ page }) => {
   expect.soft(await strays(page)).toEqual([]);
 });
 
-/** Rules of the page's stylesheet that name a class and match something inside the editor. */
+/** Returns the rules of the page's stylesheet that name a class and match something inside the editor. */
 function strays(page: Page): Promise<string[]> {
   return page.locator('.monaco-editor').evaluate((editor) => {
     const rulesIn = (list: CSSRuleList): CSSStyleRule[] => [...list].flatMap((rule) => [

@@ -17,7 +17,7 @@ async function windowOf(browser: Browser, width: (typeof WIDTHS)[number]): Promi
   return browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: { width, height: 844 } } as object);
 }
 
-/** Elements to press that are too small. Links and buttons in running text may be as small as the text. */
+/** Returns the links and controls that are too small for a finger. Links and buttons in running text may be as small as the text. */
 async function tooSmall(page: Page): Promise<string[]> {
   return page.evaluate((least) => {
     const text = 'p, pre, .output-body, .monaco-editor, .toasts';

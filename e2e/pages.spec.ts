@@ -525,7 +525,7 @@ test('a crash is told, and mended', async ({ page, baseURL, server }) => {
   }).toPass({ timeout: 15_000 });
 });
 
-/** The main processes of the Chromiums whose profiles are under a folder. */
+/** Returns the main processes of the Chromiums whose profiles are under a folder. */
 function browsersOf(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

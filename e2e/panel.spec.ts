@@ -178,7 +178,7 @@ test('borders between the panels are moved by keys, and stay where they were put
   expect((pane?.height ?? 0) / (side?.height ?? 1)).toBeCloseTo(0.24, 1);
 });
 
-/** How long the page's main thread works, in ms of its own time, so that a busy machine does not count. */
+/** Starts to measure how long the page's main thread works, in ms of its own time, so that a busy machine does not count. */
 async function working(page: Page): Promise<(what: () => Promise<void>) => Promise<number>> {
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });

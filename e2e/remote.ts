@@ -56,7 +56,7 @@ export class Remote {
     return { x: box.x + point.x * scale, y: box.y + point.y * scale };
   }
 
-  /** The colour of a point, as red, green and blue, each up to 255. */
+  /** Returns the colour of a point, as red, green and blue, each up to 255. */
   async color(point: Point): Promise<[number, number, number]> {
     return this.page.locator('#screen').evaluate((canvas: HTMLCanvasElement, { x, y }) => {
       const scale = canvas.width / 1280;
@@ -103,7 +103,7 @@ export class Remote {
 /** Number of points that a hand passes through on its way. */
 const STEPS = 24;
 
-/** Points between two points, one in each frame of the page, because a hand is not faster than that. */
+/** Yields points between two points, one in each frame of the page, because a hand is not faster than that. */
 async function* way(page: Page, from: Point, to: Point): AsyncGenerator<Point> {
   for (let i = 1; i <= STEPS; i++) {
     await page.evaluate(() => new Promise(requestAnimationFrame));

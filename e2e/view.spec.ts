@@ -76,19 +76,19 @@ class Line {
     this.port = await listen(this.#server, this.port);
   }
 
-  /** From now on nothing passes, and neither side is told. */
+  /** Drops all data from now on, without telling either side. */
   silence(): void {
     this.#silent = true;
     for (const socket of this.#ends.keys()) socket.unpipe().pause();
   }
 
-  /** Everything that was held back passes now. */
+  /** Passes on everything that was held back. */
   resume(): void {
     this.#silent = false;
     for (const [socket, other] of this.#ends) socket.pipe(other);
   }
 
-  /** New connections work from now on; silent ones stay silent. */
+  /** Lets new connections work from now on; silent ones stay silent. */
   speak(): void {
     this.#silent = false;
   }
