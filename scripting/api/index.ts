@@ -197,7 +197,7 @@ function fail(e: unknown): void {
     host.fail('Error', `thrown: ${inspect(e)}`, '', '');
 }
 
-// The stack without the message, which may contain lines that look like a stack.
+// Returns the stack without the message, which may contain lines that look like a stack.
 function stackOf(e: Error): string {
   const [stack, head] = [text(e.stack, ''), `${text(e.name, 'Error')}: ${text(e.message, '')}`];
   return stack.startsWith(head) ? stack.slice(head.length) : stack;

@@ -22,7 +22,7 @@ export function ahead<T>(op: string, params: object): Promise<T> {
   return answer;
 }
 
-/** The same, without a result. */
+/** Calls an operation whose result nobody needs. All later operations wait for it. */
 export function first(op: string, params: object): void { ahead(op, params).catch(() => {}); }
 
 function send<T>(op: string, params: object | undefined, trace: Trace, signal?: AbortSignal): Promise<T> {
@@ -70,7 +70,7 @@ export interface Abortable { signal?: AbortSignal }
 
 const abortedText = 'operation was aborted: ';
 
-/** The error of a call that a signal may have ended, with the log up to that point. */
+/** Returns the error of a call that a signal may have ended, with the log up to that point. */
 function abortedError(error: unknown, signal: AbortSignal): unknown {
   if (!signal.aborted || !(error instanceof Error) || !error.message.includes(abortedText))
     return error;
@@ -81,7 +81,7 @@ function abortedError(error: unknown, signal: AbortSignal): unknown {
   return new AbortError(`${reason}${begin}${log}  - ${abortedText}${reason}\n`, signal.reason);
 }
 
-/** The reason of a signal as text. */
+/** Returns a signal's reason as text. */
 export function reasonOf({ reason }: AbortSignal): string {
   return reason instanceof Error ? reason.message : String(reason);
 }
@@ -106,7 +106,7 @@ export function traceCalls(tracer: CallTracer): () => void {
   };
 }
 
-/** A name for a call in a trace. */
+/** Returns a new name for a call in a trace. */
 export function nextTraced(): string { return `call@${++lastTraced}`; }
 
 /** Sends an operation that appears in traces. */
@@ -193,8 +193,8 @@ function abortable(trace: Trace, signal: AbortSignal): Send {
 }
 
 /**
- * A step with one operation: like step with a body that sends op with params and passes the answer to take. The host does nearly all of it, which
- * takes a fraction of the time.
+ * Runs a step with one operation: like step with a body that sends op with params and passes the answer to take. The host does nearly all of it,
+ * which takes a fraction of the time.
  */
 export function stepOf<T>(name: string, title: () => string, op: string, params: () => object, take: ((answer: any) => T) | undefined, options?: object): Promise<T> {
   if (!before && !tracers && !(options as Abortable | undefined)?.signal) {
@@ -226,7 +226,7 @@ export function muted<T>(begin: () => T): T {
   }
 }
 
-/** An operation that is not a step of the script, such as disposing a handle. */
+/** Sends an operation that is not a step of the script, such as disposing a handle. */
 export function quietly<T>(op: string, params?: object): Promise<T> {
   return send<T>(op, params, host.trace());
 }
@@ -244,12 +244,12 @@ export class Timeouts {
   setGeneral(ms: number): void { this.general = ms; }
   setNavigation(ms: number): void { this.navigating = ms; }
 
-  /** For an action with these options. */
+  /** Returns the timeout of an action with these options. */
   action(options?: { timeout?: number }): number {
     return options?.timeout ?? this.general ?? this.parent?.action() ?? defaultTimeout;
   }
 
-  /** For a navigation with these options. */
+  /** Returns the timeout of a navigation with these options. */
   navigation(options?: { timeout?: number }): number {
     return options?.timeout ?? this.navigating ?? this.general ?? this.parent?.navigation() ?? defaultTimeout;
   }
@@ -306,7 +306,7 @@ function formatLog(log: string[]): string {
   return `\n${rule}${header}${rule}\n${log.join('\n')}\n${'='.repeat(2 * rule.length + header.length)}`;
 }
 
-/** The named fields of options, without missing ones. */
+/** Returns the named fields of options, without missing ones. */
 export function pick(options: object | undefined, names: readonly string[]): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const name of names) {

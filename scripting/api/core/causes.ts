@@ -9,7 +9,7 @@ const depthLimit = 8;
 /** How many errors of one AggregateError are shown. */
 const errorLimit = 20;
 
-/** The causes of an error as text to follow its stack, in Node's format. */
+/** Returns the causes of an error as text to follow its stack, in Node's format. */
 export function causesOf(e: Error, depth = 0): string {
   try {
     const inner: [string, unknown][] = [];

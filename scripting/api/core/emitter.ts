@@ -52,7 +52,7 @@ export class Emitter {
     return true;
   }
 
-  /** Called when listeners of an event are added or removed, for events that the server sends on demand. @internal */
+  /** Is called when listeners of an event are added or removed, for events that the server sends on demand. @internal */
   _listening?(event: string | undefined): void;
 
   #add(event: string, listener: Listener, once: boolean): this {

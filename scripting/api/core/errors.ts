@@ -82,7 +82,7 @@ export function dress(error: unknown, name: string, trace: Trace): unknown {
   return error;
 }
 
-/** The error of a refused member. `instead` names an alternative. */
+/** Throws the error of a refused member. `instead` names an alternative. */
 export function refuse(member: string, instead: string): never {
   throw new Error(`${member} is not available in Takeover: ${instead}`);
 }

@@ -11,19 +11,19 @@ export async function writeFile(send: Send, path: string, data: string | Uint8Ar
   return name;
 }
 
-/** A file's bytes, as a Buffer. */
+/** Reads a file as a Buffer. */
 export async function readFile(send: Send, path: string): Promise<Uint8Array> {
   const { data } = await send<{ data: string }>('files.read', { name: path });
   return buffer(data) as Uint8Array;
 }
 
-/** The bytes of the first file in a .zip whose name matches a pattern. */
+/** Reads the first file in a .zip whose name matches a pattern. */
 export async function readZipped(send: Send, path: string, entry: string): Promise<Uint8Array> {
   const { data } = await send<{ data: string }>('files.read', { name: path, entry });
   return buffer(data) as Uint8Array;
 }
 
-/** A file's text. */
+/** Reads a file as text. */
 export async function readTextFile(send: Send, path: string): Promise<string> {
   return utf8(await readFile(send, path));
 }

@@ -20,7 +20,7 @@ const absent: Record<string, string> = {
   alert: 'it is the page\'s: use page.evaluate()',
 };
 
-/** An error's message, with advice if it names something that only exists elsewhere. */
+/** Returns an error's message, with advice if it names something that only exists elsewhere. */
 export function explained(message: string): string {
   if (message === 'Value is not object coercible')
     return 'Cannot take properties of undefined or null';

@@ -28,15 +28,15 @@ export interface Host {
   test(title: string, status: string, duration: number, name: string, message: string, stack: string): void;
   log(level: string, text: string): void;
   trace(): Trace;
-  /** The frames of a trace that are in the script, each preceded by a newline. */
+  /** Returns the frames of a trace that are in the script, each preceded by a newline. */
   frames(trace: Trace): string;
-  /** The frames of an error's stack that are in the script, each preceded by a newline. */
+  /** Returns the frames of an error's stack that are in the script, each preceded by a newline. */
   tidy(stack: string): string;
   setTimer(f: () => void, ms: number, repeat: boolean): number;
   clearTimer(id: number): void;
   /** Sets whether a timer keeps the run from ending, as it does by default. */
   holdTimer(id: number, held: boolean): void;
-  /** Milliseconds since the worker started. */
+  /** Returns the milliseconds since the worker started. */
   now(): number;
   encode(text: string): ArrayBuffer;
   decode(buffer: ArrayBuffer, start: number, end: number, fatal: boolean): string;
@@ -44,18 +44,18 @@ export interface Host {
   /** Returns null if the text is not base64. */
   fromBase64(text: string): ArrayBuffer | null;
   random(bytes: number): ArrayBuffer;
-  /** A Unicode property as the inside of a character class; null for an unknown name. */
+  /** Returns a Unicode property as the inside of a character class; null for an unknown name. */
   unicode(property: string): string | null;
-  /** The data of a locale as JSON; null if there is none. */
+  /** Returns the data of a locale as JSON; null if there is none. */
   locale(name: string): string | null;
-  /** The plural form for a number with these digits. */
+  /** Returns the plural form for a number with these digits. */
   plural(locale: string, ordinal: boolean, integer: string, fraction: string): string;
   compare(locale: string, sensitivity: string, numeric: boolean, ignorePunctuation: boolean, a: string, b: string): number;
-  /** The canonical name of a time zone; null for an unknown name. */
+  /** Returns the canonical name of a time zone; null for an unknown name. */
   zoneName(name: string): string | null;
-  /** A time zone's offset from UTC in minutes and its abbreviation at a time, separated by a space. */
+  /** Returns a time zone's offset from UTC in minutes and its abbreviation at a time, separated by a space. */
   zone(name: string, ms: number): string;
-  /** The message for a refused module. */
+  /** Returns the message for a refused module. */
   cannotImport(name: string): string;
   /** Set by the API: modules that later bundles share, by name. */
   shared?: Record<string, object>;
@@ -65,19 +65,19 @@ export interface Host {
   watch(promise: Promise<unknown>, name: string, trace: Trace): void;
   /** Forgets a promise, because nobody can await it. */
   excuse(promise: unknown): void;
-  /** The state and the result of a promise. */
+  /** Returns the state and the result of a promise. */
   settled(promise: Promise<unknown>): ['pending' | 'fulfilled' | 'rejected', unknown];
-  /** An error's message in V8's words. */
+  /** Returns an error's message in V8's words. */
   reword(message: string, stack: unknown): string;
-  /** The name of the global that catch clauses call with the caught value. */
+  /** Returns the name of the global that catch clauses call with the caught value. */
   mending(): string;
-  /** Set by the API: the names of a class's members, or of all classes for '', as JSON. */
+  /** Set by the API: returns the names of a class's members, or of all classes for '', as JSON. */
   members?(name: string): string;
   /** Ends the run successfully. With json, at once; without it, as soon as nothing is pending. */
   finish(json: string | undefined): void;
-  /** The beginning of the program before the script: functions that its rewritten parts call. */
+  /** Returns the beginning of the program before the script: functions that its rewritten parts call. */
   helpers(): string;
-  /** The script's name in stacks. */
+  /** Returns the script's name in stacks. */
   filename(): string;
   /** Ends the run with an error. causes is text that follows the stack. */
   fail(name: string, message: string, stack: string, causes?: string): void;

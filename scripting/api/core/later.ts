@@ -7,7 +7,7 @@ export class Later<T extends object> {
 
   constructor(private readonly bundle: string) {}
 
-  /** The bundle's exports. */
+  /** Returns the bundle's exports. */
   get(): T { return this.loaded ??= host.extras(this.bundle) as T; }
 }
 

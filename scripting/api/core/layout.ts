@@ -27,7 +27,7 @@ const compactLevels = 3;
 const longestCell = 6;
 const mostColumns = 15;
 
-/** Parts with their braces. */
+/** Joins parts and puts braces around them. */
 export function lines(parts: string[], a: Around, l: Layout): string {
   const base = a.base === undefined ? '' : `${a.base} `;
   if (!parts.length)

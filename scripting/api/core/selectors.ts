@@ -25,12 +25,12 @@ function escapeRegExp(re: RegExp): string {
   return String(re).replace(/(^|[^\\])(\\\\)*(["'`])/g, '$1$2\\$3').replace(/>>/g, '\\>\\>');
 }
 
-/** Text in the form of internal:text and similar engines; s means strict, i not. */
+/** Writes text in the form of internal:text and similar engines; s means strict, i not. */
 function escapeText(text: Text, exact: boolean | undefined): string {
   return isRegExp(text) ? escapeRegExp(text) : `${stringify(text)}${exact ? 's' : 'i'}`;
 }
 
-/** Text as the value of an attribute in brackets. */
+/** Writes text as the value of an attribute in brackets. */
 function escapeAttribute(value: Text, exact: boolean | undefined): string {
   if (isRegExp(value))
     return escapeRegExp(value);
@@ -80,7 +80,7 @@ export interface FilterOptions {
   visible?: boolean;
 }
 
-/** The parts that filter options add to a selector in the given frame. */
+/** Returns the parts that filter options add to a selector in the given frame. */
 export function filters(options: FilterOptions | undefined, frame: unknown): string {
   let s = '';
   if (options?.hasText)
@@ -96,14 +96,14 @@ export function filters(options: FilterOptions | undefined, frame: unknown): str
   return s;
 }
 
-/** The selector of another locator, as part of a selector in the same frame. */
+/** Returns the selector of another locator, as part of a selector in the same frame. */
 export function inner(other: { _selector: string; _frame: unknown }, frame: unknown, complaint: string): string {
   if (other._frame !== frame)
     throw new Error(complaint);
   return stringify(other._selector);
 }
 
-/** Text or a pattern, written as code. */
+/** Writes text or a pattern as code. */
 export function quote(text: unknown): string {
   if (typeof text !== 'string')
     return String(text);

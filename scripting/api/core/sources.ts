@@ -6,8 +6,8 @@ const toText = Function.prototype.toString;
 const parsed = Function;
 
 /**
- * The text of a function, as an expression or as the shorthand of a method. Parts of the source that the script's engine does not support were
- * rewritten to functions at the top of the program. If the text uses them, it includes them.
+ * Returns the text of a function, as an expression or as the shorthand of a method. Parts of the source that the script's engine does not support
+ * were rewritten to functions at the top of the program. If the text uses such functions, it includes them.
  */
 export function sourceText(fn: Function): string {
   const text = toText.call(fn) as string;

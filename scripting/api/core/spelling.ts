@@ -5,10 +5,10 @@ import { quote, type FilterOptions, type Text } from './selectors.ts';
 /** Options of getByRole in the order in which they are written. */
 const roleOptions = ['name', 'exact', 'checked', 'disabled', 'selected', 'expanded', 'includeHidden', 'level', 'description', 'pressed'];
 
-/** Options of a call in braces, or nothing. */
+/** Writes the options of a call in braces, or nothing. */
 const braces = (parts: string[]) => parts.length ? `{ ${parts.join(', ')} }` : '';
 
-/** A call of the getBy family. */
+/** Writes a call of the getBy family. */
 export function spell(method: string, first: unknown, options: { exact?: boolean; name?: Text } = {}): string {
   const text = method === 'getByRole' ? options.name : first;
   const parts = Object.entries(options)
@@ -18,13 +18,13 @@ export function spell(method: string, first: unknown, options: { exact?: boolean
   return `${method}(${[quote(first), braces(parts)].filter(Boolean).join(', ')})`;
 }
 
-/** A selector given as text, with its filters. */
+/** Writes a selector given as text, with its filters. */
 export function spellSelector(selector: string, options?: FilterOptions): string {
   const text = selector && parts(selector).map(spellPart).join('.');
   return chain(text, spellFilters(options));
 }
 
-/** The filters of a locator: a call for each option. */
+/** Writes the filters of a locator: a call for each option. */
 export function spellFilters(options: FilterOptions = {}): string {
   const calls: string[] = [];
   const call = (name: keyof FilterOptions, value: string) => calls.push(`filter({ ${name}: ${value} })`);
@@ -41,7 +41,7 @@ export function spellFilters(options: FilterOptions = {}): string {
   return calls.join('.');
 }
 
-/** The n-th match, or the last one for -1. */
+/** Writes the call for the n-th match, or for the last one if n is -1. */
 export function spellNth(index: number): string {
   return index === 0 ? 'first()' : index === -1 ? 'last()' : `nth(${index})`;
 }
@@ -60,7 +60,7 @@ function spellPart(part: string): string {
   return `locator(${quote(part)})`;
 }
 
-/** The parts of a selector between >>, which have no meaning within quotes. */
+/** Returns the parts of a selector between >>, which have no meaning within quotes. */
 function parts(selector: string): string[] {
   const out: string[] = [];
   let quoted = '';

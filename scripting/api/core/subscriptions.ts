@@ -21,7 +21,7 @@ export class Subscriptions {
     this.#where = where;
   }
 
-  /** Called when listeners of an event, or of any event, were added or removed. */
+  /** Is called when listeners of an event, or of any event, were added or removed. */
   changed(event: string | undefined): void {
     for (const kind of event === undefined ? new Set(Object.values(kinds)) : [kinds[event]]) {
       if (kind === undefined)

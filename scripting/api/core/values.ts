@@ -12,7 +12,7 @@ const handles = new WeakSet<object>();
 /** Marks an object that is sent to the page by its id. */
 export function markHandle(handle: HandleLike): void { handles.add(handle); }
 
-/** An argument of an operation. `special` converts further values to handles. */
+/** Converts an argument of an operation. `special` converts further values to handles. */
 export function argument(value: unknown, special?: (v: unknown) => string | undefined): { value: Tagged; handles: string[] } {
   const ids: string[] = [];
   const tagged = serialize(value, v => {
@@ -26,15 +26,15 @@ export function argument(value: unknown, special?: (v: unknown) => string | unde
   return { value: tagged, handles: ids };
 }
 
-/** The value in an operation's answer. */
+/** Returns the value in an operation's answer. */
 export function result(answer: { value: Tagged }): unknown { return parse(answer.value); }
 
-/** A function or expression of the script, with its argument, for the page. */
+/** Converts a function or expression of the script, with its argument, for the page. */
 export function expression(code: unknown, arg: unknown): { expression: string; isFunction: boolean; arg: object } {
   return withArgument(code, argument(arg));
 }
 
-/** The same, with an argument that is already converted. */
+/** Does the same with an argument that is already converted. */
 export function withArgument(code: unknown, arg: object): { expression: string; isFunction: boolean; arg: object } {
   const isFunction = typeof code === 'function';
   return { expression: isFunction ? sourceText(code) : String(code), isFunction, arg };
@@ -59,12 +59,12 @@ export function utf8(bytes: Uint8Array): string {
   return host.decode(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteOffset + bytes.byteLength, false);
 }
 
-/** Bytes as base64. */
+/** Encodes bytes as base64. */
 export function base64(data: Uint8Array): string {
   return host.toBase64(data.buffer as ArrayBuffer, data.byteOffset, data.byteOffset + data.byteLength);
 }
 
-/** The type of a value, for error messages. */
+/** Returns the type of a value, for error messages. */
 export function typeName(value: unknown): string { return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value; }
 
 /** Refuses a value that is not a string, in Playwright's words. */

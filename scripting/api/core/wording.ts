@@ -1,4 +1,4 @@
-// Language errors with V8's wording.
+// Rewrites built-in errors (TypeError and so on) in V8's wording.
 
 import { host } from './host.ts';
 

@@ -1,4 +1,4 @@
-// expect.any(), expect.objectContaining() and the like.
+// Asymmetric matchers: expect.any(), expect.objectContaining() and others.
 
 import { deepEqual, has, type Asymmetric } from './equality.ts';
 import { stringify } from './print.ts';
@@ -52,7 +52,7 @@ function matcher(name: string, inverse: boolean, sample: unknown, matches: (othe
 
 const not = (inverse: boolean) => (inverse ? 'Not' : '');
 
-// Those that also exist under expect.not.
+// Returns the asymmetric matchers that also exist under expect.not.
 const invertible = (inverse: boolean) => ({
   arrayContaining(sample: unknown[]) {
     return matcher(`Array${not(inverse)}Containing`, inverse, sample, other => {
@@ -94,7 +94,7 @@ const invertible = (inverse: boolean) => ({
   },
 });
 
-/** Those under expect. */
+/** The asymmetric matchers under expect. */
 export const asymmetric = {
   ...invertible(false),
   any(type: Type) {
@@ -105,10 +105,10 @@ export const asymmetric = {
   anything: () => matcher('Anything', false, undefined, other => other !== null && other !== undefined, () => 'Anything'),
 };
 
-/** Those under expect.not. */
+/** The asymmetric matchers under expect.not. */
 export const inverted = invertible(true);
 
-/** A custom matcher as an asymmetric one: expect.toBeOdd(). */
+/** Turns a custom matcher into an asymmetric one: expect.toBeOdd(). */
 export function customAsymmetric(name: string, inverse: boolean, args: unknown[], pass: (other: unknown) => boolean): AsymmetricMatcher {
   const shown = `${inverse ? 'not.' : ''}${name}`;
   return matcher(shown, inverse, args, pass, () => `${shown}<${args.map(String).join(', ')}>`, 'any');

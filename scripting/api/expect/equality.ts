@@ -8,7 +8,7 @@ export type Tester = (this: { equals: typeof equals }, a: any, b: any, testers: 
 
 type Bag = Record<PropertyKey, unknown>;
 
-/** Whether a value decides by itself what equals it, such as expect.any(Number). */
+/** Returns whether a value decides by itself what equals it, such as expect.any(Number). */
 export function isAsymmetric(v: unknown): v is Asymmetric {
   return typeof v === 'object' && v !== null && typeof (v as Asymmetric).asymmetricMatch === 'function';
 }
@@ -16,7 +16,7 @@ export function isAsymmetric(v: unknown): v is Asymmetric {
 const tagOf = (v: unknown): string => Object.prototype.toString.call(v);
 const isObject = (v: unknown): v is object => typeof v === 'object' && v !== null;
 
-/** Whether two values are deeply equal. Undefined fields equal missing fields, unless strict. */
+/** Returns whether two values are deeply equal. Undefined fields equal missing fields, unless strict. */
 export function equals(a: unknown, b: unknown, testers: readonly Tester[] = [], strict = false): boolean {
   return compare(a, b, [], [], testers, strict);
 }
@@ -77,7 +77,7 @@ function sameFields(a: Bag, b: Bag, strict: boolean, same: (x: unknown, y: unkno
   return true;
 }
 
-/** The own fields to compare, including symbols. */
+/** Returns the own fields to compare, including symbols. */
 function keysOf(o: object): PropertyKey[] {
   const symbols = Object.getOwnPropertySymbols(o).filter(s => Object.getOwnPropertyDescriptor(o, s)!.enumerable);
   return [...Object.keys(o), ...symbols];
@@ -86,10 +86,10 @@ function keysOf(o: object): PropertyKey[] {
 const isIterable = (v: unknown): boolean =>
   isObject(v) && !Array.isArray(v) && !ArrayBuffer.isView(v) && typeof (v as { [Symbol.iterator]?: unknown })[Symbol.iterator] === 'function';
 
-/** Compares iterables other than arrays: Map, Set and the like. */
+/** Compares iterables other than arrays, such as Map and Set. */
 export const iterableEquality: Tester = iterableWithin([]);
 
-// `seen` are the pairs that contain this one.
+// Returns the comparison of iterables inside others. `seen` are the pairs that contain this one.
 function iterableWithin(seen: [unknown, unknown][]): Tester {
   const self: Tester = (a, b, testers) => {
     if (!isIterable(a) || !isIterable(b))
@@ -138,19 +138,19 @@ function subsetWith(seen: Set<unknown>) {
   };
 }
 
-/** Whether an object has a property, own or inherited. */
+/** Returns whether an object has a property, own or inherited. */
 export function has(object: unknown, key: PropertyKey): boolean {
   return isObject(object) || typeof object === 'function' ? key in (object as object) : object !== null && object !== undefined && Object.hasOwn(Object(object), key);
 }
 
-/** Values of different classes are unequal. */
+/** Treats values of different classes as unequal. */
 const typeEquality: Tester = (a, b) => {
   if (a === null || a === undefined || b === null || b === undefined || a.constructor === b.constructor)
     return undefined;
   return false;
 };
 
-/** Arrays with holes at different places are unequal. */
+/** Treats arrays with holes at different places as unequal. */
 const sparseArrayEquality: Tester = (a, b, testers) => {
   if (!Array.isArray(a) || !Array.isArray(b))
     return undefined;
@@ -167,9 +167,9 @@ const arrayBufferEquality: Tester = (a, b) => {
   return x.length === y.length && x.every((byte, i) => byte === y[i]);
 };
 
-/** The comparison of toEqual. */
+/** Compares two values as toEqual does. */
 export const deepEqual = (a: unknown, b: unknown): boolean => equals(a, b, [iterableEquality]);
 
-/** The comparison of toStrictEqual. */
+/** Compares two values as toStrictEqual does. */
 export const strictEqual = (a: unknown, b: unknown): boolean =>
   equals(a, b, [iterableEquality, typeEquality, sparseArrayEquality, arrayBufferEquality], true);

@@ -285,7 +285,7 @@ function make(config: Config): any {
 
 interface Expecting extends Record<string, unknown> { not: Record<string, unknown> }
 
-// A custom matcher can also be a value inside another one.
+// Adds a custom matcher as a value that can be inside another one.
 function addAsymmetric(expect: Expecting, name: string, matcher: Matcher): void {
   const make = (inverse: boolean) => (...args: unknown[]) => customAsymmetric(name, inverse, args, other => {
     const state = stateOf({ value: other, config: { custom: {} }, isNot: inverse, promise: '' });
@@ -298,7 +298,7 @@ function addAsymmetric(expect: Expecting, name: string, matcher: Matcher): void 
 /** Playwright's expect. */
 export const expect = make({ custom: {} });
 
-/** An expect with the matchers of all given ones. */
+/** Returns an expect with the matchers of all given ones. */
 export function mergeExpects(...expects: object[]): unknown {
   return make({ custom: Object.assign({}, ...expects.map(e => configs.get(e)?.custom)) as Record<string, Matcher> });
 }

@@ -31,7 +31,7 @@ export interface MatcherResult {
 /** A matcher, ours or one from expect.extend: it gets the subject and the arguments, and returns whether the expectation is met. */
 export type Matcher = (this: MatcherState, received: any, ...args: any[]) => MatcherResult | Promise<MatcherResult>;
 
-/** The first line of a matcher's message. */
+/** Returns the first line of a matcher's message. */
 export function hintOf(state: MatcherState, name: string, expected: string, o: HintOptions = {}): string {
   return hint(name, 'received', expected, { ...o, isNot: state.isNot, promise: state.promise });
 }
@@ -41,7 +41,7 @@ export function refuseValue(kind: typeof Error, head: string, what: string, ...v
   throw new kind(`${head}\n\nMatcher error: ${what}${values.length ? `\n\n${values.map(([name, value]) => withType(name, value)).join('\n')}` : ''}`);
 }
 
-/** The name of a class. */
+/** Returns the name of a class. */
 export function nameOf(type: Function): string {
   return typeof type.name === 'string' && type.name ? type.name : '<anonymous>';
 }

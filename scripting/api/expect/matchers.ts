@@ -219,7 +219,7 @@ const generic: Record<string, Generic> = {
 /** The generic matchers by name. To add one, add an entry above. */
 export const matchers: Readonly<Record<string, Matcher>> = generic;
 
-/** The expected value above the received one, with aligned labels. */
+/** Returns the expected value above the received one, with aligned labels. */
 function sides(not: boolean, wanted: string, expected: unknown, got: string, received: unknown): string {
   const label = labels(wanted, got);
   return `${label(wanted)}${not ? 'not ' : ''}${stringify(expected)}\n${label(got)}${not ? '    ' : ''}${stringify(received)}`;
@@ -241,7 +241,7 @@ function decimal(n: number, digits: number): string {
   return Number.isInteger(digits) && digits >= 0 && digits < 20 ? n.toFixed(digits + 1) : String(n);
 }
 
-/** The keys of a path such as a.b[0].c. */
+/** Returns the keys of a path such as a.b[0].c. */
 function keysOfPath(path: string): string[] {
   if (path === '')
     return [''];
@@ -261,7 +261,7 @@ function follow(object: any, keys: readonly PropertyKey[]): { passed: PropertyKe
   return { passed, value };
 }
 
-// The part of object that pattern describes, for the message.
+// Returns the part of object that pattern describes, for the message.
 function subset(object: any, pattern: any): unknown {
   if (Array.isArray(object)) {
     if (!Array.isArray(pattern) || pattern.length !== object.length)

@@ -45,7 +45,7 @@ function isText(value: unknown): value is Text {
   return typeof value === 'string' || value instanceof RegExp;
 }
 
-/** Texts in the form in which the page compares them. */
+/** Converts texts to the form in which the page compares them. */
 function texts(items: readonly unknown[], o: { substring?: boolean; whitespace?: boolean; ignoreCase?: boolean } = {}): object[] {
   return items.map(t => ({
     string: typeof t === 'string' ? t : undefined,
@@ -79,7 +79,7 @@ async function ask(state: PageState, subject: Locator | Page, q: Question, optio
   return { ...answer, value: answer.received?.value === undefined ? undefined : result({ value: answer.received.value }), timeout };
 }
 
-// If the operation ends with an error, for example because the page closed, the expectation fails with it.
+// Makes the expectation fail with the error of its operation, for example because the page closed.
 const unanswered = (isNot: boolean) => (e: Error): Answer => {
   const [message, ...rest] = e.message.split('\nCall log:\n');
   const log = rest.join('').split('\n').filter(Boolean);
@@ -98,7 +98,7 @@ function verdict(state: PageState, name: string, subject: Locator | Page, a: Ans
 
 type Ask<A extends unknown[]> = (...args: A) => { question: Question; expected: string; shown?: string; options?: Common };
 
-/** A matcher for a state that is named in a word. */
+/** Returns a matcher for a state that is named in a word. */
 function word<A extends unknown[]>(name: string, make: Ask<A>): PageMatcher {
   return async function (subject, ...args) {
     subjectOf(name, subject, [['Locator', Locator]]);
@@ -114,7 +114,7 @@ function word<A extends unknown[]>(name: string, make: Ask<A>): PageMatcher {
 
 const plain = (name: string, expression: string, expected: string) => word(name, (options?: Common) => ({ question: { expression }, expected, options }));
 
-// Like word, with an option that inverts the state.
+// Returns a matcher like word's, with an option that inverts the state.
 function turned(name: string, option: string, yes: string, no: string, expected = [yes, no]): PageMatcher {
   return word(name, (options?: Common & Record<string, unknown>) => {
     const on = options?.[option] !== false;
@@ -125,7 +125,7 @@ function turned(name: string, option: string, yes: string, no: string, expected 
 /** How a text matcher is built. */
 interface TextMatcher { expression: string; substring?: boolean; whitespace?: boolean; page?: boolean; argument?: boolean }
 
-/** A matcher for one text. With `argument`, the first argument names the attribute or property. */
+/** Returns a matcher for one text. With `argument`, the first argument names the attribute or property. */
 function text(name: string, m: TextMatcher): PageMatcher {
   return async function (subject, ...args) {
     subjectOf(name, subject, [m.page ? ['Page', Page] : ['Locator', Locator]]);
@@ -168,7 +168,7 @@ function sidesOf(both: string): Partial<Verdict> {
   return lines.length === 2 && lines[0]!.startsWith('Expected') ? { wanted: lines[0], got: lines[1] } : { diff: both };
 }
 
-/** A matcher for a value that is compared as a whole. */
+/** Compares a value as a whole. */
 async function whole(state: PageState, name: string, subject: Locator, expected: unknown, question: Question, options: Common | undefined): Promise<MatcherResult> {
   const answer = await ask(state, subject, question, options);
   const rest: Partial<Verdict> & { argument: string } = { argument: 'expected', expected };
@@ -184,7 +184,7 @@ async function whole(state: PageState, name: string, subject: Locator, expected:
   return verdict(state, name, subject, answer, rest);
 }
 
-// If a text matches its pattern, the difference shows the received text on both sides.
+// Returns the received text if it matches its pattern, so that the difference shows it on both sides.
 function matched(expected: unknown, received: unknown): unknown {
   if (!Array.isArray(expected) || !Array.isArray(received))
     return expected;
@@ -194,7 +194,7 @@ function matched(expected: unknown, received: unknown): unknown {
   });
 }
 
-/** A matcher for one text, or for a list of the texts of all elements. */
+/** Returns a matcher for one text, or for a list of the texts of all elements. */
 function textOrList(name: string, one: TextMatcher, list: string, o: { whitespace?: boolean; substring?: boolean } = {}, check: (expected: unknown) => void = () => {}): PageMatcher {
   return async function (subject, expected, options: TextOptions = {}) {
     subjectOf(name, subject, [['Locator', Locator]]);
@@ -323,7 +323,7 @@ async function urlPredicate(state: PageState, page: Page, holds: (url: URL) => u
   });
 }
 
-/** A text without surrounding empty lines and without the common indentation. */
+/** Removes surrounding empty lines and the common indentation from a text. */
 function dedent(text: string): string {
   const lines = text.split('\n');
   const depths = lines.filter(l => l.trim()).map(l => /^\s*/.exec(l)![0].length);

@@ -7,7 +7,7 @@ import { Later } from '../core/later.ts';
 const later = new Later<Printer>('printer');
 const printer = (): Printer => later.get();
 
-/** A value in one line. */
+/** Prints a value on one line. */
 export function stringify(value: unknown, maxDepth?: number, maxWidth?: number): string {
   return printer().stringify(value, maxDepth, maxWidth);
 }
@@ -15,20 +15,20 @@ export function stringify(value: unknown, maxDepth?: number, maxWidth?: number):
 /** Options of the line that names the expectation. */
 export interface HintOptions { comment?: string; isNot?: boolean; promise?: string; secondArgument?: string }
 
-/** The first line of an error: expect(received).not.toBe(expected) // Object.is equality. */
+/** Returns the first line of an error: expect(received).not.toBe(expected) // Object.is equality. */
 export function hint(name: string, received = 'received', expected = 'expected', o: HintOptions = {}): string {
   const promise = o.promise ? `.${o.promise}` : '';
   const args = [expected, ...o.secondArgument ? [o.secondArgument] : []].join(', ');
   return `${received === '' ? 'expect' : `expect(${received})`}${promise}${o.isNot ? '.not' : ''}.${name.replace(/^\./, '')}(${args})${o.comment ? ` // ${o.comment}` : ''}`;
 }
 
-/** Labels with colons, padded to the same width. */
+/** Returns labels with colons, padded to the same width. */
 export function labels(...names: string[]): (name: string) => string {
   const width = Math.max(...names.map(n => n.length));
   return name => `${name}: ${' '.repeat(width - name.length)}`;
 }
 
-/** The type of a value in one word, for errors of matchers. */
+/** Returns the type of a value in one word, for errors of matchers. */
 export function typeOf(value: unknown): string {
   if (value === null)
     return 'null';
@@ -43,13 +43,13 @@ export function typeOf(value: unknown): string {
   return 'object';
 }
 
-/** The type and value of a wrong argument. */
+/** Returns the type and value of a wrong argument. */
 export function withType(name: string, value: unknown, print: (value: unknown) => string = stringify): string {
   const type = typeOf(value);
   return `${type === 'null' || type === 'undefined' ? '' : `${name} has type:  ${type}\n`}${name} has value: ${print(value)}`;
 }
 
-/** The difference of two values as lines, or both values. */
+/** Returns the difference of two values as lines, or both values. */
 export function diffOrBoth(expected: unknown, received: unknown, expectedLabel = 'Expected', receivedLabel = 'Received'): string {
   const heads: Labels = { expected: expectedLabel, received: receivedLabel, counts: true };
   if (typeof expected === 'string' && typeof received === 'string') {
@@ -65,7 +65,7 @@ export function diffOrBoth(expected: unknown, received: unknown, expectedLabel =
   return `${label(expectedLabel)}${stringify(expected)}\n${label(receivedLabel)}${same ? 'serializes to the same string' : stringify(received)}`;
 }
 
-/** The difference of two values for a custom matcher's message; null if they cannot be compared. */
+/** Returns the difference of two values for a custom matcher's message; null if they cannot be compared. */
 export function diff(a: unknown, b: unknown): string | null {
   if (Object.is(a, b))
     return null;
@@ -76,7 +76,7 @@ export function diff(a: unknown, b: unknown): string | null {
   return typeof a === 'object' && a !== null ? printer().diffValues(a, b) ?? 'Compared values have no visual difference.' : null;
 }
 
-// Whether lines show the difference better than both values do.
+// Returns whether lines show the difference better than both values do.
 function comparable(expected: unknown, received: unknown): boolean {
   const type = typeOf(expected);
   if (type !== typeOf(received) || !['array', 'map', 'set', 'object'].includes(type))
@@ -88,7 +88,7 @@ function comparable(expected: unknown, received: unknown): boolean {
   return !isAsymmetric(received);
 }
 
-// Copies in which a value that an asymmetric matcher matches is replaced on both sides, so that it makes no difference.
+// Returns copies in which a value that an asymmetric matcher matches is replaced on both sides, so that it makes no difference.
 function aligned(expected: any, received: any, parents: unknown[] = []): [unknown, unknown] {
   if (parents.includes(expected) || typeOf(expected) !== typeOf(received) || isAsymmetric(expected) || isAsymmetric(received))
     return [expected, received];
@@ -129,7 +129,7 @@ function aligned(expected: any, received: any, parents: unknown[] = []): [unknow
   return changed ? [a, b] : [expected, received];
 }
 
-// Whether an object consists only of its fields.
+// Returns whether an object consists only of its fields.
 function isPlain(v: object): boolean {
   return Object.prototype.toString.call(v) === '[object Object]' && typeof (v as { toJSON?: unknown }).toJSON !== 'function';
 }

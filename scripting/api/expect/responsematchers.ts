@@ -14,7 +14,7 @@ interface Answered {
   statusText(): string;
   headers(): Record<string, string>;
   text(): Promise<string>;
-  /** The log, if the response did not come through a page. */
+  /** Returns the log, if the response did not come through a page. */
   _fetchLog?(): string[];
 }
 

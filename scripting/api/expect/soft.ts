@@ -9,7 +9,7 @@ export class SoftErrors implements SoftSink {
 
   add(error: Error): void { this.#errors.push(error); }
 
-  /** All errors as one; undefined if there are none. `last` is the error that ended the script, if any. */
+  /** Returns all errors as one; undefined if there are none. `last` is the error that ended the script, if any. */
   summary(last?: Error): Error | undefined {
     const all = last ? [...this.#errors, last] : this.#errors;
     const [first] = all;
@@ -22,7 +22,7 @@ export class SoftErrors implements SoftSink {
   }
 }
 
-// The stack without the message.
+// Returns the stack without the message.
 function framesOf(error: Error): string {
   const head = `${error.name}: ${error.message}`;
   const { stack = '' } = error;
@@ -31,7 +31,7 @@ function framesOf(error: Error): string {
 
 let sink: SoftSink = new SoftErrors();
 
-/** The current receiver. */
+/** Returns the current receiver. */
 export function softSink(): SoftSink { return sink; }
 
 /** Sets the receiver of soft errors, such as the running test. Returns the previous one. */

@@ -84,7 +84,7 @@ function check(expected: any, got: Thrown | undefined, not: boolean, head: strin
   return refuseValue(Error, head, 'expected value must be a string or regular expression or class or error', ['Expected', expected]);
 }
 
-// An error with the same message, and with the same cause if one is given.
+// Checks for an error with the same message, and with the same cause if one is given.
 function like(expected: any, got: Thrown | undefined, no: string): Check {
   const causes = (e: any): object | string => (e?.cause === undefined ? { message: e?.message } : { cause: typeof e.cause === 'object' ? causes(e.cause) : e.cause, message: e?.message });
   const whole = (e: any): string => JSON.stringify(causes(e));
@@ -103,7 +103,7 @@ function described(got: Thrown): string[] {
   return got.hasMessage ? [`Received name:    ${stringify(got.value.name)}`, `Received message: ${stringify(got.message)}`] : [`Received value: ${stringify(got.value)}`];
 }
 
-// The position in the script where an error was thrown.
+// Returns the position in the script where an error was thrown.
 function where({ value }: Thrown): string[] {
   const stack = value instanceof Error && typeof value.stack === 'string' ? host.tidy(value.stack) : '';
   return stack.split('\n').filter(Boolean).map(line => `  ${line}`);

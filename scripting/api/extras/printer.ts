@@ -5,11 +5,11 @@ import { diffLinesUnified, diffLinesUnified2, diffStringsUnified } from '@vitest
 
 /** The bundle's exports; print.ts uses them. */
 export interface Printer {
-  /** A value in one line. */
+  /** Prints a value on one line. */
   stringify(value: unknown, maxDepth?: number, maxWidth?: number): string;
-  /** Two values line by line; undefined when they look the same. */
+  /** Compares two values line by line. Returns undefined when they look the same. */
   diffValues(expected: unknown, received: unknown, labels?: Labels): string | undefined;
-  /** Two texts line by line. */
+  /** Compares two texts line by line. */
   diffTexts(expected: string, received: string, labels?: Labels): string;
 }
 
@@ -22,7 +22,7 @@ const lengthLimit = 10_000;
 const formatPlugins = [plugins.DOMCollection, plugins.Immutable, plugins.AsymmetricMatcher];
 const plain = (text: string) => text;
 
-/** A value in one line, nested to at most maxDepth and with at most maxWidth members per level. */
+/** Prints a value on one line, nested to at most maxDepth and with at most maxWidth members per level. */
 export function stringify(value: unknown, maxDepth = 10, maxWidth = 10): string {
   let text: string;
   try {
@@ -44,14 +44,14 @@ function options({ expected = 'Expected', received = 'Received', counts }: Label
   };
 }
 
-/** The lines in which two texts differ. */
+/** Returns the lines in which two texts differ. */
 export function diffTexts(expected: string, received: string, labels: Labels = {}): string {
   if (!labels.counts)
     return diffLinesUnified(expected.split('\n'), received.split('\n'), options(labels));
   return diffStringsUnified(expected, received, options(labels));
 }
 
-/** The lines in which two printed values differ; undefined if they print alike. */
+/** Returns the lines in which two printed values differ, or undefined if they print alike. */
 export function diffValues(expected: unknown, received: unknown, labels: Labels = {}): string | undefined {
   const shown = (value: unknown, indent?: 0) => lines(sorted(value), indent);
   const [a, b] = [shown(expected, 0), shown(received, 0)];

@@ -46,7 +46,7 @@ function data(name: string): LocaleData | null {
   return d;
 }
 
-/** The canonical form of a tag: en-us becomes en-US. */
+/** Returns the canonical form of a tag: en-us becomes en-US. */
 export function canonical(tag: unknown): string {
   if (typeof tag !== 'string' && (typeof tag !== 'object' || tag === null))
     throw new TypeError('Incorrect locale information provided');
@@ -64,7 +64,7 @@ export function canonical(tag: unknown): string {
   }).join('-');
 }
 
-/** The tags of a locales argument. */
+/** Returns the tags of a locales argument. */
 export function requested(locales: unknown): string[] {
   if (locales === undefined)
     return [];
@@ -72,7 +72,7 @@ export function requested(locales: unknown): string[] {
   return [...new Set(list.map(canonical))];
 }
 
-/** The first known locale of a list with its data, or the default. */
+/** Returns the first known locale of a list with its data, or the default. */
 export function resolve(locales: unknown): { locale: string; data: LocaleData } {
   for (const tag of requested(locales)) {
     const base = tag.replace(/-[a-z\d]-.*$/, ''); // without extensions
@@ -88,7 +88,7 @@ export function resolve(locales: unknown): { locale: string; data: LocaleData } 
   return { locale: defaultLocale, data: data(defaultLocale)! };
 }
 
-/** The tags whose language is known. */
+/** Returns the tags whose language is known. */
 export function supported(locales: unknown): string[] {
   return requested(locales).filter(tag => tag.startsWith('en') || resolve(tag).locale !== defaultLocale);
 }
@@ -133,5 +133,5 @@ export function fill(pattern: string, give: (name: string) => Part | Part[], lit
   return out;
 }
 
-/** Parts as text. */
+/** Joins parts into text. */
 export function join(parts: Part[]): string { return parts.map(p => p.value).join(''); }

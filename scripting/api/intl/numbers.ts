@@ -128,7 +128,7 @@ export class NumberFormat {
     return this.#dress(body, negative, zero, Number.isNaN(value), category, compact);
   }
 
-  /** The digits of a number in groups, with its notation. */
+  /** Returns the digits of a number in groups, with its notation. */
   #digits(n: Decimal): { body: Part[]; zero: boolean; category: string; compact: PerCategory | undefined } {
     const { notation } = this.#o;
     if (this.#o.style === 'percent' && n.digits)
@@ -196,7 +196,7 @@ export class NumberFormat {
     return pieces.flatMap((value, i) => [...i ? [{ type: 'group', value: group }] : [], { type: 'integer', value }]);
   }
 
-  /** Puts sign, currency, unit and the like around the digits. */
+  /** Puts the sign and the style's text (currency, unit, percent) around the digits. */
   #dress(body: Part[], negative: boolean, zero: boolean, nan: boolean, category: string, compact: PerCategory | undefined): Part[] {
     const d = this.#data;
     const o = this.#o;

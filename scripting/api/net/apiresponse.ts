@@ -55,14 +55,14 @@ export class APIResponse {
   }
   async [Symbol.asyncDispose](): Promise<void> { await this.dispose(); }
 
-  /** The body as base64. @internal */
+  /** Returns the body as base64. @internal */
   async _base64(send: Send): Promise<string> {
     if (this.#disposed || this.#context._source.closed() !== undefined)
       throw new Error('Response has been disposed');
     return this.#init.body ?? (await send<{ body: string }>('api.body', { response: this.#init.response })).body;
   }
 
-  /** The log of the request, for expect(response).toBeOK(). @internal */
+  /** Returns the log of the request, for expect(response).toBeOK(). @internal */
   _fetchLog(): string[] { return this.#init.log ?? []; }
 
   /** @internal */

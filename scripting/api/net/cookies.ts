@@ -50,7 +50,7 @@ export function checkedCookies(cookies: readonly NewCookie[]): object[] {
   });
 }
 
-/** One or several URLs as a list. */
+/** Returns one or several URLs as a list. */
 export function list(urls: string | readonly string[] | undefined): readonly string[] {
   return urls === undefined ? [] : typeof urls === 'string' ? [urls] : urls;
 }

@@ -57,7 +57,7 @@ export function checkHeaders(map: HeaderMap): void {
   }
 }
 
-/** An object's headers as lines, without undefined values. */
+/** Returns an object's headers as lines, without undefined values. */
 export function headerLines(headers: Record<string, string> | undefined): Header[] {
   const lines = Object.entries(headers ?? {}).filter(([, value]) => value !== undefined).map(([name, value]) => ({ name, value }));
   lines.forEach(({ value }, i) => {

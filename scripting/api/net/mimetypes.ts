@@ -8,7 +8,7 @@ const types: Record<string, string> = {
   woff2: 'font/woff2', xhtml: 'application/xhtml+xml', xml: 'application/xml', zip: 'application/zip',
 };
 
-/** The media type of a file by its extension. */
+/** Returns the media type of a file by its extension. */
 export function mimeType(path: string): string {
   const end = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase();
   return end && Object.hasOwn(types, end) ? types[end]! : 'application/octet-stream';

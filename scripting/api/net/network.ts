@@ -172,7 +172,7 @@ export class Request {
     this._update((await quietly<{ request: RequestInit }>('request.finished', { request: this._id })).request);
   }
 
-  /** The page, unless it is not ready yet: the first request of a popup precedes its page. @internal */
+  /** Returns the page, unless it is not ready yet: the first request of a popup precedes its page. @internal */
   get _page(): Page | undefined { return this._world.pages.get(this.#init.page); }
   /** @internal */
   get _pageId(): string { return this.#init.page; }
@@ -196,7 +196,7 @@ export class Response {
   url(): string { return this.#request._overrides.url ?? this.#init.url; }
   status(): number { return this.#init.status; }
   statusText(): string { return this.#init.statusText ?? ''; }
-  /** True for 200 to 299, and for the 0 of file: URLs. */
+  /** Returns true for 200 to 299, and for the 0 of file: URLs. */
   ok(): boolean { return this.status() === 0 || this.status() >= 200 && this.status() <= 299; }
   fromServiceWorker(): boolean { return !!this.#init.fromServiceWorker; }
   request(): Request { return this.#request; }

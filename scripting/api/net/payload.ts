@@ -9,15 +9,15 @@ export interface Field {
   file?: { name: string; mimeType?: string; buffer: Uint8Array };
 }
 
-/** Text as UTF-8. */
+/** Encodes text as UTF-8. */
 export function utf8(text: string): Uint8Array { return new Uint8Array(host.encode(text)); }
 
-/** Whether a value is a Buffer, without loading Buffer. */
+/** Returns whether a value is a Buffer, without loading Buffer. */
 export function isBuffer(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array && !!(value as Uint8Array & { _isBuffer?: boolean })._isBuffer;
 }
 
-/** A form as application/x-www-form-urlencoded. */
+/** Encodes a form as application/x-www-form-urlencoded. */
 export function formBytes(form: object): Uint8Array {
   const params = new URLSearchParams();
   const isForm = 'append' in form && 'entries' in form;
@@ -38,7 +38,7 @@ function quoted(name: string): string {
   return `"${name.replace(/\r\n?|\n/g, '%0D%0A').replace(/"/g, '%22')}"`;
 }
 
-/** A form as multipart/form-data, with its content type. */
+/** Encodes a form as multipart/form-data, and returns its content type, too. */
 export function multipart(fields: readonly Field[]): { body: Uint8Array; contentType: string } {
   const random = Array.from(new Uint8Array(host.random(boundaryLength)), b => letters[b & 63]).join('');
   const boundary = `----WebKitFormBoundary${random}`;
@@ -53,7 +53,7 @@ export function multipart(fields: readonly Field[]): { body: Uint8Array; content
   return { body: concat(parts), contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
-/** All bytes, one after the other. */
+/** Joins bytes, one part after the other. */
 export function concat(parts: readonly Uint8Array[]): Uint8Array {
   const out = new Uint8Array(parts.reduce((sum, p) => sum + p.length, 0));
   let at = 0;

@@ -42,7 +42,7 @@ export class HarRecordings {
   }
 }
 
-/** A regular expression in the server's syntax, which has no escape for a slash. */
+/** Returns a URL filter as a regular expression in the server's syntax, which has no escape for a slash. */
 function filter(url: string | RegExp | undefined, base: string | undefined): string | undefined {
   if (url instanceof RegExp)
     return (url.flags.includes('i') ? '(?i)' : '') + url.source.replaceAll('\\u002f', '/');

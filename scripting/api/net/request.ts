@@ -29,7 +29,7 @@ export interface RequestSource {
   /** The prefix of the operations on its cookies. */
   verb: 'context' | 'api';
   baseURL(): string | undefined;
-  /** Further parameters of api.fetch. */
+  /** Returns further parameters of api.fetch. */
   defaults(): Partial<FetchDefaults>;
   timeout(): number;
   storageState(send: Send, options: object | undefined): Promise<State>;
@@ -189,7 +189,7 @@ async function newContext(send: Send, o: NewContextOptions): Promise<APIRequestC
   });
 }
 
-/** Credentials in the form of the operations. */
+/** Converts credentials to the form of the operations. */
 export function credentialList(known: unknown): object[] {
   if (!known)
     return [];

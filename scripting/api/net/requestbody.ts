@@ -6,7 +6,7 @@ import { formBytes, isBuffer, multipart, utf8, type Field } from './payload.ts';
 import type { FetchOptions, RequestLike } from './request.ts';
 import { quote } from '../core/selectors.ts';
 
-/** The complete URL of a request, with its parameters. */
+/** Returns the complete URL of a request, with its parameters. */
 export function absoluteURL(url: string, base: string | undefined, params: FetchOptions['params']): string {
   let full: URL;
   try {

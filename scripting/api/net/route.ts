@@ -304,7 +304,7 @@ export async function offerRoute(request: Request): Promise<void> {
   await route._go().catch(() => {}); // fails if the page is gone
 }
 
-/** The name of a route in a step's title. */
+/** Returns the name of a route in a step's title. */
 export function routeTitle(on: string, method: string, url: UrlMatch): string {
   return `${on}.${method}(${typeof url === 'string' ? quote(url) : String(url)})`;
 }

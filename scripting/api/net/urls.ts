@@ -11,8 +11,8 @@ const special = new Set('$^+.*()|\\?{}[]'.split(''));
  */
 function globToRegExp(glob: string): RegExp { return new RegExp(globText(glob)); }
 
-// The source of the pattern, in the syntax that Go's regular expressions share. A RegExp's own source may escape characters in a way that Go cannot
-// parse.
+// Returns the source of the pattern, in the syntax that Go's regular expressions share. A RegExp's own source may escape characters in a way that Go
+// cannot parse.
 function globText(glob: string): string {
   let out = '^';
   let inGroup = false;
@@ -58,7 +58,7 @@ function globText(glob: string): string {
 
 function invalid(glob: string, why: string): Error { return new Error(`Invalid glob pattern ${JSON.stringify(glob)}: ${why}`); }
 
-/** Whether a URL matches. Relative globs are resolved against base. */
+/** Returns whether a URL matches. Relative globs are resolved against base. */
 export function urlMatches(url: string, match: UrlMatch | undefined, base?: string): boolean {
   if (match === undefined || match === '')
     return true;
@@ -71,12 +71,12 @@ export function urlMatches(url: string, match: UrlMatch | undefined, base?: stri
   return match.test(url);
 }
 
-/** A regular expression for the URLs that match, or null if only the script can decide. */
+/** Returns a regular expression for the URLs that match, or null if only the script can decide. */
 export function patternOf(match: UrlMatch, base?: string): string | null {
   return typeof match === 'string' && match !== '' ? globText(absolute(match, base)) : null;
 }
 
-/** Whether two match conditions are the same. */
+/** Returns whether two match conditions are the same. */
 export function sameMatch(a: UrlMatch, b: UrlMatch): boolean {
   return a instanceof RegExp && b instanceof RegExp ? a.source === b.source && a.flags === b.flags : a === b;
 }

@@ -80,7 +80,7 @@ export class WebSocketRoute {
     return this.#server;
   }
 
-  /** A report of the page side about the socket. @internal */
+  /** Handles a report of the page side about the socket. @internal */
   _take(told: Told): void {
     const { code, reason, wasClean } = told;
     const message = () => told.data.isBase64 ? buffer(told.data.data) : told.data.data;
@@ -113,7 +113,7 @@ export class WebSocketRoute {
     }
   }
 
-  /** Called after the handler: a socket that is not connected to a server opens by itself. @internal */
+  /** Is called after the handler: a socket that is not connected to a server opens by itself. @internal */
   async _opened(): Promise<void> {
     if (!this.#connected)
       await this.#page.tell('ensureOpened');
@@ -137,7 +137,7 @@ export class SocketRoutes {
     await (context._socketRoutes.#mocked ??= mock(send, context));
   }
 
-  /** The route for a URL. @internal */
+  /** Returns the route for a URL. @internal */
   find(url: string, base: string | undefined): SocketHandler | undefined {
     return this.#routes.find(r => urlMatches(url, r.url, base?.replace(/^http/, 'ws')))?.handler;
   }

@@ -59,7 +59,7 @@ export class TextDecoder {
     return !this.ignoreBOM && text.startsWith('\uFEFF') ? text.slice(1) : text;
   }
 
-  /** The number of leading bytes that form complete characters. */
+  /** Returns the number of leading bytes that form complete characters. */
   #whole(bytes: Uint8Array): number {
     if (this.encoding !== 'utf-8')
       return this.encoding === 'windows-1252' ? bytes.length : bytes.length & ~1;

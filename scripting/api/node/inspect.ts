@@ -237,7 +237,7 @@ class Inspector {
 
 const inspectCustom = Symbol.for('nodejs.util.inspect.custom');
 
-/** The kind of an object, for kinds with their own format. */
+/** Returns the kind of an object, for kinds with their own format. */
 function kindOf(value: object): string {
   if (Array.isArray(value))
     return 'Array';
@@ -261,7 +261,7 @@ const kinds: [string, Function][] = [['Map', Map], ['Set', Set], ['Promise', Pro
 /** The fields of a URL, which its class defines. */
 const urlFields = ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'searchParams', 'hash'];
 
-/** The shown keys besides the items of an array. */
+/** Returns the keys to show, besides the items of an array. */
 function keysOf(value: object, kind: string): PropertyKey[] {
   if (kind === 'URL')
     return urlFields;
@@ -275,7 +275,7 @@ function keysOf(value: object, kind: string): PropertyKey[] {
   return [...keys, ...symbols];
 }
 
-/** The text for an object whose items are not shown in braces. */
+/** Returns the text for an object whose items are not shown in braces. */
 function base(value: object, kind: string, name: string, more: boolean): string | undefined {
   switch (kind) {
     case 'Function': return named(value as Function, name);
@@ -301,7 +301,7 @@ function base(value: object, kind: string, name: string, more: boolean): string 
 
 function inspectPrimitive(value: unknown): string { return typeof value === 'string' ? quoted(value) : typeof value === 'bigint' ? `${value}n` : String(value); }
 
-/** The text before an object's braces: its class and its tag. */
+/** Returns the text before an object's braces: its class and its tag. */
 function prefixOf(value: object, name: string): string {
   const tag = (value as { [Symbol.toStringTag]?: unknown })[Symbol.toStringTag];
   const tagged = typeof tag === 'string' && tag && tag !== name ? `[${tag}] ` : '';
@@ -310,7 +310,7 @@ function prefixOf(value: object, name: string): string {
   return name === 'Object' && !tagged ? Object.prototype.toString.call(value) === '[object Arguments]' ? '[Arguments] ' : '' : `${name} ${tagged}`;
 }
 
-/** The items of an array, with texts for holes. */
+/** Returns the items of an array, with texts for holes. */
 function elements(list: unknown[], show: (v: unknown) => string): string[] {
   const out: string[] = [];
   let i = 0;
@@ -338,7 +338,7 @@ function hex(bytes: Uint8Array): string {
   return bytes.length > byteLimit ? `${shown} ... ${bytes.length - byteLimit} more byte${bytes.length - byteLimit === 1 ? '' : 's'}` : shown;
 }
 
-/** The first line of an error. */
+/** Returns the first line of an error. */
 function headOf(e: Error): string {
   const message = worded(e);
   const name = e.name === 'Error' ? className(e) || 'Error' : String(e.name);

@@ -107,7 +107,7 @@ class Translator {
     return m[1] === 'P' ? complement(ranges) : ranges;
   }
 
-  /** A class without set operations. */
+  /** Translates a class without set operations. */
   #class(): string {
     let out = '[';
     this.#at++;
@@ -182,7 +182,7 @@ class Translator {
   }
 }
 
-// The complement of sorted ranges, written as \u{a}-\u{b}.
+// Returns the complement of sorted ranges, written as \u{a}-\u{b}.
 function complement(ranges: string): string {
   const list = [...ranges.matchAll(/\\u\{([0-9a-f]+)\}(?:-\\u\{([0-9a-f]+)\})?/g)]
     .map(m => [parseInt(m[1]!, 16), parseInt(m[2] ?? m[1]!, 16)] as const)

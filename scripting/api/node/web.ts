@@ -124,7 +124,7 @@ export class Headers {
   *values(): IterableIterator<string> { for (const [, value] of this.entries()) yield value; }
   [Symbol.iterator](): IterableIterator<[string, string]> { return this.entries(); }
 
-  /** One entry for each line. @internal */
+  /** Returns one entry for each line. @internal */
   _lines(): [string, string][] { return [...this.#lines].flatMap(([name, values]) => values.map(v => [name, v] as [string, string])); }
 }
 

@@ -55,7 +55,7 @@ export function act(s: Subject, method: string, options?: object, extra?: Extra,
   return stepOf(`${s.prefix}.${name}`, () => s.title(name, shown), operation(s, method), () => parameters(s, method, options, extra), valueOf, options);
 }
 
-/** The same within a step. */
+/** Executes an action within a step that is already running. */
 export async function perform(send: Send, s: Subject, method: string, options?: object, extra?: Extra): Promise<any> {
   return valueOf(await send(operation(s, method), parameters(s, method, options, extra)));
 }
@@ -71,7 +71,7 @@ function parameters(s: Subject, method: string, options?: object, extra?: Extra)
   };
 }
 
-/** The value in most answers. */
+/** Returns the value that most answers contain. */
 export function valueOf(answer: { value?: any } | undefined): any { return answer?.value; }
 
 /** Waits for the element and evaluates in the page with it. */
@@ -81,7 +81,7 @@ export function evaluateOn(s: Subject, code: unknown, arg: unknown, options?: ob
   }), result, options);
 }
 
-/** A screenshot of the element, as a Buffer. */
+/** Takes a screenshot of the element, and returns it as a Buffer. */
 export function screenshot(s: Subject, options?: object): Promise<any> {
   return step(`${s.prefix}.screenshot`, () => s.title('screenshot', []), async send => {
     const verb = 'handle' in s.target ? 'handle' : 'frame';
@@ -92,7 +92,7 @@ export function screenshot(s: Subject, options?: object): Promise<any> {
   }, options);
 }
 
-/** The options of screenshots in the form of their operations. */
+/** Converts the options of screenshots to the form of their operations. */
 export function shotParams(options: object | undefined, more: readonly string[] = []): object {
   const { path, type, mask } = (options ?? {}) as { path?: string; type?: string; mask?: { _subject: Subject }[] };
   const params: Record<string, unknown> = pick(options, ['quality', 'omitBackground', 'scale', 'caret', 'animations', 'style', 'maskColor', ...more]);
@@ -109,7 +109,7 @@ function typeOf(path: string): string {
   return type;
 }
 
-/** The result of an operation as a Buffer, also written to the file that options name. */
+/** Returns the result of an operation as a Buffer, and writes it to the file that options name. */
 export async function picture(send: Send, data: string, options: object | undefined): Promise<any> {
   const bytes = buffer(data);
   const { path } = (options ?? {}) as { path?: string };
@@ -118,7 +118,7 @@ export async function picture(send: Send, data: string, options: object | undefi
   return bytes;
 }
 
-/** The files for setInputFiles with their contents: named files are read. */
+/** Returns the files for setInputFiles with their contents. Reads the files that are given by name. */
 export async function filePayloads(send: Send, given: unknown): Promise<object[]> {
   const { files, names } = inputFiles(given);
   if (files)
@@ -129,7 +129,7 @@ export async function filePayloads(send: Send, given: unknown): Promise<object[]
 /** The largest total size of buffers for setInputFiles, as in Playwright. */
 const maxBuffers = 50 * 1024 * 1024;
 
-/** The argument of setInputFiles as parameters: names of the session's files, or contents. */
+/** Converts the argument of setInputFiles to parameters: names of the session's files, or contents. */
 export function inputFiles(given: unknown): { files?: object[]; names?: string[] } {
   const list = Array.isArray(given) ? given as unknown[] : [given];
   if (list.length && list.every(f => typeof f === 'string'))

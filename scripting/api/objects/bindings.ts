@@ -11,7 +11,7 @@ import { sourceText } from '../core/sources.ts';
 import { argument, expression, withArgument } from '../core/values.ts';
 import { parse, serialize, type Tagged } from '../../../automation/page/serialize.ts';
 
-/** The source of a binding's call. */
+/** The context, page and frame from which a binding was called. */
 export interface BindingSource { context: BrowserContext; page: Page; frame: Frame }
 
 type Binding = (source: BindingSource, ...args: any[]) => unknown;
@@ -79,7 +79,7 @@ async function exposing(send: Send, target: { frame: string } | { handle: string
   return argument(value, v => made.get(v));
 }
 
-/** A function or expression for the page, with the options of an evaluation. */
+/** Converts a function or expression for the page, with the options of an evaluation. */
 export async function evaluation(send: Send, target: { frame: string } | { handle: string }, code: unknown, arg: unknown, options: { exposeFunctions?: boolean } | undefined): Promise<object> {
   return options?.exposeFunctions ? withArgument(code, await exposing(send, target, arg)) : expression(code, arg);
 }
@@ -112,7 +112,7 @@ async function initSource(send: Send, script: unknown, arg: unknown, options: { 
   return { source: `${await readTextFile(send, path)}\n//# sourceURL=${path.replace(/\n/g, '')}` };
 }
 
-// Each function gets an id, and each document creates functions with these ids.
+// Returns the script with ids for its functions. Each document creates functions with these ids.
 function exposedSource(script: Function, arg: unknown): object {
   const functions: unknown[] = [];
   const tagged = serialize(arg, v => (typeof v === 'function' ? functions.push(v) - 1 : undefined));

@@ -102,7 +102,7 @@ export class BrowserType {
   async launch(options: LaunchOptions = {}): Promise<Browser> { return this.#get('launch')._launch(this, options); }
   async connect(_endpoint?: unknown, _options?: object): Promise<Browser> { return this.#get('connect'); }
   async connectOverCDP(_endpoint?: unknown, _options?: object): Promise<Browser> { return this.#get('connectOverCDP'); }
-  /** Without options, this is the session's own profile. With options, it is a new context. */
+  /** Returns the session's own profile or, with options, a new context. */
   async launchPersistentContext(_dir?: string, options: ContextOptions & LaunchOptions = {}): Promise<BrowserContext> {
     const browser = this.#get('launchPersistentContext');
     if (!Object.keys(contextParams(options)).length && !options.baseURL)

@@ -29,7 +29,7 @@ export class Clock {
   }
 }
 
-/** A time as milliseconds since the epoch. */
+/** Converts a time to milliseconds since the epoch. */
 function moment(time: Time): number {
   const ms = typeof time === 'number' ? time : new Date(time).getTime();
   if (Number.isNaN(ms) && typeof time !== 'number')
@@ -37,7 +37,7 @@ function moment(time: Time): number {
   return ms || 0;
 }
 
-/** Milliseconds, or text such as 30:00. */
+/** Reads a duration: milliseconds, or text such as 30:00. */
 function duration(ticks: number | string): number {
   if (typeof ticks === 'number')
     return ticks;

@@ -214,9 +214,9 @@ export class BrowserContext extends ApiObject {
   exposeBinding(name: string, callback: (source: any, ...args: any[]) => any): Promise<Disposable> { return expose(this, 'exposeBinding', name, callback); }
   serviceWorkers(): Worker[] { return [...this.#world.workers.values()].filter(w => w._context === this && !w._page); }
   isClosed(): boolean { return this.#closed; }
-  /** The error of waits that fail because it is closed. @internal */
+  /** Returns the error of waits that fail because the context is closed. @internal */
   _closedError(): Error { return new TargetClosedError(this.#reason); }
-  /** A session has no extensions. */
+  /** Returns nothing, because a session has no extensions. */
   backgroundPages(): Page[] { return []; }
 
   /** Identifies it in operations. @internal */

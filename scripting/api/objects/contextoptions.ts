@@ -12,7 +12,7 @@ export const defaults: { options: ContextOptions; prepare(context: BrowserContex
 
 const recording = 'a session is watched live and its events are recorded';
 
-/** Parameters of browser.newContext. */
+/** Returns the parameters of browser.newContext. */
 export function contextParams(o: ContextOptions): Record<string, unknown> {
   if (o.recordVideo)
     refuse('recordVideo', recording);
@@ -44,7 +44,7 @@ export function contextParams(o: ContextOptions): Record<string, unknown> {
 
 const media = ['media', 'colorScheme', 'reducedMotion', 'forcedColors', 'contrast'] as const;
 
-/** The emulated surroundings; null ends an emulation. */
+/** Returns the emulated surroundings; null ends an emulation. */
 export function mediaParams(o: object | undefined): Record<string, string> {
   const out: Record<string, string> = {};
   for (const name of media) {

@@ -202,7 +202,7 @@ class Recording {
 
 interface Rule { startOffset: number; endOffset: number; used: boolean }
 
-/** The parts of a text in which the innermost rule was used, in order. */
+/** Returns the parts of a text in which the innermost rule was used, in order. */
 function usedRanges(rules: Rule[]): { start: number; end: number }[] {
   const edges = rules.filter(rule => rule.startOffset < rule.endOffset).flatMap((rule, i) => [{ at: rule.startOffset, begins: true, rule, i }, { at: rule.endOffset, begins: false, rule, i }]);
   const lengthOf = ({ rule }: { rule: Rule }) => rule.endOffset - rule.startOffset;

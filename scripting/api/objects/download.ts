@@ -24,10 +24,10 @@ export class Download extends ApiObject {
   url(): string { return this.#init.url; }
   suggestedFilename(): string { return this.#init.suggestedFilename; }
 
-  /** The file's name among the session's files, once it is complete. */
+  /** Returns the file's name among the session's files, once it is complete. */
   path(): Promise<string> { return this.#step('path', [], send => this.#file(send)); }
   failure(): Promise<string | null> { return this.#step('failure', [], async send => (await this.#end(send)).failure || null); }
-  /** Copies the file to another name among the session's files. */
+  /** Returns copies the file to another name among the session's files. */
   saveAs(path: string): Promise<void> {
     return this.#step('saveAs', [path], async send => { await send('download.saveAs', { download: this._guid, to: text('path', path) }); });
   }

@@ -8,7 +8,7 @@ export interface Location { url: string; line: number; column: number }
 /** An uncaught exception, as the server reports it. */
 export interface PageErrorInit { page: string; name: string; message: string; stack: string; location: Location }
 
-/** The exception as an Error. */
+/** Converts the exception to an Error. */
 export function pageError(init: PageErrorInit): Error {
   const error = new Error(init.message);
   error.name = init.name;

@@ -207,7 +207,7 @@ export class Frame extends Scope {
   }
 }
 
-// The remaining part of a timeout, where 0 means no limit.
+// Returns the remaining part of a timeout, where 0 means no limit.
 function left(timeout: number, deadline: number): number {
   return timeout === 0 ? 0 : Math.max(1, deadline - Date.now());
 }

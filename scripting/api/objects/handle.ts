@@ -17,7 +17,7 @@ export const handles = {
   make(frame: Frame, init: HandleInit): JSHandle {
     return init.element ? new ElementHandle(frame, init) : new JSHandle(frame, init);
   },
-  /** The element, or null if there is none. */
+  /** Returns the element, or null if there is none. */
   element(frame: Frame, init: HandleInit): ElementHandle | null {
     return init.handle ? new ElementHandle(frame, init) : null;
   },

@@ -16,7 +16,7 @@ type Opt<K extends keyof pw.Locator, N extends number = 0> = pw.Locator[K] exten
 /** The prefix of a selector for elements inside a frame. */
 const enter = ' >> internal:control=enter-frame >> ';
 
-/** A style as CSS. */
+/** Writes a style as CSS. */
 function css(style: string | Record<string, string | number> | undefined): string | undefined {
   if (typeof style !== 'object')
     return style;
@@ -151,7 +151,7 @@ export class Locator {
   hideHighlight(): Promise<void> {
     return step('locator.hideHighlight', () => `${this}.hideHighlight()`, async send => { await send('frame.hideHighlight', this._every); });
   }
-  /** The locator that a person would choose for the element. */
+  /** Returns the locator that a person would choose for the element. */
   normalize(): Promise<Locator> {
     return step('locator.normalize', () => `${this}.normalize()`, async send => {
       const { selector, text } = await send<{ selector: string; text: string }>('frame.normalize', { ...this._subject.target, timeout: this._frame._timeouts.action() });
@@ -207,7 +207,7 @@ export class Locator {
     });
   }
 
-  /** The target of operations on all elements, not just one. @internal */
+  /** Returns the target of operations on all elements, not just one. @internal */
   get _every(): object { return { frame: this._frame._guid, selector: this._selector }; }
 
   /** @internal */

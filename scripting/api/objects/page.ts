@@ -191,7 +191,7 @@ export class Page extends Scope {
     }, options);
   }
 
-  /** Here, a pause is a takeover: a person may look and act, and then ends it. */
+  /** Asks for a takeover: a person may look and act, and then ends the pause. */
   async pause(): Promise<void> { await requestTakeover('The script is paused'); }
 
   ariaSnapshot(options?: Opt<'ariaSnapshot'>): Promise<string> { return act(this.#body, 'ariaSnapshot', options); }
@@ -244,7 +244,7 @@ export class Page extends Scope {
   /** @internal */
   _attach(init: FrameInit): void { tellBoth(this, 'frameattached', new Frame(this._world, this, init)); }
 
-  /** The error of waits that fail because it is closed. @internal */
+  /** Returns the error of waits that fail because the page is closed. @internal */
   _closedError(): Error { return new TargetClosedError(this.#reason); }
 
   /** @internal */

@@ -15,7 +15,7 @@ interface PdfOptions {
   margin?: { top?: string | number; right?: string | number; bottom?: string | number; left?: string | number };
 }
 
-/** The operation's parameters besides the page. */
+/** Returns the operation's parameters besides the page. */
 export function pdfParams(o: PdfOptions = {}): object {
   let [paperWidth, paperHeight] = formats['letter']!;
   if (o.format) {

@@ -201,7 +201,7 @@ export abstract class Scope extends ApiObject {
   #titled(method: string, shown: readonly unknown[]): string { return `${this._prefix}.${method}(${shown.map(quote).join(', ')})`; }
 }
 
-/** The waitUntil of navigation options. */
+/** Returns the waitUntil of navigation options. */
 export function waitUntil(options: object | undefined): string | undefined {
   const value = (options as { waitUntil?: string } | undefined)?.waitUntil;
   return value === 'networkidle0' ? 'networkidle' : value;

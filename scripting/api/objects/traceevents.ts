@@ -160,13 +160,13 @@ export class TraceEvents {
     return true;
   }
 
-  /** The time on the trace's clock, in milliseconds. */
+  /** Returns the time on the trace's clock, in milliseconds. */
   #now(at = host.now()): number { return 1 + at - this.#base; }
 }
 
 function capital(text: string): string { return text.slice(0, 1).toUpperCase() + text.slice(1); }
 
-/** The parameters that say what a call does. */
+/** Returns the parameters that say what a call does. */
 function shown(params: object): object {
   return Object.fromEntries(Object.entries(params).filter(([name, value]) => !places.has(name) && value !== undefined && JSON.stringify(value).length <= maxParam));
 }

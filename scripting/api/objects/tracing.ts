@@ -75,7 +75,7 @@ export class Tracing {
     });
   }
 
-  /** Later calls belong to the group, which is a step of the run. */
+  /** Begins a group, which is a step of the run. Later calls belong to it. */
   group(name: string, options: { location?: { file: string; line?: number; column?: number } } = {}): Promise<Disposable> {
     const trace = host.trace();
     return step('tracing.group', () => name, () => {
@@ -118,7 +118,7 @@ export class Tracing {
   }
 }
 
-/** Whether the snapshots that were requested need the page's requests. */
+/** Returns whether the snapshots that were requested need the page's requests. */
 function wantsNetwork(snapshots: unknown): boolean {
   return typeof snapshots === 'object' && snapshots !== null ? !!(snapshots as { dom?: boolean }).dom : !!snapshots;
 }

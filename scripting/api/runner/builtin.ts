@@ -29,7 +29,7 @@ const workerOptions: Values = {
   reuseContext: false, screenshot: 'off', trace: 'off', video: 'off',
 };
 
-/** The fixtures of every test, on the session's browser. */
+/** Returns the fixtures of every test, on the session's browser. */
 export function builtinFixtures(browser: Browser, playwright: () => { request: Requests }): FixtureList {
   const fixtures: Values = {};
   for (const [name, value] of Object.entries(workerOptions))
@@ -52,7 +52,7 @@ export function builtinFixtures(browser: Browser, playwright: () => { request: R
   return { fixtures, location: undefined };
 }
 
-/** If an option has no value of its own, its value comes from contextOptions, or is the default. */
+/** Returns the value of an option. Without a value of its own, it comes from contextOptions, or is the default. */
 function ofContext(name: string) {
   return ({ contextOptions }: { contextOptions: Values }, use: Use) => use(contextOptions[name] === undefined ? standard[name] : contextOptions[name]);
 }

@@ -82,7 +82,7 @@ export class Deadlines {
     this.#start();
   }
 
-  /** The timeout of what is running. */
+  /** Returns the timeout of what is running. */
   get timeout(): number { return this.#slot.timeout; }
 
   /** Ends what is running with an error. */

@@ -41,7 +41,7 @@ export class Fixtures {
       await this.#make(pool, r, infos);
   }
 
-  /** The fixtures that a function needs; undefined if one of them failed earlier. */
+  /** Returns the fixtures that a function needs; undefined if one of them failed earlier. */
   async argumentsOf(pool: Pool, body: Function, location: Location | undefined, infos: Infos): Promise<Record<string, unknown> | undefined> {
     const values: Record<string, unknown> = {};
     for (const name of parameterNames(body, location)) {

@@ -11,7 +11,7 @@ export type Status = 'passed' | 'failed' | 'timedOut' | 'skipped' | 'interrupted
 /** An error in the form of testInfo, with the thrown value. */
 export interface TestError { message?: string; stack?: string; value?: string; cause?: TestError }
 
-/** Thrown by test.skip() and the like to leave the running function. */
+/** Thrown by test.skip() and similar calls to leave the running function. */
 export class SkipError extends Error {}
 
 /** Marks for a running test, or for a group if given a function. */
@@ -135,7 +135,7 @@ export class TestInfo {
   get _asExpected(): boolean { return this.status === this.expectedStatus; }
 }
 
-/** An attachment as it is stored. */
+/** Converts an attachment to the form in which it is stored. */
 export function attachment(name: string, options: { body?: unknown; path?: string; contentType?: string }): TestInfo['attachments'][number] {
   const { body, path, contentType } = options;
   if (body !== undefined && path !== undefined)
@@ -161,12 +161,12 @@ function describe(error: unknown): TestError {
   return out;
 }
 
-/** A name for a folder made of titles. */
+/** Makes a folder's name of titles. */
 function folderName(titles: readonly string[]): string {
   return titles.join('-').replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '').slice(0, 60);
 }
 
-/** A path without . and .. */
+/** Removes . and .. from a path. */
 function normal(path: string): string {
   const out: string[] = [];
   for (const part of path.split('/')) {
@@ -178,7 +178,7 @@ function normal(path: string): string {
   return out.join('/');
 }
 
-/** A hash that is equal for equal titles. */
+/** Returns a hash that is equal for equal titles. */
 function identify(titles: readonly string[]): string {
   let hash = 0xcbf29ce484222325n; // FNV-1a
   for (const byte of new Uint8Array(host.encode(titles.join('\x1e'))))
@@ -186,7 +186,7 @@ function identify(titles: readonly string[]): string {
   return hash.toString(16).padStart(16, '0');
 }
 
-/** The marks of the groups and of the test, the file's first. */
+/** Returns the marks of the groups and of the test, the file's first. */
 export function staticAnnotations(test: Test): Annotation[] {
   return [...test.parent.lineage().flatMap((s: Suite) => s.annotations), ...test.annotations];
 }

@@ -5,12 +5,12 @@ export interface Location { file: string; line: number; column: number }
 
 const place = /\(?([^\s(]+):(\d+):(\d+)\)?$/;
 
-/** The position in the script of the running call. */
+/** Returns the script position of the running call. */
 export function here(): Location | undefined {
   return firstOf(host.frames(host.trace()));
 }
 
-/** The first position in a stack. */
+/** Returns the first position in a stack. */
 export function firstOf(stack: string): Location | undefined {
   for (const line of stack.split('\n')) {
     const match = line.trimStart().startsWith('at ') ? place.exec(line.trimEnd()) : null;
@@ -25,7 +25,7 @@ export function show(location: Location | undefined): string {
   return location ? `${location.file}:${location.line}:${location.column}` : '<builtin>';
 }
 
-/** An error whose position is a declaration, and not where the problem was noticed. */
+/** Creates an error whose position is a declaration, and not where the problem was noticed. */
 export function errorAt(message: string, location: Location | undefined): Error {
   const error = new Error(message);
   Object.defineProperty(error, 'stack', {

@@ -5,7 +5,7 @@ import { errorAt, type Location } from './location.ts';
 const sourceOf = Function.prototype.toString;
 const known = new WeakMap<Function, readonly string[]>();
 
-/** The names in the pattern of a function's first parameter; throws for another kind of parameter. */
+/** Returns the names in the pattern of a function's first parameter. Throws for another kind of parameter. */
 export function parameterNames(f: Function, location: Location | undefined): readonly string[] {
   let names = known.get(f);
   if (!names) {
@@ -47,7 +47,7 @@ function firstParameter(source: string): string {
 
 const pairs: Record<string, string> = { '(': ')', '[': ']', '{': '}' };
 
-/** The position of the matching closing bracket. */
+/** Returns the position of the matching closing bracket. */
 function closing(text: string, start: number): number {
   const open: string[] = [];
   for (let i = start; i < text.length; i = next(text, i)) {
@@ -60,7 +60,7 @@ function closing(text: string, start: number): number {
   return text.length;
 }
 
-/** The non-empty parts between separators outside brackets. */
+/** Returns the non-empty parts between separators outside brackets. */
 function split(text: string, separator: string): string[] {
   const parts: string[] = [];
   let from = 0;
@@ -76,7 +76,7 @@ function split(text: string, separator: string): string[] {
   return parts.map(p => p.trim()).filter(Boolean);
 }
 
-/** The position after the character or string at i. */
+/** Returns the position after the character or string at i. */
 function next(text: string, i: number): number {
   const quote = text[i]!;
   if (quote !== '"' && quote !== "'" && quote !== '`')

@@ -56,17 +56,17 @@ export class Pool {
 
   get(name: string): Registration | undefined { return this.#registrations.get(name); }
 
-  /** The fixtures that a fixture needs. Its own name means the one that it overrides. */
+  /** Returns the fixture that another one needs. A fixture that needs its own name means the one that it overrides. */
   need(of: Registration, name: string): Registration | undefined {
     return name === of.name ? of.base : this.#registrations.get(name);
   }
 
-  /** The automatic fixtures of a scope. */
+  /** Returns the automatic fixtures of a scope. */
   automatic(scope: Scope, auto: readonly Auto[] = [true, everywhere]): Registration[] {
     return [...this.#registrations.values()].filter(r => r.auto && auto.includes(r.auto) && r.scope === scope);
   }
 
-  /** Whether tests can share a worker. */
+  /** Returns a text that is equal for tests that can share a worker. */
   hash(): string { return [...this.#registrations.values()].filter(r => r.scope === 'worker').map(r => r.id).join(' '); }
 
   /** Throws when a function uses an unknown fixture. */
@@ -77,7 +77,7 @@ export class Pool {
     }
   }
 
-  /** Whether a function can run without a test. */
+  /** Returns whether a function can run without a test. */
   isOfWorker(body: Function): boolean {
     return parameterNames(body, undefined).every(name => this.#registrations.get(name)?.scope === 'worker');
   }

@@ -32,7 +32,7 @@ export async function runTests(file: string): Promise<Words | undefined> {
   return new Run(file).all(focused(all));
 }
 
-/** The tests to run: all, or those marked with only. */
+/** Returns the tests to run: all, or those marked with only. */
 function focused(all: Test[]): Test[] {
   const kept = new Set(onlyIn(state.root) ?? all);
   return all.filter(t => kept.has(t));

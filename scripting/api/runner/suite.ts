@@ -31,13 +31,13 @@ export class Suite {
 
   constructor(readonly title: string, readonly parent: Suite | undefined, readonly location: Location | undefined) {}
 
-  /** All tests below, in the order of the file. */
+  /** Returns all tests below, in the order of the file. */
   tests(): Test[] { return this.entries.flatMap(e => (e instanceof Suite ? e.tests() : [e])); }
 
-  /** The groups around it and the group itself, the file first. */
+  /** Returns the groups around this one and this group itself, the file first. */
   lineage(): Suite[] { return [...this.parent?.lineage() ?? [], this]; }
 
-  /** Whether it is inside the given group or is that group. */
+  /** Returns whether this group is inside the given group, or is that group. */
   within(suite: Suite): boolean { return this === suite || (this.parent?.within(suite) ?? false); }
 }
 
@@ -55,14 +55,14 @@ export class Test {
     readonly tags: string[],
   ) {}
 
-  /** The titles of the enclosing groups and of the test. Groups without a title are omitted. */
+  /** Returns the titles of the enclosing groups and of the test. Groups without a title are omitted. */
   titles(): string[] { return [...this.parent.lineage().slice(1).map(s => s.title), this.title].filter((t, i, all) => t || i === all.length - 1); }
 
-  /** The setting of the innermost group that has it. */
+  /** Returns the setting of the innermost group that has one. */
   setting<K extends 'timeout' | 'retries'>(key: K): Suite[K] {
     return this.parent.lineage().reverse().find(s => s[key] !== undefined)?.[key];
   }
 
-  /** The outermost serial group that contains it. */
+  /** Returns the outermost serial group that contains this test. */
   serial(): Suite | undefined { return this.parent.lineage().find(s => s.mode === 'serial'); }
 }

@@ -61,7 +61,7 @@ export function mergeTests(...tests: Function[]): unknown {
   return makeTest(merged, (tests[0] as unknown as { expect: unknown }).expect);
 }
 
-/** The group that is being declared. */
+/** Returns the group that is being declared. */
 function suite(call: string): Suite {
   if (!state.loading) {
     throw new Error([
@@ -229,7 +229,7 @@ function info(): TestInfo {
 
 const pools = new Map<readonly FixtureList[], Map<Suite, Pool>>();
 
-/** The fixtures for tests of a test object in a group. */
+/** Returns the fixtures for tests of a test object in a group. */
 export function poolOf(lists: readonly FixtureList[], of: Suite): Pool {
   const bySuite = pools.get(lists) ?? new Map<Suite, Pool>();
   pools.set(lists, bySuite);

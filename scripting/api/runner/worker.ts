@@ -195,7 +195,7 @@ export class Worker {
   }
 }
 
-/** The message when a test's time is up. */
+/** Returns the message for the case that a test's time is up. */
 function exceeded(during?: string): (ms: number) => string {
   return ms => `Test timeout of ${ms}ms exceeded${during ? ` while running ${during}` : ''}.`;
 }
