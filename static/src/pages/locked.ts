@@ -28,7 +28,7 @@ async function redeem(): Promise<void> {
   enter();
 }
 
-/** Whether the browser sends the cookie that it has just received. */
+/** Returns whether the browser sends the cookie that it has just received. */
 async function keptCookie(): Promise<boolean> {
   return (await fetch(location.pathname, { method: 'HEAD' })).status !== 401;
 }

@@ -13,7 +13,7 @@ const SESSION_TIMEOUT = 30 * 60_000;
 /** The row of the open dialog. */
 let chosen: HTMLElement | null = null;
 
-/** The server renders the list; this applies the differences. */
+/** Fetches the list as the server renders it, and applies the differences. */
 async function refresh(): Promise<void> {
   const response = await fetch(location.pathname, { headers: { Accept: 'text/html' }, cache: 'no-store' });
   if (!response.ok) throw new Error(`The server answered ${response.status}.`);

@@ -43,7 +43,7 @@ if (!guest) operate();
 new Embedding().follow(stage);
 stage.open();
 
-/** The parts that only operators have: script, events, sharing, ending. */
+/** Sets up the parts that only operators have: script, events, sharing, ending. */
 function operate(): void {
   tellOfCalls();
   const editor = new Editor(session);
@@ -101,7 +101,7 @@ function dividers(): void {
 /** A flatter remote page (height by width) leaves room for a panel below its picture on a phone. */
 const WIDE = 0.8;
 
-/** In narrow windows a panel opens below the page, or over a page that needs all the room. */
+/** Opens panels below the page in narrow windows, or over a page that needs all the room. */
 function sheets(): void {
   const KEY = 'takeover.sheet';
   const side = byId('side');
@@ -130,7 +130,7 @@ function sheets(): void {
   if (kept === 'script' || kept === 'events') open(kept);
 }
 
-/** After the end: offers a new session that continues this one. */
+/** Offers, after the end, a new session that continues this one. */
 function again(editor: Editor): void {
   const button = byId('overlay-again');
   stage.live.on('connection', (state) => show(button, state.phase === 'closed' && (state.cause === 'ended' || state.cause === 'gone')));

@@ -42,7 +42,7 @@ async function refresh(): Promise<void> {
   refreshing = false;
 }
 
-/** The server renders the list; this applies the differences. */
+/** Fetches the list as the server renders it, and applies the differences. */
 async function draw(): Promise<void> {
   const online = byId('online');
   try {
@@ -87,7 +87,7 @@ function schedule(): void {
 /** Set when the server has reported the present state. */
 let welcomed = false;
 
-/** The first report mostly repeats what the page shows. */
+/** Handles a report of the server. The first report mostly repeats what the page shows. */
 function told({ live, waiting }: Overview): void {
   const known = !welcomed && waiting.length === Number(byId('live').dataset.waiting) && live === document.querySelectorAll('.cards > .card').length;
   welcomed = true;

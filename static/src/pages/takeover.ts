@@ -119,7 +119,7 @@ function work(): void {
   stage.open();
 }
 
-/** While another person works, only that person can end the takeover. This page then says who works, and what to do. */
+/** Says who works, and what to do. While another person works, only that person can end the takeover. */
 function showWhoWorks(live: Live): void {
   const signedIn = root.hasAttribute('data-signed-in');
   live.on('control', (party) => {

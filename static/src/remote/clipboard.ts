@@ -7,7 +7,7 @@ import { uploadAll } from './uploads.js';
 /** The largest text (bytes) that the server accepts at once. */
 export const PASTE_MAX = 512 << 10;
 
-/** The content to paste. An image counts only if there is no text, because browsers provide both for content that was copied from a page. */
+/** Returns the content to paste. An image counts only if there is no text, because browsers provide both for content that was copied from a page. */
 export function toPaste(data: { getData(type: string): string; files: Iterable<File> } | null): { text: string } | { image: File } | { files: number } | null {
   const text = data?.getData('text/plain') ?? '';
   if (text !== '') return { text };
@@ -50,7 +50,7 @@ export class Clipboard {
     }
   }
 
-  /** If the browser does not let a page write without a press, it offers a button. */
+  /** Writes text to the person's clipboard. If the browser does not let a page write without a press, a button is offered. */
   async #keep(text: string): Promise<void> {
     if (await copyText(text)) return notice('Copied from the remote page');
     notice('The remote page copied something', { label: 'Copy it here', run: () => void copyText(text).then((copied) => notice(copied ? 'Copied' : 'Your browser did not allow copying.')) });

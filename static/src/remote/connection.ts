@@ -30,11 +30,11 @@ interface ConnectionEvents {
 }
 
 interface Options {
-  /** `ws:` or `wss:` address of the view, computed again for each connection. */
+  /** Returns the `ws:` or `wss:` address of the view, computed again for each connection. */
   url(): string;
   /** Address of the session. The response says why the session cannot be viewed: by a status code, or by the state of a session that has ended. */
   probe: string;
-  /** Computed again for each connection, because the window may have changed. */
+  /** Returns the first message. It is computed again for each connection, because the window may have changed. */
   hello(): ClientMessage & { type: 'hello' };
 }
 

@@ -6,7 +6,7 @@ const SHAPES: Record<Party, string> = { me: 'dot person', person: 'dot person', 
 /** A short form for narrow places. */
 const SHORT: Record<Party, string> = { me: 'You', person: 'In use', script: 'Script', agent: 'Agent', nobody: 'Nobody' };
 
-/** Whole seconds until a time. */
+/** Returns the whole seconds until a time. */
 const secondsTo = (until: string): number => Math.max(0, Math.ceil((Date.parse(until) - Date.now()) / 1000));
 
 /** Shows who is in control, in words, shape and colour, with the button that changes it. */

@@ -7,7 +7,7 @@ import { sizeOf } from './uploads.js';
 /** Downloads in the list. Older ones are in the session's files. */
 const LISTED = 20;
 
-/** The address of a file of a session. */
+/** Returns the address of a file of a session. */
 export const fileAddress = (session: string, name: string): string => path`/v1/sessions/${session}/files/${name}`;
 
 /** Shows the downloads of remote pages as they arrive, with a button that saves them. */
@@ -61,7 +61,7 @@ export class Downloads {
   }
 }
 
-/** The state of a download in words. */
+/** Returns the state of a download in words. */
 export function wordsOf({ state, received, total, error }: DownloadMessage): string {
   switch (state) {
     case 'running':

@@ -10,7 +10,7 @@ const WHY = new Map<string, Ending>(Object.entries({
 
 const OVER: Ending = { title: 'This session has ended', text: 'Its browser is closed.' };
 
-/** `cause` is how the connection ended, `reason` is the server's reason. A guest cannot start a session. */
+/** Explains the end of a connection. `cause` is how it ended, `reason` is the server's reason. A guest cannot start a session. */
 export function endingOf(cause: 'ended' | 'gone' | 'forbidden', reason: string, guest: boolean): Ending {
   if (cause === 'forbidden') {
     const text = reason || 'Your sign-in or link has expired, or does not give access.';
@@ -28,14 +28,14 @@ const INTERRUPTIONS = new Map<number, Ending>([
   [4008, { title: 'Your connection fell behind', text: 'This page received nothing for too long, so the server closed the connection. Reconnecting…' }],
 ]);
 
-/** The text while the page waits to reconnect. `seen` means that a picture was shown before. */
+/** Returns the text while the page waits to reconnect. `seen` means that a picture was shown before. */
 export function interruptionOf(code: number, seen: boolean): Ending {
   return INTERRUPTIONS.get(code) ?? (seen
     ? { title: 'Connection lost', text: 'Reconnecting…' }
     : { title: 'The server cannot be reached', text: 'Reconnecting… Check your network if this continues.' });
 }
 
-/** The text after the page has reconnected following a disconnection by the server. It is empty if there is nothing to explain. */
+/** Returns the text after the page has reconnected following a disconnection by the server. It is empty if there is nothing to explain. */
 export function reconnectedAfter(code: number): string {
   return code === 4008 ? 'Reconnected. This page had received nothing for too long, so the server had closed the connection.' : '';
 }

@@ -13,7 +13,7 @@ export const MAX_FIT = 2;
 /** Pinching stops at this many stage pixels per page pixel. */
 export const MAX_ZOOM = 4;
 
-/** The whole page, centred, with its aspect ratio. */
+/** Returns the whole page, centred, with its aspect ratio. */
 export function fit(stage: Size, page: Size): View {
   const scale = Math.min(MAX_FIT, stage.width / page.width, stage.height / page.height);
   return {
@@ -70,12 +70,12 @@ export function toPage(view: View, at: Point): Point {
   return { x: round((at.x - view.x) / view.scale), y: round((at.y - view.y) / view.scale) };
 }
 
-/** Whether a point is on the page. */
+/** Returns whether a point is on the page. */
 export function inside(point: Point, page: Size): boolean {
   return point.x >= 0 && point.y >= 0 && point.x < page.width && point.y < page.height;
 }
 
-/** The nearest point on the page. */
+/** Returns the nearest point on the page. */
 export function nearest(point: Point, page: Size): Point {
   return {
     x: Math.min(Math.max(point.x, 0), page.width - 1),

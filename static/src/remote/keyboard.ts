@@ -27,7 +27,7 @@ const TO_ENDS: Record<string, { key: string; modifiers: number }> = {
   ArrowUp: { key: 'Home', modifiers: MODIFIER.ctrl }, ArrowDown: { key: 'End', modifiers: MODIFIER.ctrl },
 };
 
-/** Whether a key, by its name, types one character. */
+/** Returns whether a key, by its name, types one character. */
 function isCharacter(key: string): boolean {
   return [...key].length === 1;
 }
@@ -60,19 +60,19 @@ export function keyMessage(event: 'down' | 'up', press: KeyPress, mac: boolean):
   return { type: 'key', event, key, code, location: press.location, repeat: press.repeat, modifiers, text };
 }
 
-/** Whether an input method or a dead key handles the key, so that its text follows separately. */
+/** Returns whether an input method or a dead key handles the key, so that its text follows separately. */
 function isProcessed(event: KeyboardEvent): boolean {
   return event.isComposing || event.key === 'Process' || event.key === 'Dead' || event.key === 'Unidentified' || event.keyCode === 229;
 }
 
-/** Whether a key is the paste shortcut: by its meaning, or by its position if it types no Latin letter. */
+/** Returns whether a key is the paste shortcut: by its meaning, or by its position if it types no Latin letter. */
 export function isPaste(press: Pick<KeyPress, 'key' | 'code' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>, mac: boolean): boolean {
   if (!mac && press.shiftKey && !press.ctrlKey && !press.altKey && press.key === 'Insert') return true;
   if (press.altKey || !(mac ? press.metaKey : press.ctrlKey)) return false;
   return /^[a-z]$/i.test(press.key) ? press.key.toLowerCase() === 'v' : press.code === 'KeyV';
 }
 
-/** The presses and releases of keys that are held together, such as Control+KeyW. Each name is a key's code without left or right. */
+/** Returns the presses and releases of keys that are held together, such as Control+KeyW. Each name is a key's code without left or right. */
 export function chordOf(names: string): { down: KeyPress[]; up: KeyPress[] } {
   const held = new Set<string>();
   const press = (name: string): KeyPress => ({
@@ -94,9 +94,9 @@ const SENTINEL = '\u200b\u200b';
 
 interface Options {
   send(message: KeyMessage | TextMessage | ComposeMessage): void;
-  /** What the person pastes. */
+  /** Is called with what the person pastes. */
   paste(data: DataTransfer | null): void;
-  /** The person wants to use the keys for this page again. */
+  /** Is called when the person wants to use the keys for this page again. */
   leave(): void;
 }
 
@@ -133,14 +133,14 @@ export class Keyboard {
     this.field.focus({ preventScroll: true });
   }
 
-  /** Keys of an on-screen button, such as Control+KeyW: pressed one after the other, then released. */
+  /** Presses the keys of an on-screen button, such as Control+KeyW, one after the other, then releases them. */
   chord(names: string): void {
     const { down, up } = chordOf(names);
     for (const press of down) this.options.send(keyMessage('down', press, false));
     for (const press of up) this.options.send(keyMessage('up', press, false));
   }
 
-  /** A key of an on-screen button: pressed and released. */
+  /** Presses and releases a key of an on-screen button. */
   tap(key: string, code: string): void {
     const press = { key, code, location: 0, repeat: false, altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, altGraph: false };
     this.options.send(keyMessage('down', press, false));
@@ -209,7 +209,7 @@ export class Keyboard {
     this.#reset();
   }
 
-  /** Input from on-screen keyboards, whose key events do not name the key. */
+  /** Handles input from on-screen keyboards, whose key events do not name the key. */
   #before(event: InputEvent): void {
     if (this.#composing || event.isComposing) return;
     switch (event.inputType) {

@@ -110,7 +110,10 @@ export class Live extends Emitter<LiveEvents> {
     return this.role === 'control' || this.role === 'takeover';
   }
 
-  /** The person in control answers the remote browser's questions. When nobody is in control, answering takes control. */
+  /**
+   * Returns whether this viewer may answer the remote browser's questions. The person in control may. When nobody is in control, answering takes
+   * control.
+   */
   get mayAnswer(): boolean {
     return this.mine || (this.party === 'nobody' && this.mayControl);
   }
@@ -124,8 +127,8 @@ export class Live extends Emitter<LiveEvents> {
   }
 
   /**
-   * Input for the remote page. When nobody is in control, using the page asks for control, and input waits until it is granted. Without a connection
-   * nothing waits, because it would reach another page later. When another tab is shown, what waits is discarded.
+   * Sends input to the remote page. When nobody is in control, using the page asks for control, and input waits until it is granted. Without a
+   * connection nothing waits, because it would reach another page later. When another tab is shown, what waits is discarded.
    */
   input(message: InputMessage): void {
     if (this.connection.state.phase !== 'open') return;
@@ -176,7 +179,7 @@ export class Live extends Emitter<LiveEvents> {
     return this.send({ type: 'takeover', action, id: this.takeover.id, ...(note ? { note } : {}) });
   }
 
-  /** Control was requested by using the page, and may still be granted in time. */
+  /** Returns whether control was requested by using the page, and may still be granted in time. */
   get #waits(): boolean {
     return this.#asked > 0 && performance.now() - this.#asked < CONTROL_WAIT;
   }
@@ -262,7 +265,7 @@ export class Live extends Emitter<LiveEvents> {
     }
   }
 
-  /** The server first names the bad message, then says why. */
+  /** Shows a refusal. The server first names the bad message, then says why. */
   #complain(text: string): void {
     const [, kind = '', why = text] = /^(\w+): (.*)$/s.exec(text) ?? [];
     if (kind === 'control') this.#giveUp();

@@ -4,7 +4,7 @@ import type { Live } from './live.js';
 /** More time is offered when this much (ms) of a takeover is left. */
 const LITTLE = 60_000;
 
-/** The button that asks for more time, shown when little is left. */
+/** Shows the button that asks for more time when little is left. */
 export function offerMoreTime(live: Live): void {
   const button = byId('more-time');
   const update = (): void => {

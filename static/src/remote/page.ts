@@ -21,7 +21,7 @@ export function showPage(live: Live, screen: Screen): void {
   tellSize(live, screen);
 }
 
-/** The size of the whole page on the screen: larger than the stage while it is zoomed in. */
+/** Returns the size of the whole page on the screen: larger than the stage while it is zoomed in. */
 export function viewSize({ room, fitted, page, view }: Screen): ViewSize {
   const { width, height } = fitted ? room : { width: page.width * view.scale, height: page.height * view.scale };
   return { width: Math.round(width), height: Math.round(height), dpr: Math.min(DENSEST, window.devicePixelRatio || 1), hidden: document.hidden };

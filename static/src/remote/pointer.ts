@@ -14,12 +14,12 @@ const MULTI_CLICK_DISTANCE = 5;
 const WHEEL_LINE = 40;
 const WHEEL_PAGE = 600;
 
-/** The modifiers held during an event, as bits of MODIFIER. */
+/** Returns the modifiers held during an event, as bits of MODIFIER. */
 export function modifiersOf(event: { altKey: boolean; ctrlKey: boolean; metaKey: boolean; shiftKey: boolean }): number {
   return (event.altKey ? MODIFIER.alt : 0) | (event.ctrlKey ? MODIFIER.ctrl : 0) | (event.metaKey ? MODIFIER.meta : 0) | (event.shiftKey ? MODIFIER.shift : 0);
 }
 
-/** Wheel movement in pixels, whatever unit the browser reports. */
+/** Returns wheel movement in pixels, whatever unit the browser reports. */
 export function wheelPixels(delta: number, mode: number): number {
   if (mode === 1) return delta * WHEEL_LINE;
   if (mode === 2) return delta * WHEEL_PAGE;
@@ -42,7 +42,7 @@ export class ClickCounter {
     return this.#count;
   }
 
-  /** The click count for the release of a button. */
+  /** Returns the click count for the release of a button. */
   get count(): number {
     return Math.max(1, this.#count);
   }
@@ -174,7 +174,7 @@ export class Pointer {
   }
 }
 
-/** The button of a drag. */
+/** Returns the button of a drag. */
 export function heldButton(buttons: number): MouseButton {
   for (const [button, bit] of BUTTON_BITS.entries()) {
     if (buttons & bit) return BUTTONS[button] ?? 'none';

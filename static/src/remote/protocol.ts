@@ -247,7 +247,7 @@ export interface AuthMessage {
   closed?: boolean;
 }
 
-/** A person asks the person in control for it. That person yields at `until` unless they refuse. */
+/** A person's request for control. The person in control yields at `until` unless they refuse. */
 export interface Asked { by: string; mine: boolean; until: string }
 
 /** Who has control. All input carries the epoch. */

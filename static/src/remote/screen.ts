@@ -36,7 +36,7 @@ export class Screen extends Emitter<ScreenEvents> {
     this.layout();
   }
 
-  /** Size of the stage inside its padding, in CSS pixels. */
+  /** Returns the size of the stage inside its padding, in CSS pixels. */
   get room(): Size {
     return { width: Math.max(1, this.stage.clientWidth), height: Math.max(1, this.stage.clientHeight) };
   }
@@ -115,7 +115,7 @@ export class Screen extends Emitter<ScreenEvents> {
     this.setView(clamp({ ...this.view, x: this.view.x + dx, y: this.view.y + dy }, this.room, this.page));
   }
 
-  /** Whether text is too small to read when the whole page is shown. */
+  /** Returns whether text is too small to read when the whole page is shown. */
   get small(): boolean {
     return fit(this.room, this.page).scale < READABLE * 0.75;
   }

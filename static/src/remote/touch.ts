@@ -11,7 +11,7 @@ const HOLD = 350;
 const DOUBLE_TAP = 300;
 const DOUBLE_TAP_REACH = 24;
 
-/** The meaning of a moving finger: a sideways move drags, for example a slider; a move up or down scrolls. */
+/** Returns the meaning of a moving finger: a sideways move drags, for example a slider; a move up or down scrolls. */
 export function gestureOf(dx: number, dy: number): 'undecided' | 'drag' | 'scroll' {
   if (Math.hypot(dx, dy) < SLOP) return 'undecided';
   return Math.abs(dx) >= Math.abs(dy) ? 'drag' : 'scroll';
@@ -135,7 +135,7 @@ export class Touch {
     this.#mouse('up', this.#start, { button: 'left', clickCount: 1 });
   }
 
-  /** A tap with two fingers presses the right button at the point between them. */
+  /** Presses the right button at the point between the two fingers of a tap. */
   #tapOfTwo(at: number): void {
     const pair = this.#pair;
     this.#pair = null;

@@ -31,7 +31,7 @@ export async function uploadAll(session: string, files: readonly File[], progres
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB'];
 
-/** A number of bytes for people. */
+/** Writes a number of bytes for people. */
 export function sizeOf(bytes: number): string {
   if (bytes === 1) return '1 byte';
   let unit = 0;

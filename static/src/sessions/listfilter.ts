@@ -6,14 +6,14 @@ const ASK_AFTER = 200;
 
 const STATES: [string, string][] = [['', 'All'], ['waiting', 'Waiting'], ['live', 'Live'], ['ended', 'Ended'], ['failed', 'Failed']];
 
-/** Whether an entry of the list is shown. Several words are searched separately. */
+/** Returns whether an entry of the list is shown. Several words are searched separately. */
 export function matches(search: string, states: string, text: string, state: string): boolean {
   if (state && !states.split(' ').includes(state)) return false;
   const all = search.toLowerCase();
   return text.toLowerCase().split(/\s+/).every((word) => all.includes(word));
 }
 
-/** How many of a section's entries are shown, in the same words as on the server. */
+/** Returns how many of a section's entries are shown, in the same words as on the server. */
 function shownOf(shown: number, total: number): string {
   return shown === total ? String(total) : `${shown} of ${total}`;
 }

@@ -58,12 +58,12 @@ export const post = <T>(path: string, body: unknown = {}): Promise<T> => call<T>
 /** PATCHes with a body as JSON. */
 export const patch = <T>(path: string, body: unknown): Promise<T> => call<T>('PATCH', path, body);
 
-/** A path with its parts escaped. */
+/** Builds a path and escapes its parts. */
 export function path(parts: TemplateStringsArray, ...values: string[]): string {
   return String.raw({ raw: parts }, ...values.map(encodeURIComponent));
 }
 
-/** The text of an error for a person. */
+/** Returns the text that a person reads for an error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

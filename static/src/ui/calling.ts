@@ -64,7 +64,7 @@ export class Calling {
   }
 }
 
-/** The takeovers that waited when a page of this browser last announced, or null if none has. */
+/** Returns the takeovers that waited when a page of this browser last announced, or null if none has. */
 function stored(): Set<string> | null {
   try {
     return new Set(JSON.parse(read(KNOWN)) as string[]);

@@ -12,7 +12,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** This way also works without a secure context, for example with http in a local network. */
+/** Copies text through a selection, which also works without a secure context, for example with http in a local network. */
 function copyBySelection(text: string): boolean {
   const field = document.createElement('textarea');
   field.value = text;

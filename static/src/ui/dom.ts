@@ -29,7 +29,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = 
   return element;
 }
 
-/** An icon of the page's sprite. It is decorative, because there is always a text beside it or in a label. */
+/** Creates an icon of the page's sprite. It is decorative, because there is always a text beside it or in a label. */
 export function icon(name: string): SVGSVGElement {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   svg.setAttribute('class', 'icon');
@@ -40,14 +40,14 @@ export function icon(name: string): SVGSVGElement {
   return svg;
 }
 
-/** The element with this id. It must exist. */
+/** Returns the element with this id, which must exist. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
   if (!element) throw new Error(`the page has no #${id}`);
   return element as T;
 }
 
-/** The element with this id, if the page has it. */
+/** Returns the element with this id, if the page has it. */
 export function maybeById<T extends HTMLElement = HTMLElement>(id: string): T | null {
   return document.getElementById(id) as T | null;
 }

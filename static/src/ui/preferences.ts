@@ -4,7 +4,7 @@ import { read } from './storage.js';
 export const NOTIFY = 'takeover.notify';
 export const SOUND = 'takeover.sound';
 
-/** Whether the person wants notifications and the browser allows them. */
+/** Returns whether the person wants notifications and the browser allows them. */
 export function mayNotify(): boolean {
   return read(NOTIFY) === 'on' && 'Notification' in window && Notification.permission === 'granted';
 }

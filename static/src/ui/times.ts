@@ -5,13 +5,13 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago a time was, in one unit: "now", "42 s ago", "3 min ago". */
+/** Returns how long ago a time was, in one unit: "now", "42 s ago", "3 min ago". */
 export function ago(ms: number): string {
   if (ms < 5 * SECOND) return 'just now';
   return `${span(ms)} ago`;
 }
 
-/** A duration in one unit. */
+/** Returns a duration in one unit. */
 export function span(ms: number): string {
   if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`;
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
@@ -19,7 +19,7 @@ export function span(ms: number): string {
   return `${Math.floor(ms / DAY)} d`;
 }
 
-/** The time left as a clock: "3:12", "1:02:30", and "0:00" at the end. */
+/** Returns the time left as a clock: "3:12", "1:02:30", and "0:00" at the end. */
 export function clock(ms: number): string {
   const total = Math.max(0, Math.ceil(ms / SECOND));
   const pad = (n: number): string => String(n).padStart(2, '0');
@@ -28,14 +28,14 @@ export function clock(ms: number): string {
   return hours ? `${hours}:${pad(minutes)}:${pad(total % 60)}` : `${minutes}:${pad(total % 60)}`;
 }
 
-/** A duration: "48 ms", "1.2 s", "2:05 min". */
+/** Returns a duration: "48 ms", "1.2 s", "2:05 min". */
 export function took(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < MINUTE) return `${(ms / 1000).toFixed(1)} s`;
   return `${clock(Math.floor(ms / SECOND) * SECOND)} min`;
 }
 
-/** Time of day, to the second. */
+/** Returns the time of day, to the second. */
 export function timeOfDay(ms: number): string {
   const date = new Date(ms);
   const pad = (n: number): string => String(n).padStart(2, '0');

@@ -59,7 +59,7 @@ export class Watching {
     );
   }
 
-  /** Whether the server reports changes, so that nobody has to ask. */
+  /** Returns whether the server reports changes, so that nobody has to ask. */
   get connected(): boolean {
     return this.#connected;
   }

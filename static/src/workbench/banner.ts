@@ -4,7 +4,7 @@ import type { Live } from '../remote/live.js';
 import { offerMoreTime } from '../remote/moretime.js';
 import { clock } from '../ui/times.js';
 
-/** The takeover banner: what is needed, the time left, and the buttons. */
+/** Shows the takeover banner: what is needed, the time left, and the buttons. */
 export function showBanner(live: Live): void {
   const banner = byId('banner');
   const take = byId('banner-take');

@@ -6,7 +6,7 @@ const WIDTH = 160;
 /** One line of a frame; caret is the indentation of the marker, as spaces and tabs. */
 export interface FrameLine { line: number; text: string; caret: string | null }
 
-/** The lines around a position (line and column from 1) in a script. Empty if the position is outside. */
+/** Returns the lines around a position (line and column from 1) in a script, or none if the position is outside. */
 export function codeFrame(code: string, line: number, column: number): FrameLine[] {
   const lines = code.replace(/\n$/, '').split('\n');
   if (line < 1 || line > lines.length) return [];

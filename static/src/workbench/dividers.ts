@@ -6,14 +6,14 @@ interface Divider {
   host: HTMLElement;
   property: string;
   key: string;
-  /** The size for a position of the pointer, in `unit`. */
+  /** Returns the size for a position of the pointer, in `unit`. */
   at(event: PointerEvent): number;
   /** Limits and the step of an arrow key. */
   min: number;
   max(): number;
   step: number;
   unit: 'px' | '%';
-  /** The default size, as in the stylesheet. */
+  /** Returns the default size, as in the stylesheet. */
   initial(): number;
   /** Whether arrow left or up increases the size. */
   reverse: boolean;

@@ -16,10 +16,10 @@ export const STATUS_WORDS: Record<Run['status'], string> = {
   running: 'Running', waiting: 'Waiting for a person', succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Stopped', timeout: 'Timed out',
 };
 
-/** The CSS classes of the symbol for a run's state. */
+/** Returns the CSS classes of the symbol for a run's state. */
 export const shapeOf = (status: Run['status']): string => `shape ${SHAPES[status] ?? 'ring'}`;
 
-/** `ts` and `startedAt` of a run are ISO text or Unix ms. */
+/** Converts a time, which is ISO text or Unix ms, to Unix ms. */
 export const timeOf = (at: string | number): number => (typeof at === 'number' ? at : Date.parse(at));
 
 /** Positions such as `script.ts:3:14` or `line 3` in an error's text. */
@@ -171,7 +171,7 @@ export class Output {
     return shown;
   }
 
-  // Wide lines scroll, also by keyboard.
+  // Shows the lines around an error. Wide lines scroll, also by keyboard.
   #frame(lines: FrameLine[], column: number): HTMLElement {
     const pre = h('pre', { class: 'code-frame', 'data-frame': true, tabindex: 0, role: 'group', 'aria-label': 'The lines around the error' });
     for (const { line, text, caret } of lines) {
@@ -193,7 +193,7 @@ export class Output {
 /** The server's text for a run that a person stopped. The output already says that. */
 const BY_HAND = 'somebody stopped it';
 
-/** Why a run was stopped, unless a person pressed Stop, which is not an error. */
+/** Says why a run was stopped, unless a person pressed Stop, which is not an error. */
 function stopReason(error: RunError | null | undefined): HTMLElement[] {
   const reason = error?.message.replace(/^the run was cancelled(: )?/, '') ?? '';
   return reason === '' || reason === BY_HAND ? [] : [h('p', { class: 'meta', text: `Stopped: ${reason}` })];

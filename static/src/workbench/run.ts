@@ -134,7 +134,7 @@ export class Runner {
     } else if (!this.#current && !isOver(run) && !this.#run.disabled) void this.#join(run);
   }
 
-  /** The stream ended without a result, so this requests it. */
+  /** Requests the result of a run whose stream ended without one. */
   async #settle(id: string): Promise<void> {
     try {
       const run = await get<Run>(path`/v1/sessions/${this.session}/runs/${id}`);

@@ -31,7 +31,7 @@ export class RunClock {
     this.#since = this.now();
   }
 
-  /** The run waits, continues or has ended, and the server has not reported its times yet. */
+  /** Notes that the run waits, continues or has ended, when the server has not reported its times yet. */
   status(status: Run['status']): void {
     const { ran, waited } = this;
     this.set({ status, durationMs: ran, waitedMs: waited });
@@ -45,12 +45,12 @@ export class RunClock {
     return this.#waited + (this.#counter === 'waited' ? this.now() - this.#since : 0);
   }
 
-  /** How long the run has taken, in whole seconds while it runs. */
+  /** Returns how long the run has taken, in whole seconds while it runs. */
   get words(): string {
     return this.#counter ? seconds(this.ran) : took(this.ran);
   }
 
-  /** How long people took, or an empty text. */
+  /** Returns how long people took, or an empty text. */
   get waitedWords(): string {
     if (this.#counter === 'waited') return `+ ${seconds(this.waited)} waiting`; // the text beside it says for whom
     if (this.#waited === 0) return '';

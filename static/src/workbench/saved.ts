@@ -37,12 +37,12 @@ export class Scripts {
     void this.#restore();
   }
 
-  /** The arguments of the next run, or undefined. */
+  /** Returns the arguments of the next run, or undefined. */
   get args(): unknown {
     return this.#args ?? undefined;
   }
 
-  /** The script's name in errors; undefined for the server's default. */
+  /** Returns the script's name in errors; undefined for the server's default. */
   get filename(): string | undefined {
     if (!this.#saved) return undefined;
     const name = this.#saved.name.replace(/[^\p{L}\p{Nd}.-]/gu, '-');

@@ -7,7 +7,7 @@ import type { Tab } from '../remote/protocol.js';
 /** Favicons are shown only as data: URLs, because fetching them from the page's server would reveal who watches. */
 const SAFE_ICON = /^data:image\/(png|jpeg|gif|webp|x-icon|vnd\.microsoft\.icon|svg\+xml)[;,]/;
 
-/** The remote browser's tabs and its address bar. */
+/** Shows the remote browser's tabs and its address bar. */
 export function showTabs(live: Live): void {
   const strip = byId('tabs');
   const address = byId<HTMLInputElement>('address');
@@ -39,7 +39,7 @@ export function showTabs(live: Live): void {
     if (!document.title.startsWith('(')) document.title = `${title} · Takeover`;
   });
 
-  /** The tab of an event, if any, and whether it hit the close button. */
+  /** Returns the tab of an event, if any, and whether it hit the close button. */
   const hit = (event: MouseEvent): { tab: number; close: boolean } | null => {
     const button = event.target instanceof Element ? event.target.closest('button') : null;
     const tab = button?.closest('.tab')?.getAttribute('data-key');

@@ -4,7 +4,7 @@ import { took } from '../ui/times.js';
 
 const SHAPES: Record<TestResult['status'], string> = { passed: 'tick good', failed: 'cross wrong', skipped: 'dash' };
 
-/** How many tests had each outcome: "3 passed, 1 failed". */
+/** Returns how many tests had each outcome: "3 passed, 1 failed". */
 export function tally(tests: readonly TestResult[]): string {
   return (['passed', 'failed', 'skipped'] as const)
     .map((status) => [tests.filter((test) => test.status === status).length, status] as const)

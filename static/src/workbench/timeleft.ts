@@ -12,7 +12,7 @@ const LITTLE = 2 * 60_000;
 const MORE = 30 * 60_000;
 const MOST = 24 * 60 * 60_000;
 
-/** The timeout that leaves a session MORE time than now, or MORE from now if none is left. */
+/** Returns the timeout that leaves a session MORE time than now, or MORE from now if none is left. */
 export function extended(life: Pick<LifeMessage, 'expiresAt' | 'timeout'>, now: number): number {
   const overdue = Math.max(0, now - Date.parse(life.expiresAt));
   return Math.min(MOST, life.timeout + overdue + MORE);

@@ -5,7 +5,7 @@ import { ask, Questions } from './questions.js';
 
 const TITLES: Record<string, string> = { alert: 'The page says', confirm: 'The page asks', prompt: 'The page asks', beforeunload: 'Leave this page?' };
 
-/** The part of an address that is shown for a question. */
+/** Returns the part of an address that is shown for a question. */
 export function origin(url: string | undefined): string {
   try {
     return url ? new URL(url).host : '';
@@ -50,7 +50,7 @@ export class DialogQuestion {
     if (!this.#dialog.open) this.#dialog.showModal();
   }
 
-  /** People who may not control the page may read the question but not answer it. */
+  /** Enables the buttons only for people who may control the page. Others may read the question but not answer it. */
   #allow(): void {
     const allowed = this.live.mayAnswer;
     byId<HTMLButtonElement>('remote-dialog-accept').disabled = !allowed;

@@ -66,7 +66,7 @@ export class PermissionQuestion {
   }
 }
 
-/** The position of this device, if the person lets the browser tell it. */
+/** Finds the position of this device, if the person lets the browser report it. */
 async function placeOfThisDevice(): Promise<{ latitude: number; longitude: number; accuracy: number } | null> {
   if (!('geolocation' in navigator)) return null;
   return new Promise((resolve) => {

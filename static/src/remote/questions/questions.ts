@@ -7,7 +7,7 @@ interface Question { id: string; closed?: boolean }
 export class Questions<Q extends Question> {
   #open: Q[] = [];
 
-  /** The question that is shown. */
+  /** Returns the question that is shown. */
   get first(): Q | null {
     return this.#open[0] ?? null;
   }

@@ -68,7 +68,7 @@ export class OptionList {
     return true;
   }
 
-  /** Whether an option is marked. At first, suggestions have none. */
+  /** Returns whether an option is marked. At first, suggestions have none. */
   get marked(): boolean {
     return this.#active >= 0;
   }
@@ -81,7 +81,7 @@ export class OptionList {
     return row;
   }
 
-  /** The rows, grouped under the headings of their groups. */
+  /** Returns the rows, grouped under the headings of their groups. */
   #grouped(): HTMLElement[] {
     const parts: HTMLElement[] = [];
     let group: HTMLElement | null = null;

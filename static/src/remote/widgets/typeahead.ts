@@ -6,7 +6,7 @@ export class TypeAhead {
   #word = '';
   #at = -Infinity;
 
-  /** Whether a key that is typed now continues a word, so that a space belongs to it. */
+  /** Returns whether a key that is typed now continues a word, so that a space belongs to it. */
   typing(now: number): boolean {
     return this.#word !== '' && now - this.#at < WORD_TIME;
   }

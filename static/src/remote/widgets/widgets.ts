@@ -36,7 +36,10 @@ export class Widgets {
     return this.#open?.kind === 'datalist';
   }
 
-  /** Whether the list opens at the window's lower edge, within reach of a thumb. Suggestions stay at their field, because the person types there. */
+  /**
+   * Returns whether the list opens at the window's lower edge, within reach of a thumb. Suggestions stay at their field, because the person types
+   * there.
+   */
   get #sheet(): boolean {
     return (this.#coarse.matches || this.#narrow.matches) && !this.#suggests;
   }
@@ -105,7 +108,7 @@ export class Widgets {
     this.#close(true);
   }
 
-  /** `back` returns the keys to the remote page if the list had them. */
+  /** Closes the list. `back` returns the keys to the remote page if the list had them. */
   #close(back: boolean): void {
     if (!this.#open) return;
     const had = this.#panel.contains(document.activeElement);

@@ -27,7 +27,7 @@ declare global {
     byteLength(text: string, encoding?: string): number;
     isBuffer(value: unknown): boolean;
   };
-  /** Playwright's modules; no others exist. */
+  /** Returns one of Playwright's modules; no others exist. */
   function require(name: 'playwright' | 'playwright-core'): typeof import('playwright-core');
   function require(name: '@playwright/test'): typeof import('@playwright/test');
 

@@ -1,4 +1,4 @@
-/** The position of a line and column (both from 1) in a text. */
+/** Returns the position of a line and column (both from 1) in a text. */
 export function offsetOf(text: string, line: number, column: number): number {
   let at = 0;
   for (let i = 1; i < line; i++) {

@@ -9,7 +9,7 @@ import { SCOPE } from './scope.js';
 
 const root = process.cwd();
 
-/** The compiler's errors for a script, with the editor's declarations. */
+/** Returns the compiler's errors for a script, with the editor's declarations. */
 async function complaints(script: string): Promise<string[]> {
   const { scriptTypes } = (await import(path.join(root, 'static/scripttypes.mjs'))) as { scriptTypes(root: string): Promise<Record<string, string>> };
   const dir = await mkdtemp(path.join(tmpdir(), 'types-'));

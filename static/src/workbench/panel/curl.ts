@@ -17,7 +17,7 @@ export function quoted(text: string): string {
   return `$'${escaped}'`;
 }
 
-/** The command that repeats a request, without redacted parts. */
+/** Returns the command that repeats a request, without redacted parts. */
 export function curl(request: CapturedEvent): string {
   const data = request.data ?? {};
   const parts = [`curl ${quoted(str(data.url) || str(request.url))}`];

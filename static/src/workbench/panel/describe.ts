@@ -2,7 +2,7 @@ import type { CapturedEvent, Row } from './rows.js';
 
 /** The texts of events for one line of the panel. */
 
-/** The text of a field; empty for other values. */
+/** Returns a field as text, or an empty text for other values. */
 export const str = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
 /** Longest text in a line. */
 const LONGEST_LINE = 500;
@@ -15,10 +15,10 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A page's text as a single line of limited length. */
+/** Returns a page's text as a single line of limited length. */
 export const oneLine = (text: string): string => visible(text.slice(0, 4 * LONGEST_LINE).replace(/\s+/g, ' ')).slice(0, LONGEST_LINE);
 
-/** Host and path, without the parts that make addresses long. */
+/** Returns host and path, without the parts that make addresses long. */
 export function shortURL(url: string): string {
   try {
     const { protocol, host, pathname, search } = new URL(url);
@@ -29,7 +29,7 @@ export function shortURL(url: string): string {
   }
 }
 
-/** A URL shown next to the document that requested it: only the path if the origin is the same. */
+/** Shortens a URL next to the document that requested it: to the path if the origin is the same. */
 export function addressFrom(url: string, document: string): string {
   try {
     const { origin, pathname, search } = new URL(url);
@@ -40,7 +40,7 @@ export function addressFrom(url: string, document: string): string {
   return shortURL(url);
 }
 
-/** Who has control, in words. */
+/** Says who has control, in words. */
 export function holderWords(holder: string): string {
   if (!holder) return 'nobody';
   if (holder.startsWith('viewer:')) return 'a person';
@@ -51,13 +51,13 @@ export function holderWords(holder: string): string {
 /** Statuses of a run with other words on the pages. */
 const RUN_WORDS: Record<string, string> = { cancelled: 'stopped', timeout: 'timed out' };
 
-/** The text for a type that has no text of its own. */
+/** Returns the text for a type that has no text of its own. */
 function sentence(type: string): string {
   const text = type.replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The text of an event for a line: what it is, and details in a softer colour. */
+/** Describes an event on one line: what it is, and details in a softer colour. */
 export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'level' | 'person'> & { status?: string } {
   const data = event.data ?? {};
   const text = str(data.text);

@@ -12,7 +12,7 @@ const LONGEST_TEXT = 100_000;
 interface Options {
   host: HTMLElement;
   close(): void;
-  /** The session has ended, so nothing more is captured. */
+  /** Returns whether the session has ended, so that nothing more is captured. */
   ended(): boolean;
   /** Captures response bodies from now on. */
   captureBodies(): void;
@@ -165,7 +165,7 @@ function note(text: string): HTMLElement {
   return h('p', { class: 'detail-note', text: visible(text) });
 }
 
-/** A text unchanged, or formatted JSON; long ones are cut. */
+/** Shows a text unchanged, or formatted if it is JSON; long ones are cut. */
 function textOf(text: string, mime = ''): Node {
   let shown: Node = document.createTextNode(visible(text.slice(0, LONGEST_TEXT)));
   if (text.length <= LONGEST_TEXT && (mime.includes('json') || /^\s*[{[]/.test(text))) {

@@ -99,7 +99,7 @@ export class EventsPanel {
     });
   }
 
-  /** The session has ended, so no event will come. */
+  /** Stops waiting for events, because the session has ended. */
   stop(): void {
     this.#stopped = true;
     this.#stream?.close();

@@ -31,7 +31,7 @@ export class Filters {
     }
   }
 
-  /** Whether any filter is active. */
+  /** Returns whether any filter is active. */
   get active(): boolean {
     const { filter, text, standing, tab } = this.wanted;
     return filter !== 'all' || text !== '' || standing !== '' || tab !== '';

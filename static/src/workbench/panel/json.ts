@@ -4,7 +4,7 @@ import { visible } from './describe.js';
 /** A longer string is cut in the view; copying copies all of it. */
 const LONGEST_STRING = 20_000;
 
-/** A value as indented, coloured JSON, in elements that contain only text. */
+/** Shows a value as indented, coloured JSON, in elements that contain only text. */
 export function jsonView(value: unknown): DocumentFragment {
   const out = document.createDocumentFragment();
   write(out, value, '');

@@ -67,7 +67,7 @@ const GROUPS: Record<string, Row['group']> = { console: 'console', network: 'net
 /** How many messages of a WebSocket its line keeps. */
 const MESSAGES = 200;
 
-/** The line of an event. */
+/** Returns the line of an event. */
 export function rowOf(event: CapturedEvent): Row {
   const { status = '', ...line } = describe(event);
   const standing = event.type === 'network_request' ? 'pending' : standingOf(status);
@@ -119,7 +119,7 @@ function message(row: Row, event: CapturedEvent): void {
   row.soft = row.messageCount === 1 ? '1 message' : `${row.messageCount} messages`;
 }
 
-/** Whether a line is shown. */
+/** Returns whether a line is shown. */
 export function passes(row: Row, { filter, text, standing, tab }: Wanted): boolean {
   if (filter === 'errors' ? row.level !== 'wrong' : filter !== 'all' && row.group !== filter) return false;
   if (standing && row.standing !== standing) return false;
@@ -146,7 +146,7 @@ export class RowLog {
   #bursts = new Map<string, Burst>();
   #last = 0;
 
-  /** At most `capacity` lines are kept; the oldest are removed first. */
+  /** Keeps at most `capacity` lines; the oldest are removed first. */
   constructor(readonly capacity: number) {}
 
   /** Adds an event. Returns null for a repeated one: a seq is used only once in a session. */
@@ -212,7 +212,7 @@ export class RowLog {
   }
 }
 
-/** Chromium's request ids are unique only within a target. */
+/** Returns the key of an event's request. Chromium's request ids are unique only within a target. */
 function requestKey(event: CapturedEvent): string {
   const id = str(event.data?.request_id);
   return id && `${event.cdp_session_id ?? ''} ${id}`;

@@ -33,7 +33,7 @@ export class Steps {
   }
 }
 
-/** The step that was running at a time, or the last one before that if the script was running. */
+/** Returns the step that was running at a time, or the last one before that if the script was running. */
 export function stepAt(runs: Run[], ts: number): { run: Run; step: Step; during: boolean } | null {
   for (const run of runs) {
     const began = timeOf(run.startedAt ?? run.createdAt ?? '');

@@ -1,7 +1,7 @@
 /** Rows beyond the visible ones that are drawn too, so that scrolling shows no gaps. */
 const OVERSCAN = 8;
 
-/** The rows to draw. */
+/** Returns the rows to draw. */
 export function range(scrollTop: number, height: number, rowHeight: number, count: number): { from: number; to: number } {
   const from = Math.max(0, Math.floor(scrollTop / rowHeight) - OVERSCAN);
   const to = Math.min(count, Math.ceil((scrollTop + height) / rowHeight) + OVERSCAN);
@@ -12,7 +12,7 @@ interface Options {
   host: HTMLElement;
   rowHeight: number;
   count(): number;
-  /** Called before the rows are drawn. */
+  /** Is called before the rows are drawn. */
   before(): void;
   /** Fills a new or reused element with a row. */
   fill(element: HTMLElement, index: number): void;
