@@ -18,7 +18,7 @@ const PAUSE = 20;
 interface Agent {
   /** The document that the agent observes. A window may get another document and keep its global variables. */
   document: Document;
-  /** The pointer was in another document, so its shape here must be reported again. */
+  /** Makes the agent report the pointer's shape again, because the pointer was in another document. */
   elsewhere(since: number): void;
   /** Reports pickers that were already open when the server began to listen. */
   look(): void;

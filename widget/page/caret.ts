@@ -1,6 +1,6 @@
 type Box = [x: number, y: number, width: number, height: number];
 
-/** The position of the caret or, if none is found, of the whole element: x, y, width, height in this document's viewport. */
+/** Returns the position of the caret or, if none is found, of the whole element: x, y, width, height in this document's viewport. */
 export function caretOf(element: Element): Box {
   const box = element.getBoundingClientRect();
   const caret = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? caretInField(element, box) : caretInText();
@@ -16,7 +16,10 @@ function caretInText(): Box | null {
   return box ? [box.x, box.y, box.width, box.height] : null;
 }
 
-/** The smallest integer from `low` on for which `holds` returns true, assuming that it returns true for all larger ones; `high` if there is none. */
+/**
+ * Returns the smallest integer from `low` on for which `holds` returns true, or `high` if there is none. It assumes that `holds` returns true for all
+ * larger ones.
+ */
 function first(low: number, high: number, holds: (value: number) => boolean): number {
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -27,7 +30,8 @@ function first(low: number, high: number, holds: (value: number) => boolean): nu
 }
 
 /**
- * The caret of a field. The DOM cannot measure a field's text, so this asks which character is at a point: first down the lines, then along one line.
+ * Returns the caret of a field. The DOM cannot measure a field's text, so this asks which character is at a point: first down the lines, then along
+ * one line.
  */
 function caretInField(field: HTMLInputElement | HTMLTextAreaElement, box: DOMRect): Box | null {
   const target = field.selectionEnd;

@@ -1,4 +1,4 @@
-/** The shape of the pointer over an element, as a CSS keyword. */
+/** Returns the shape of the pointer over an element, as a CSS keyword. */
 export function cursorAt(element: Element, x: number, y: number): string {
   // The last item of a list is always a keyword; the items before it are pictures.
   const shape = getComputedStyle(element).cursor.split(',').pop()?.trim() ?? '';
@@ -7,7 +7,7 @@ export function cursorAt(element: Element, x: number, y: number): string {
 
 const FIELDS = /^(text|password|email|tel|number|url|search)$/;
 
-/** Chromium's meaning of `auto`: a text cursor over text that can be selected or edited. */
+/** Returns Chromium's meaning of `auto`: a text cursor over text that can be selected or edited. */
 function automatic(element: Element, x: number, y: number): string {
   if (element instanceof HTMLTextAreaElement) return 'text';
   if (element instanceof HTMLInputElement) return FIELDS.test(element.type) && !element.disabled ? 'text' : 'default';

@@ -1,4 +1,4 @@
-/** The element with the focus, also inside open shadow trees. */
+/** Returns the element with the focus, also inside open shadow trees. */
 export function activeElement(): Element | null {
   let element = document.activeElement;
   for (let inner; (inner = element?.shadowRoot?.activeElement); ) element = inner;
@@ -11,12 +11,12 @@ const MODES: Record<string, string> = { none: 'none', numeric: 'numeric', decima
 /** Fields that were password fields: a page may reveal a password by changing the field's type. */
 const passwords = new WeakSet<Element>();
 
-/** Whether a field shows its text as dots or the like, as pages make their own password fields. */
+/** Returns whether a field hides its text, for example behind dots, as pages make their own password fields. */
 export function isMasked(element: Element): boolean {
   return !['', 'none'].includes(getComputedStyle(element).getPropertyValue('-webkit-text-security'));
 }
 
-/** The kind of text that an element takes, or empty for none. Secret kinds come first, then the kind of keyboard that the page asks for. */
+/** Returns the kind of text that an element takes, or empty for none. Secret kinds come first, then the kind of keyboard that the page asks for. */
 export function kindOf(element: Element | null): string {
   if (!(element instanceof HTMLElement)) return '';
   const { inputMode } = element;

@@ -31,7 +31,7 @@ function under(path: EventTarget[]): Under {
   };
 }
 
-/** Whether text is selected in a field. The document's selection does not include that. */
+/** Returns whether text is selected in a field. The document's selection does not include that. */
 function selects(field: HTMLInputElement | HTMLTextAreaElement | null): boolean {
   try {
     return field !== null && field.selectionStart !== field.selectionEnd;
@@ -40,7 +40,7 @@ function selects(field: HTMLInputElement | HTMLTextAreaElement | null): boolean 
   }
 }
 
-/** A web address that can be opened or copied. */
+/** Returns an address if it can be opened or copied, and an empty text otherwise. */
 function address(text: string): string {
   return /^https?:/.test(text) && text.length <= LONGEST ? text : '';
 }

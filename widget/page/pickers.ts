@@ -14,13 +14,13 @@ export type Field = HTMLSelectElement | HTMLInputElement;
 
 interface Option { value: string; label: string; group: string; disabled: boolean; selected: boolean }
 
-/** The field for which an event on an element would open a picker, or null. */
+/** Returns the field for which an event on an element would open a picker, or null. */
 export function fieldOf(element: unknown): Field | null {
   if (element instanceof HTMLOptionElement || element instanceof HTMLOptGroupElement) return element.closest('select');
   return element instanceof HTMLSelectElement || element instanceof HTMLInputElement ? element : null;
 }
 
-/** Whether a field is a list with several choices that the page itself shows. A person on a touch screen needs help with such a list. */
+/** Returns whether a field is a list with several choices that the page itself shows. A person on a touch screen needs help with such a list. */
 export const isInline = (field: Field): boolean => field instanceof HTMLSelectElement && field.multiple && !field.matches(':open');
 
 export const suggests = (field: Field): boolean => field instanceof HTMLInputElement && field.list !== null && !FIELDS.has(field.type) && !field.readOnly && !field.disabled;
@@ -69,7 +69,7 @@ export class Picker {
     return options.length ? { kind: 'datalist', multiple: false, inline: false, value, options, min: '', max: '', step: '', rect } : null;
   }
 
-  /** Options with unique values, although the page's values may be equal. */
+  /** Returns options with unique values, although the page's values may be equal. */
   #options(options: HTMLOptionElement[]): Option[] {
     this.#tokens.clear();
     return options.slice(0, MAX_OPTIONS).map((option, index) => {
