@@ -99,7 +99,7 @@ func Open(ctx context.Context, s *store.Store, o Options) (*Archive, error) {
 // Start starts the writer. Close ends it.
 func (a *Archive) Start() { go a.run() }
 
-// Later soon runs a job for a key. It replaces an earlier job of the key that has
+// Later runs a job for a key soon. It replaces an earlier job of the key that has
 // not started.
 func (a *Archive) Later(key Key, job Job) {
 	if a != nil {
@@ -107,8 +107,8 @@ func (a *Archive) Later(key Key, job Job) {
 	}
 }
 
-// Written is like Later, for callers that wait: the channel is closed after the
-// first attempt, even if that failed.
+// Written does the same as Later, for callers that wait: the channel is closed
+// after the first attempt, even if that failed.
 func (a *Archive) Written(key Key, job Job) <-chan struct{} {
 	return a.put(key, job, true)
 }
