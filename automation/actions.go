@@ -41,9 +41,9 @@ type fillParams struct {
 	NoWaitAfter bool   `json:"noWaitAfter"` // ignored, as in Playwright
 }
 
-// opFill has the page wait for the element, select its text and focus it. The new
-// text is typed with the keyboard, so that the page gets the events of a person's
-// input.
+// opFill makes the page wait for the element, select its text and focus it. The
+// new text is typed with the keyboard, so that the page gets the events of a
+// person's input.
 func opFill(ctx context.Context, c *Client, t *fillParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()

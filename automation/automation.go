@@ -76,7 +76,7 @@ func New(b *browser.Browser, o Options) *Automation {
 	return a
 }
 
-// Browser is the automated browser.
+// Browser returns the automated browser.
 func (a *Automation) Browser() *browser.Browser { return a.browser }
 
 // Close ends all clients and waits until nothing of them runs.

@@ -203,9 +203,9 @@ func (c *Client) inDocuments(ctx context.Context, where any, function string) {
 	calls.Wait()
 }
 
-// rawBinding is the name of the function that carries the calls of all the
-// client's bindings. It is removed from the page's global object before any
-// script runs.
+// rawBinding returns the name of the function that carries the calls of all the
+// client's bindings. The function is removed from the page's global object before
+// any script runs.
 func (c *Client) rawBinding() string { return "binding" + strings.ReplaceAll(c.bindingKey, "-", "") }
 
 // bindingSource returns a script that calls the page side of bindings.

@@ -329,5 +329,5 @@ func (c *Client) drives(p *browser.Page) bool {
 	return c.events.begun() && c.sees(p)
 }
 
-// FrameID is the client's name for a frame, for operations.
+// FrameID returns the client's name for a frame, for operations.
 func (c *Client) FrameID(f *browser.Frame) string { return c.idOf("frame", f) }

@@ -117,7 +117,7 @@ func (c *Client) onConsole(ev browser.ConsoleCalled) {
 	}
 }
 
-// size is the approximate size of a message in bytes.
+// size returns the approximate size of a message in bytes.
 func (m *consoleMessage) size() int {
 	n := len(m.event.Text)
 	for _, o := range m.event.Args {

@@ -93,7 +93,7 @@ func (c *Client) evaluate(ctx context.Context, w *browser.World, x *expression, 
 	return c.evaluateOn(ctx, w, x, byValue, args...)
 }
 
-// evaluateOn is evaluate with subjects that may be primitives.
+// evaluateOn does the same as evaluate, with subjects that may be primitives.
 func (c *Client) evaluateOn(ctx context.Context, w *browser.World, x *expression, byValue bool, subjects ...*runtime.CallArgument) (*runtime.RemoteObject, error) {
 	e, err := c.automation.evaluatorOf(ctx, w)
 	if err != nil {

@@ -155,8 +155,8 @@ func (t *expectParams) ofNothing() bool {
 	return t.IsNot // all other expectations need an element
 }
 
-// unmet is the result when the timeout passed before the page could answer,
-// because a frame that leads to the element did not exist.
+// unmet returns the result for a timeout that passed before the page could
+// answer, because a frame that leads to the element did not exist.
 func (t *expectParams) unmet() *expectResult {
 	r := &expectResult{Matches: t.IsNot, TimedOut: true}
 	switch {

@@ -349,7 +349,7 @@ func (c *Client) frameResult(f *browser.Frame) any {
 	return map[string]any{"frame": c.idOf("frame", f)}
 }
 
-// kept is the result of an operation that returns a handle.
+// kept returns the result of an operation that returns a handle.
 func kept(h *handle, err error) (any, error) {
 	if err != nil {
 		return nil, err

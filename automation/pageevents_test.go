@@ -11,7 +11,7 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// guest is a second client of the rig's context, which ends during a test.
+// guest returns a second client of the rig's context, which ends during a test.
 func (r *rig) guest() *rig {
 	r.Helper()
 	g := &rig{TB: r.TB, browser: r.browser, automation: r.automation, context: r.context, told: make(chan struct{}, 1)}

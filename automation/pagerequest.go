@@ -241,7 +241,7 @@ type navigationResult struct {
 	Request *requestInit `json:"request"` // nil when nothing was fetched
 }
 
-// brought is the result of a navigation.
+// brought returns the result of a navigation.
 func (c *Client) brought(n *browser.Navigation) navigationResult {
 	if n == nil || n.Response == nil {
 		return navigationResult{}

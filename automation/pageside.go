@@ -38,9 +38,9 @@ var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator, bind
 	return s, err
 })
 
-// Notices are the licences and notices of third-party parts in a built binary:
-// Playwright's injected script and the YAML library. They are empty in a binary
-// without them.
+// Notices returns the licences and notices of third-party parts in a built
+// binary: Playwright's injected script and the YAML library. They are empty in a
+// binary without them.
 func Notices() string {
 	var b strings.Builder
 	for _, name := range []string{"NOTICE.playwright.txt", "LICENSE.playwright.txt", "LICENSE.yaml.txt"} {

@@ -22,9 +22,9 @@ func (c *Client) retry(p *progress, t *target, method string, params callParams)
 	return c.retryIn(p, t, browser.WorldUtility, method, &params, nil)
 }
 
-// retryIn is retry in a given kind of world. objects makes the objects that the
-// operation needs in each place where it looks for the target; it may also
-// complete params.
+// retryIn does the same as retry, in a given kind of world. objects makes the
+// objects that the operation needs in each place where it looks for the target;
+// it may also complete params.
 func (c *Client) retryIn(p *progress, t *target, kind browser.Kind, method string, params *callParams,
 	objects func(*place) ([]runtime.RemoteObjectID, error)) (*place, json.RawMessage, error) {
 	r := &retrying{client: c, p: p, target: t, kind: kind, method: method, params: params, objects: objects}
