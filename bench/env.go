@@ -80,7 +80,7 @@ func (e *env) lasting(d time.Duration) time.Duration {
 	return d
 }
 
-// watched is a session at url, with a viewer in control.
+// watched starts a session at url, with a viewer in control.
 func (e *env) watched(ctx context.Context, url string, o viewOptions) (*viewer, string, error) {
 	id, err := e.server.create(ctx, url)
 	if err != nil {

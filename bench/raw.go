@@ -81,7 +81,7 @@ func (c *rawChromium) close() {
 	_ = os.RemoveAll(c.dir)
 }
 
-// read is the loop of a screencast client: acknowledge, decode, pass on.
+// read runs the loop of a screencast client: acknowledge, decode, pass on.
 func (c *rawChromium) read() {
 	defer close(c.done)
 	for {

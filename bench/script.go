@@ -121,7 +121,8 @@ func benchRun(ctx context.Context, e *env) (rows []row, err error) {
 	}, nil
 }
 
-// runCode is a TypeScript script of 2 KB that returns the time of its first line.
+// runCode returns a TypeScript script of 2 KB that returns the time of its first
+// line.
 func runCode() string {
 	var b strings.Builder
 	b.WriteString("const at: number = performance.timeOrigin + performance.now();\n")

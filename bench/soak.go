@@ -119,8 +119,8 @@ func (s *soak) round(ctx context.Context, d time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// visit is the stay of one viewer, which is prompt, distant, slow or stalled. The
-// viewer hides, clicks and leaves, or its connection breaks.
+// visit opens a viewer, which is prompt, distant, slow or stalled. The viewer
+// hides, clicks and leaves, or its connection breaks.
 func (s *soak) visit(ctx context.Context, session string) error {
 	o := viewOptions{}
 	switch rand.N(6) { //nolint:gosec // no secret
@@ -177,8 +177,8 @@ type sample struct {
 func heapOf(s sample) float64     { return s.heap }
 func residentOf(s sample) float64 { return s.resident }
 
-// The lowest values are closest to live memory, because they contain the least
-// garbage.
+// least returns the lowest of the values, which is closest to live memory,
+// because it contains the least garbage.
 func least(samples []sample, of func(sample) float64) float64 {
 	low := 0.0
 	for i, s := range samples {
