@@ -56,7 +56,8 @@ func (f *Frame) attemptLocked(id proto.LoaderID, url string) *attempt {
 	return at
 }
 
-// newestAttemptLocked is the frame's newest navigation, running or ended, or nil.
+// newestAttemptLocked returns the frame's newest navigation, running or ended, or
+// nil.
 func (f *Frame) newestAttemptLocked() *attempt {
 	if len(f.attempts) == 0 {
 		return nil

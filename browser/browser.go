@@ -158,10 +158,10 @@ func (b *Browser) Version() string {
 	return b.version
 }
 
-// Session is the model's session with the browser itself.
+// Session returns the model's session with the browser itself.
 func (b *Browser) Session() *cdp.Session { return b.client.Browser() }
 
-// UserAgent is Chromium's own user agent.
+// UserAgent returns Chromium's own user agent.
 func (b *Browser) UserAgent() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -175,7 +175,7 @@ func (b *Browser) Contexts() []*Context {
 	return slices.Clone(b.contexts)
 }
 
-// DefaultContext is the context of the profile folder.
+// DefaultContext returns the context of the profile folder.
 func (b *Browser) DefaultContext() *Context {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -219,7 +219,8 @@ func (b *Browser) Page(id target.ID) *Page {
 	return nil
 }
 
-// Done is closed when the model and its goroutine have ended.
+// Done returns a channel that is closed when the model and its goroutine have
+// ended.
 func (b *Browser) Done() <-chan struct{} { return b.done }
 
 // Close ends the model and detaches its client. The browser and its pages stay

@@ -48,8 +48,8 @@ func (c *chain) last() *Request {
 	return c.legs[len(c.legs)-1]
 }
 
-// extraIndexLocked is the index of a leg's network report. Legs that came from a
-// cache or that we answered have none.
+// extraIndexLocked returns the index of a leg's network report. Legs that came
+// from a cache or that we answered have none.
 func (c *chain) extraIndexLocked(r *Request) int {
 	n := 0
 	for _, leg := range c.legs {

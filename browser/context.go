@@ -69,13 +69,13 @@ type Context struct {
 	credentials  []Credentials
 }
 
-// ID is Chromium's id of the context.
+// ID returns Chromium's id of the context.
 func (c *Context) ID() string { return string(c.id) }
 
-// TargetContext is the id for typed commands.
+// TargetContext returns the id for typed commands.
 func (c *Context) TargetContext() proto.BrowserContextID { return c.id }
 
-// Browser is the context's browser.
+// Browser returns the context's browser.
 func (c *Context) Browser() *Browser { return c.browser }
 
 // maxOrigins bounds the remembered origins of a context's pages; the oldest are
@@ -117,14 +117,14 @@ func originOf(url string) string {
 	return scheme + "://" + rest
 }
 
-// Options are the settings for new pages of the context.
+// Options returns the settings for new pages of the context.
 func (c *Context) Options() Options {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()
 	return c.options
 }
 
-// ProxyServer is the context's own proxy, or empty.
+// ProxyServer returns the context's own proxy, or empty.
 func (c *Context) ProxyServer() string {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()

@@ -22,16 +22,16 @@ type Dialog struct {
 	closed bool // guarded by the browser's lock
 }
 
-// Page is the page that the dialog blocks.
+// Page returns the page that the dialog blocks.
 func (d *Dialog) Page() *Page { return d.page }
 
-// Type is "alert", "confirm", "prompt" or "beforeunload".
+// Type returns "alert", "confirm", "prompt" or "beforeunload".
 func (d *Dialog) Type() string { return d.kind }
 
-// Message is the text of the dialog. It comes from a page and is hostile.
+// Message returns the text of the dialog. It comes from a page and is hostile.
 func (d *Dialog) Message() string { return d.message }
 
-// DefaultValue is the default answer of a prompt.
+// DefaultValue returns the default answer of a prompt.
 func (d *Dialog) DefaultValue() string { return d.defaultValue }
 
 // Closed reports whether the dialog was answered or has vanished.

@@ -44,20 +44,21 @@ func (DownloadBegan) event()      {}
 func (DownloadProgressed) event() {}
 func (DownloadEnded) event()      {}
 
-// Page is the page that started the download. If that is a popup that shows
+// Page returns the page that started the download. If that is a popup that shows
 // nothing else, Page is the page that opened the popup.
 func (d *Download) Page() *Page { return d.page }
 
-// URL is the address of the download.
+// URL returns the address of the download.
 func (d *Download) URL() string { return d.url }
 
-// SuggestedName is the name that the server or the page suggests. It is hostile.
+// SuggestedName returns the name that the server or the page suggests. It is
+// hostile.
 func (d *Download) SuggestedName() string { return d.name }
 
 // Refused reports whether the context refuses downloads.
 func (d *Download) Refused() bool { return d.refused }
 
-// Path is the path of the file when the download has ended.
+// Path returns the path of the file when the download has ended.
 func (d *Download) Path() string {
 	return filepath.Join(d.browser.options.Downloads, filepath.Base(d.guid))
 }

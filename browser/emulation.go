@@ -34,7 +34,7 @@ type Geolocation struct {
 	Unknown bool `json:"-"` // the position is unknown, so pages get an error instead of waiting for a machine that has no position
 }
 
-// params are the parameters of Emulation.setGeolocationOverride.
+// params returns the parameters of Emulation.setGeolocationOverride.
 func (g *Geolocation) params() any {
 	if g == nil || g.Unknown {
 		return proto.Empty{}

@@ -46,7 +46,7 @@ func (ev FileChooserOpened) Input(ctx context.Context) (*FileInput, error) {
 // of files. It is hostile.
 func (i *FileInput) Accept() string { return i.accept }
 
-// Gone is closed when the element's document is gone.
+// Gone returns a channel that is closed when the element's document is gone.
 func (i *FileInput) Gone() <-chan struct{} { return i.world.Destroyed() }
 
 // SetFiles gives the element files of this machine, as if a person had chosen

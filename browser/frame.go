@@ -45,7 +45,7 @@ type Frame struct {
 	idleRound uint64 // distinguishes the current timer from one that was stopped too late
 }
 
-// ID is Chromium's id of the frame.
+// ID returns Chromium's id of the frame.
 func (f *Frame) ID() proto.FrameID { return f.id }
 
 // HasTarget reports whether the frame is the topmost one of its process, so that
@@ -63,29 +63,29 @@ func (f *Frame) rootID() proto.FrameID {
 	return f.attachment.root
 }
 
-// Seq is the frame's number in its page, in order of appearance; the main frame
-// is 0.
+// Seq returns the frame's number in its page, in order of appearance; the main
+// frame is 0.
 func (f *Frame) Seq() int { return f.seq }
 
-// Page is the frame's page.
+// Page returns the frame's page.
 func (f *Frame) Page() *Page { return f.page }
 
-// Parent is the frame that contains this one, or nil for the main frame.
+// Parent returns the frame that contains this one, or nil for the main frame.
 func (f *Frame) Parent() *Frame {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return f.parent
 }
 
-// Children are the frames directly below, in the order of attachment.
+// Children returns the frames directly below, in the order of attachment.
 func (f *Frame) Children() []*Frame {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return slices.Clone(f.children)
 }
 
-// URL is the current document's URL with its fragment. It is empty until the
-// first document of the frame is known.
+// URL returns the current document's URL with its fragment, or an empty text
+// until the first document of the frame is known.
 func (f *Frame) URL() string {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
@@ -101,30 +101,31 @@ func (f *Frame) FailedURL() string {
 	return f.failedURL
 }
 
-// Name is the frame's name: its element's name or id attribute, or window.name.
+// Name returns the frame's name: its element's name or id attribute, or
+// window.name.
 func (f *Frame) Name() string {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return f.name
 }
 
-// LoaderID is the id of the load that brought the current document.
+// LoaderID returns the id of the load that brought the current document.
 func (f *Frame) LoaderID() proto.LoaderID {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return f.loaderID
 }
 
-// Response is the response that brought the current document. It is nil when the
-// document was not fetched, or was fetched before the model was attached.
+// Response returns the response that brought the current document. It is nil when
+// the document was not fetched, or was fetched before the model was attached.
 func (f *Frame) Response() *Response {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()
 	return f.response
 }
 
-// Session is the session of the process that has the frame now. Commands about
-// the frame are sent on it.
+// Session returns the session of the process that has the frame now. Commands
+// about the frame are sent on it.
 func (f *Frame) Session() *cdp.Session {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/chromedp/cdproto/dom"
 )
 
-// Place is the position of the frame's viewport in the viewport of the page's
-// main frame, in CSS pixels. Rotation and scaling of frames are ignored.
+// Place returns the position of the frame's viewport in the viewport of the
+// page's main frame, in CSS pixels. Rotation and scaling of frames are ignored.
 func (f *Frame) Place(ctx context.Context) (x, y float64, err error) {
 	for at := f; ; {
 		parent := at.Parent()

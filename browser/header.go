@@ -49,8 +49,8 @@ func entries(headers []Header) []*fetch.HeaderEntry {
 	return list
 }
 
-// headersSize is the size of a message's head in HTTP/1.1, as Playwright counts
-// it: without the empty line.
+// headersSize returns the size of a message's head in HTTP/1.1, as Playwright
+// counts it: without the empty line.
 func headersSize(first string, headers []Header) int {
 	size := len(first) + len("\r\n")
 	for _, h := range headers {
@@ -59,7 +59,7 @@ func headersSize(first string, headers []Header) int {
 	return size
 }
 
-// pathOf is the path of a URL with its query.
+// pathOf returns the path of a URL with its query.
 func pathOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -107,8 +107,8 @@ func (s *InitScript) Remove() {
 	clear(s.ids)
 }
 
-// worldName is Chromium's name of a kind of world; the page's own world has no
-// name.
+// worldName returns Chromium's name of a kind of world; the page's own world has
+// no name.
 func (b *Browser) worldName(k Kind) string {
 	if k == WorldUtility {
 		return b.utilityName

@@ -50,7 +50,7 @@ func (l Lifecycle) Names() []string {
 	return names
 }
 
-// Lifecycle is the set of stages that the current document has reached.
+// Lifecycle returns the set of stages that the current document has reached.
 func (f *Frame) Lifecycle() Lifecycle {
 	f.page.browser.mu.Lock()
 	defer f.page.browser.mu.Unlock()

@@ -27,7 +27,7 @@ type (
 	doToken func()
 )
 
-// run is the model's goroutine.
+// run is the main function of the model's goroutine.
 func (b *Browser) run() {
 	defer close(b.done)
 	for {
@@ -211,12 +211,12 @@ func (c *broadcast) notifyLocked() {
 	}
 }
 
-// Call is cdp.Call for a session of the model. It returns only after the model
-// has handled everything that Chromium sent before the reply, and subscribers got
-// the events. So a navigation that the command caused and Chromium reported
-// before the reply is known by then. Besides the errors of cdp.Call it returns
-// ErrPageCrashed and ErrBrowserClosed; cdp.ErrDetached means that the page or the
-// frame is gone.
+// Call does what cdp.Call does, for a session of the model. It returns only after the
+// model has handled everything that Chromium sent before the reply, and
+// subscribers got the events. So a navigation that the command caused and
+// Chromium reported before the reply is known by then. Besides the errors of
+// cdp.Call it returns ErrPageCrashed and ErrBrowserClosed; cdp.ErrDetached means
+// that the page or the frame is gone.
 func Call[P, R any](ctx context.Context, b *Browser, s *cdp.Session, c proto.Command[P, R], params P) (R, error) {
 	var res, zero R
 	raw, err := b.call(ctx, s, c.Method, params)

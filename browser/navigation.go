@@ -180,7 +180,7 @@ func (p *Page) GoBack(ctx context.Context, o NavigateOptions) (*Navigation, erro
 	return p.traverse(ctx, -1, o)
 }
 
-// GoForward is GoBack in the other direction.
+// GoForward does the same as GoBack, in the other direction.
 func (p *Page) GoForward(ctx context.Context, o NavigateOptions) (*Navigation, error) {
 	return p.traverse(ctx, +1, o)
 }

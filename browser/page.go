@@ -251,30 +251,30 @@ func (p *Page) Reason() string {
 	return p.reason
 }
 
-// ID is the id of the page's target.
+// ID returns the id of the page's target.
 func (p *Page) ID() target.ID { return p.id }
 
-// Browser is the page's browser.
+// Browser returns the page's browser.
 func (p *Page) Browser() *Browser { return p.browser }
 
-// Context is the page's context.
+// Context returns the page's context.
 func (p *Page) Context() *Context { return p.context }
 
-// Opener is the page that opened this one, or nil. It may be closed.
+// Opener returns the page that opened this one, or nil. It may be closed.
 func (p *Page) Opener() *Page { return p.opener }
 
 // Opened returns when the page was opened, and whether another page opened it.
 // The latter may be true although Opener is nil, if that page closed early.
 func (p *Page) Opened() (at time.Time, byPage bool) { return p.since, p.opened }
 
-// MainFrame is the page's top frame. It stays the same for the whole life of the
-// page.
+// MainFrame returns the page's top frame. It stays the same for the whole life of
+// the page.
 func (p *Page) MainFrame() *Frame { return p.main }
 
-// Session is the session of the page's own target.
+// Session returns the session of the page's own target.
 func (p *Page) Session() *cdp.Session { return p.attachment.session }
 
-// Closed is closed when the page is gone.
+// Closed returns a channel that is closed when the page is gone.
 func (p *Page) Closed() <-chan struct{} { return p.closed }
 
 // Frames returns all frames, parents before their children, the main frame first.
@@ -291,17 +291,17 @@ func (p *Page) Frame(id proto.FrameID) *Frame {
 	return p.frames[id]
 }
 
-// URL is the main frame's URL, with its fragment.
+// URL returns the main frame's URL, with its fragment.
 func (p *Page) URL() string { return p.main.URL() }
 
-// Title is the title in the tab: the URL for a page without a title.
+// Title returns the title in the tab: the URL for a page without a title.
 func (p *Page) Title() string {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return cmp.Or(p.title, p.main.url)
 }
 
-// Favicon is the URL of the document's icon, or empty.
+// Favicon returns the URL of the document's icon, or empty.
 func (p *Page) Favicon() string {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
@@ -323,7 +323,7 @@ func (p *Page) Crashed() bool {
 	return p.crashed
 }
 
-// Dialog is the JavaScript dialog that blocks the page, or nil.
+// Dialog returns the JavaScript dialog that blocks the page, or nil.
 func (p *Page) Dialog() *Dialog {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()

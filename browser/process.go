@@ -65,25 +65,25 @@ type Process struct {
 // Conn returns the connection to Chromium.
 func (p *Process) Conn() *cdp.Conn { return p.conn }
 
-// PID is the id of Chromium's browser process.
+// PID returns the id of Chromium's browser process.
 func (p *Process) PID() int { return p.pid }
 
-// Dir is the folder of the profile, home and temporary files.
+// Dir returns the folder of the profile, home and temporary files.
 func (p *Process) Dir() string { return p.folder.dir }
 
 // FilesDir returns a folder that only the process's user may write to, and from
 // which Chromium may read. A restart does not empty it.
 func (p *Process) FilesDir() string { return p.folder.files() }
 
-// DownloadsDir is the folder for Chromium's downloads. It starts empty.
+// DownloadsDir returns the folder for Chromium's downloads. It starts empty.
 func (p *Process) DownloadsDir() string { return p.folder.downloads() }
 
 // Sandboxed reports whether Chromium's sandbox is on.
 func (p *Process) Sandboxed() bool { return p.sandboxed }
 
-// Done is closed when the process, every process that it started, the connection
-// and all goroutines have ended. Another Chromium may then be launched with its
-// Dir.
+// Done returns a channel that is closed when the process, every process that it
+// started, the connection and all goroutines have ended. Another Chromium may
+// then be launched with its Dir.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Err returns why the process ended: nil while it runs, otherwise an error that

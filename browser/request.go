@@ -105,18 +105,18 @@ type Sizes struct {
 	RequestHeaders, RequestBody, ResponseHeaders, ResponseBody int
 }
 
-// ServiceWorker is the service worker that made the request, or nil.
+// ServiceWorker returns the service worker that made the request, or nil.
 func (r *Request) ServiceWorker() *Worker { return r.page.service }
 
 // Page returns the request's page. For a service worker's request, it is a page
 // that is never reported.
 func (r *Request) Page() *Page { return r.page }
 
-// Frame is the frame that made the request or that it navigates. It is nil for a
-// worker's request.
+// Frame returns the frame that made the request or that it navigates. It is nil
+// for a worker's request.
 func (r *Request) Frame() *Frame { return r.frame }
 
-// Headers are the headers that the renderer set. The network adds more: see
+// Headers returns the headers that the renderer set. The network adds more: see
 // WireHeaders.
 func (r *Request) Headers() []Header {
 	defer r.page.locked()()
@@ -147,27 +147,27 @@ func (r *Request) Size() int {
 	return n
 }
 
-// To is the request to which this one was redirected, or nil.
+// To returns the request to which this one was redirected, or nil.
 func (r *Request) To() *Request {
 	defer r.page.locked()()
 	return r.to
 }
 
-// Response is the response, or nil while there is none.
+// Response returns the response, or nil while there is none.
 func (r *Request) Response() *Response {
 	defer r.page.locked()()
 	return r.response
 }
 
-// Failure is why the request failed, such as "net::ERR_FAILED". It is empty after
-// success and before the end.
+// Failure returns why the request failed, such as "net::ERR_FAILED". It is empty
+// after success and before the end.
 func (r *Request) Failure() string {
 	defer r.page.locked()()
 	return r.failure
 }
 
-// ResponseEnd is when the request ended, in milliseconds since its Timing.Start;
-// -1 before.
+// ResponseEnd returns when the request ended, in milliseconds since its
+// Timing.Start, or -1 before the end.
 func (r *Request) ResponseEnd() float64 {
 	defer r.page.locked()()
 	return r.responseEndLocked()
@@ -270,7 +270,7 @@ func (res *Response) Header(name string) string {
 	return ""
 }
 
-// Headers are the headers that the renderer sees, without cookies.
+// Headers returns the headers that the renderer sees, without cookies.
 func (res *Response) Headers() []Header { return parseHeaders(res.headers) }
 
 // WireHeaders returns the headers as received, and waits until they are known.
@@ -319,7 +319,7 @@ func (res *Response) redirect() bool {
 	return res.Request.To() != nil || res.Status >= 300 && res.Status <= 399 && res.Header("location") != ""
 }
 
-// Started is when the request was sent.
+// Started returns when the request was sent.
 func (r *Request) Started() time.Time { return time.UnixMicro(int64(r.wall * 1e6)) }
 
 // roundish keeps three decimals. Further digits are only noise from the

@@ -126,7 +126,7 @@ func screen(o LaunchOptions) string {
 	return fmt.Sprintf("--screen-info={%dx%d}", int(float64(o.Width)*scale), int(float64(o.Height)*scale))
 }
 
-// sharedMemory is the free space of /dev/shm in bytes, or 0 when it does not
+// sharedMemory returns the free space of /dev/shm in bytes, or 0 when it does not
 // exist.
 func sharedMemory() uint64 {
 	var fs syscall.Statfs_t

@@ -10,10 +10,10 @@ type WebSocket struct {
 	told bool // guarded by the browser's lock
 }
 
-// Page is the page that opened the connection.
+// Page returns the page that opened the connection.
 func (s *WebSocket) Page() *Page { return s.page }
 
-// URL is the address of the server.
+// URL returns the address of the server.
 func (s *WebSocket) URL() string { return s.url }
 
 // WebSocketOpened reports that a page opens a connection.

@@ -44,16 +44,16 @@ type WorkerClosed struct{ Worker *Worker }
 func (WorkerCreated) event() {}
 func (WorkerClosed) event()  {}
 
-// URL is the address of the worker's script.
+// URL returns the address of the worker's script.
 func (w *Worker) URL() string { return w.url }
 
-// Page is the worker's page, or nil for a service worker.
+// Page returns the worker's page, or nil for a service worker.
 func (w *Worker) Page() *Page { return w.page }
 
-// Context is the worker's context.
+// Context returns the worker's context.
 func (w *Worker) Context() *Context { return w.context }
 
-// Closed is closed when the worker is gone.
+// Closed returns a channel that is closed when the worker is gone.
 func (w *Worker) Closed() <-chan struct{} { return w.closed }
 
 // Workers returns the page's web workers, oldest first.

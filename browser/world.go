@@ -92,7 +92,7 @@ func (a *attachment) suspendedLocked() bool {
 	return at != nil && !at.ended
 }
 
-// Page is the world's page, or nil for a service worker's world.
+// Page returns the world's page, or nil for a service worker's world.
 func (w *World) Page() *Page {
 	if w.frame != nil {
 		return w.frame.page
@@ -100,25 +100,26 @@ func (w *World) Page() *Page {
 	return w.worker.page
 }
 
-// Frame is the frame of the document, or nil for a worker's world.
+// Frame returns the frame of the document, or nil for a worker's world.
 func (w *World) Frame() *Frame { return w.frame }
 
 // Kind returns whether this is the main or the utility world.
 func (w *World) Kind() Kind { return w.kind }
 
-// Session is the session in which ContextID and the world's object ids are valid.
+// Session returns the session in which ContextID and the world's object ids are
+// valid.
 func (w *World) Session() *cdp.Session { return w.attachment.session }
 
-// ContextID is the id of the execution context within its session.
+// ContextID returns the id of the execution context within its session.
 func (w *World) ContextID() runtime.ExecutionContextID { return w.id }
 
-// UniqueID is the id of the execution context, which is never reused.
+// UniqueID returns the id of the execution context, which is never reused.
 func (w *World) UniqueID() string { return w.uniqueID }
 
-// Generation is a number that is higher for worlds that were made later.
+// Generation returns a number that is higher for worlds that were made later.
 func (w *World) Generation() uint64 { return w.generation }
 
-// Destroyed is closed when the world is gone.
+// Destroyed returns a channel that is closed when the world is gone.
 func (w *World) Destroyed() <-chan struct{} { return w.destroyed }
 
 // CallOptions describe a call of World.Call.

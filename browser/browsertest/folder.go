@@ -8,7 +8,7 @@ import (
 	"takeover/files"
 )
 
-// Files is a folder of files for one test that the shared Chromium may read.
+// Files returns a folder of files for one test that the shared Chromium may read.
 func Files(t testing.TB) *files.Folder {
 	t.Helper()
 	parent := Start(t).FilesDir()
