@@ -42,7 +42,7 @@ type Config struct {
 // Sessions without a configuration of their own use it.
 func DefaultConfig() Config { return Config{Console: true, Network: true, Navigation: true} }
 
-// PanelConfig is the capture that the operator's page starts for its panel.
+// PanelConfig returns the capture that the operator's page starts for its panel.
 func PanelConfig() Config {
 	return Config{Console: true, Network: true, Navigation: true, Targets: true, LayoutShifts: true, Interactions: true, ComputedEvents: true}
 }

@@ -108,8 +108,8 @@ func clipObject(members map[string]any, keep []string, longest int) {
 	}
 }
 
-// shortestKept is the smallest length to which a required member is cut: text
-// stays readable, lists and objects may become empty.
+// shortestKept returns the smallest length to which a required member is cut:
+// text stays readable, lists and objects may become empty.
 func shortestKept(value any) int {
 	if _, ok := value.(string); ok {
 		return shortest

@@ -202,7 +202,7 @@ func requestIDOf(e *Event) string {
 	return data.RequestID
 }
 
-// part is a phase of a request in HAR's form.
+// part returns a phase of a request in HAR's form.
 func part(ms float64) *float64 { return &ms }
 
 // rounded keeps three decimals.

@@ -42,7 +42,7 @@ func harOf(t *testing.T, span Range, events ...Event) harLog {
 	return file
 }
 
-// event is an event of a tab, redacted like those of the ring.
+// networkEvent returns an event of a tab, redacted like those of the ring.
 func networkEvent(ts int64, eventType string, data any) Event {
 	raw, err := json.Marshal(data)
 	if err != nil {

@@ -192,7 +192,7 @@ func (m *Monitor) ReconnectFailed(reason error, tries int) {
 	m.failed = true
 }
 
-// detached is called by a link whose browser is gone.
+// detached handles the end of a link whose browser is gone. The link calls it.
 func (m *Monitor) detached(l *link, reason string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

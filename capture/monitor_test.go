@@ -188,8 +188,8 @@ func TestPageCrash(t *testing.T) {
 	}
 }
 
-// floodLines is the number of lines in a flood: enough to fill every buffer many
-// times over. TAKEOVER_FLOOD_LINES makes it larger.
+// floodLines returns the number of lines in a flood: enough to fill every buffer
+// many times over. TAKEOVER_FLOOD_LINES makes it larger.
 func floodLines() int {
 	if n, err := strconv.Atoi(os.Getenv("TAKEOVER_FLOOD_LINES")); err == nil {
 		return n

@@ -139,7 +139,7 @@ func cutURL(url string) (string, bool) {
 	return cut(url, maxURLBytes)
 }
 
-// resourceType is CDP's Network.ResourceType in lower case.
+// resourceType returns CDP's Network.ResourceType in lower case.
 func resourceType(t string) string {
 	if t == "" {
 		return "other"

@@ -213,8 +213,8 @@ func (r *rules) once(s string, depth int) string {
 	return r.scan(r.known(r.xml(r.matches(r.values(s)))))
 }
 
-// looksLikeJSON is a cheap check. It accepts everything that json would accept as
-// an object or a list.
+// looksLikeJSON makes a cheap check. It accepts everything that json would accept
+// as an object or a list.
 func looksLikeJSON(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
 	return s != "" && (s[0] == '{' || s[0] == '[')

@@ -102,7 +102,7 @@ var wordEnds = func() (ends [256][256]bool) {
 	return ends
 }()
 
-// endsLikeSecret is a cheap check. It accepts every name that hasSecretWord
+// endsLikeSecret makes a cheap check. It accepts every name that hasSecretWord
 // accepts.
 func endsLikeSecret(squeezed []byte) bool {
 	n := len(squeezed)

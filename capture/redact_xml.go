@@ -143,8 +143,8 @@ func (x *xmlReader) contentEnd(at, from int, name string) int {
 	return len(x.s)
 }
 
-// mayHaveValue is a cheap check for value="…" and content="…", in small or capital
-// letters.
+// mayHaveValue makes a cheap check for value="…" and content="…", in small or
+// capital letters.
 func mayHaveValue(attributes string) bool {
 	return strings.Contains(attributes, "alue") || strings.Contains(attributes, "ontent") || strings.Contains(attributes, "ALUE")
 }

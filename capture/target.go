@@ -129,7 +129,7 @@ func (l *link) attached(ev cdp.Event) {
 	l.sendTo(session, runtime.RunIfWaitingForDebugger.Method, proto.Empty{})
 }
 
-// rootFrame is the target's main frame.
+// rootFrame returns the target's main frame.
 func (w *watched) rootFrame() frame {
 	f := frame{url: w.url}
 	if w.kind == "iframe" {
