@@ -66,7 +66,7 @@ func (c *Conn) NewClient(ctx context.Context, sink Sink) (*Client, error) {
 	return client, nil
 }
 
-// Browser is the client's session with the browser itself.
+// Browser returns the client's session with the browser itself.
 func (cl *Client) Browser() *Session { return cl.Session(cl.id) }
 
 // Session returns a handle for one of the client's sessions, without checking
@@ -82,7 +82,7 @@ func (cl *Client) Attach(ctx context.Context, id target.ID) (*Session, error) {
 	return cl.Session(SessionID(res.SessionID)), nil
 }
 
-// Conn is the client's connection.
+// Conn returns the client's connection.
 func (cl *Client) Conn() *Conn { return cl.conn }
 
 // Close detaches the client and all its sessions from the browser and closes its
@@ -115,10 +115,10 @@ type Session struct {
 	id     SessionID
 }
 
-// ID is the session's id, as events carry it.
+// ID returns the session's id, as events carry it.
 func (s *Session) ID() SessionID { return s.id }
 
-// Client is the client the session belongs to.
+// Client returns the client the session belongs to.
 func (s *Session) Client() *Client { return s.client }
 
 // Call sends a command, waits for the reply and decodes it into result, which may

@@ -105,7 +105,8 @@ func NewConn(t Transport) *Conn {
 	return c
 }
 
-// Done is closed when the connection and its goroutines have ended.
+// Done returns a channel that is closed when the connection and its goroutines
+// have ended.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err returns why the connection ended, or nil while it is open. It wraps
@@ -124,7 +125,7 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// Root is the connection's own session, without a client of its own. Its
+// Root returns the connection's own session, without a client of its own. Its
 // events are discarded.
 func (c *Conn) Root() *Session { return &Session{client: c.root} }
 
