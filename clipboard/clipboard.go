@@ -149,7 +149,7 @@ func (c *Clipboard) grant(browser *cdp.Session, permission string) error {
 	})
 }
 
-// Session is the id of the session whose events HandleEvent expects.
+// Session returns the id of the session whose events HandleEvent expects.
 func (c *Clipboard) Session() cdp.SessionID { return c.session.ID() }
 
 // HandleEvent handles an event of the page. It does not block.
