@@ -95,7 +95,7 @@ func main() {
 	os.Exit(code)
 }
 
-// realMain is main without the effects on the process.
+// realMain does the work of main, without the effects on the process.
 func realMain(ctx context.Context, args []string, std streams) int {
 	var c cli
 	exited := -1

@@ -86,7 +86,7 @@ type serveCommand struct {
 	LogFormat string `help:"json or text." default:"json" enum:"json,text" env:"TAKEOVER_LOG_FORMAT"`
 }
 
-// defaultDataDir is where the server keeps its things for a user.
+// defaultDataDir returns the folder in which the server keeps a user's data.
 func defaultDataDir() string {
 	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
 		return filepath.Join(dir, "takeover")
@@ -220,8 +220,8 @@ func closeManager(ctx context.Context, manager *session.Manager) error {
 	return manager.Close(ctx)
 }
 
-// s2FromEnvironment is where events go at S2, nil for nowhere. There are no flags: a
-// token does not belong on a command line.
+// s2FromEnvironment returns where in S2 events go, or nil if they go nowhere.
+// There are no flags: a token does not belong on a command line.
 func s2FromEnvironment() (*store.S2, error) {
 	o := store.S2Options{
 		Token: os.Getenv("S2_ACCESS_TOKEN"), Basin: os.Getenv("S2_BASIN"), Stream: os.Getenv("S2_STREAM_NAME"), Endpoint: os.Getenv("S2_BASIN_ENDPOINT"),
@@ -236,7 +236,8 @@ func s2FromEnvironment() (*store.S2, error) {
 	return s2, nil
 }
 
-// maxStore is what the store needs for all that it may be told to keep.
+// maxStore returns how many bytes the store needs for all that it may be told to
+// keep.
 func (s *serveCommand) maxStore() int64 {
 	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + archive.StoreBytes(cmp.Or(s.KeepBytes, session.DefaultKeepBytes)) + savedscripts.StoreBytes + webhook.StoreBytes
 }
@@ -302,7 +303,7 @@ func loadKeys(given, dir string) (*web.Keys, error) {
 	return web.NewKeys(key)
 }
 
-// reachable is an address that a client on this machine can connect to.
+// reachable returns an address that a client on this machine can connect to.
 func reachable(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // release is the version of a release; make sets it.
 var release = ""
 
-// version is the version of the release, or the commit that was built.
+// version returns the version of the release, or the commit that was built.
 func version() string {
 	if release != "" {
 		return release
