@@ -80,7 +80,7 @@ func DomainMatches(host, domain string) bool {
 	return strings.HasSuffix("."+host, domain)
 }
 
-// pair is the cookie in the form of the Cookie header.
+// pair returns the cookie in the form of the Cookie header.
 func (c *Cookie) pair() string {
 	if c.Name == "" {
 		return c.Value
@@ -117,7 +117,7 @@ func setCookies(u *url.URL, lines []string, now time.Time) []Cookie {
 	return cookies
 }
 
-// defaultPath is the folder of a URL's path (RFC 6265, 5.1.4).
+// defaultPath returns the folder of a URL's path (RFC 6265, 5.1.4).
 func defaultPath(u *url.URL) string {
 	path := u.EscapedPath()
 	if i := strings.LastIndexByte(path, '/'); i > 0 {

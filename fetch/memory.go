@@ -59,7 +59,7 @@ func (m *Memory) shrinkLocked() {
 	m.cookies = slices.Delete(m.cookies, 0, over)
 }
 
-// size is the number of bytes of a cookie's text.
+// size returns the number of bytes of a cookie's text.
 func (c *Cookie) size() int {
 	return len(c.Name) + len(c.Value) + len(c.Domain) + len(c.Path) + len(c.PartitionKey)
 }

@@ -136,7 +136,7 @@ func (c *Client) checkDial(ctx context.Context, once bool, address string) error
 	return nil
 }
 
-// proxyFor is the URL of the proxy for a request, or empty.
+// proxyFor returns the URL of the proxy for a request, or empty.
 func proxyFor(p *Proxy, u *url.URL) string {
 	if p == nil || p.bypasses(u.Hostname()) {
 		return ""
