@@ -165,7 +165,7 @@ func (f *Folder) Read(name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// Path is the path of a file, for Chromium to read it.
+// Path returns the path of a file, for Chromium to read it.
 func (f *Folder) Path(name string) (string, error) {
 	if _, err := f.Stat(name); err != nil {
 		return "", err
