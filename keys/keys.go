@@ -163,7 +163,7 @@ func complete(keys map[string]Key) map[string]Key {
 	return keys
 }
 
-// named gives the keys that type nothing by their names, the left one of two.
+// named returns the keys that type nothing by their names, the left one of two.
 func named(keys map[string]Key) map[string]Key {
 	names := map[string]Key{
 		"AltGraph": {KeyCode: 0xE1, Name: "AltGraph", Location: 2},
