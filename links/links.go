@@ -395,7 +395,7 @@ func key(l *link) archive.Key {
 	return archive.Key{Kind: archive.Links, Session: l.SessionID, ID: l.ID}
 }
 
-// archiveLocked soon writes the link's present state.
+// archiveLocked writes the link's present state soon.
 func (r *Registry) archiveLocked(l *link) {
 	r.archive.Later(key(l), func(ctx context.Context) (int, error) {
 		r.mu.Lock()
