@@ -31,8 +31,8 @@ type View struct {
 // pixel. Stills for such a viewer have twice the resolution.
 func (v View) dense() bool { return v.PixelRatio > 1 }
 
-// size is the size of pictures that the viewer needs, as a multiple of the page's
-// size in CSS pixels.
+// size returns the size of pictures that the viewer needs, as a multiple of the
+// page's size in CSS pixels.
 func (v View) size(width, height int) float64 {
 	if v.Width <= 0 || v.Height <= 0 || width <= 0 || height <= 0 {
 		return math.Inf(1)
