@@ -60,7 +60,7 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(float64(own)/(1<<20), "own-MB/worker")
 }
 
-// startScript is a script of 2 KB whose first line calls an operation.
+// startScript returns a script of 2 KB whose first line calls an operation.
 func startScript() string {
 	code := "await page.title();\n"
 	for i := range 32 {

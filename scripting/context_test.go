@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// storageSite is a site that stores data in the browser.
+// storageSite returns a site that stores data in the browser.
 func storageSite() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

@@ -16,7 +16,7 @@ import (
 	"takeover/scripting/worker"
 )
 
-// tight are low limits that an attack reaches soon.
+// tight returns low limits that an attack reaches soon.
 func tight() Limits {
 	return Limits{TurnTime: 300 * time.Millisecond, KillDelay: 300 * time.Millisecond, RunTime: time.Minute}
 }
@@ -83,8 +83,9 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A run whose time is up says what it waits for. Its clock goes from when the
-// script asks for the title, however long the machine took until then.
+// TestRunTimeWaiting checks that a run whose time is up says what it waits for.
+// Its clock goes from when the script asks for the title, however long the
+// machine took until then.
 func TestRunTimeWaiting(t *testing.T) {
 	short := tight()
 	short.RunTime = time.Second
@@ -137,7 +138,8 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// What a script does to the classes it shares with nobody is gone with it.
+// TestPollution checks that what a script does to the classes of its own worker
+// ends with that worker.
 func TestPollution(t *testing.T) {
 	p := newPool(t, Limits{})
 	attacks := []string{
@@ -162,7 +164,8 @@ func TestPollution(t *testing.T) {
 	}
 }
 
-// goja would read the files that source maps are said to be in.
+// TestSourceMapURL checks that no file is read because a source map is said to be
+// in it. goja would read it.
 func TestSourceMapURL(t *testing.T) {
 	p := newPool(t, Limits{})
 	secret := filepath.Join(t.TempDir(), "secret.map")
@@ -182,7 +185,7 @@ func TestSourceMapURL(t *testing.T) {
 	}
 }
 
-// The kernel's own account of what a worker may do.
+// TestConfinement reads the kernel's own account of what a worker may do.
 func TestConfinement(t *testing.T) {
 	inherited, err := os.Open("/proc/self/status")
 	if err != nil {

@@ -109,7 +109,8 @@ func (r *Run) Cancel(cause error) {
 	r.cancel(cause)
 }
 
-// Done is closed when the run and all its operations have ended.
+// Done returns a channel that is closed when the run and all its operations have
+// ended.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
 // Wait waits for the end of the run.

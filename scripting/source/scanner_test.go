@@ -65,7 +65,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// Whatever is pasted, looking at it ends, keeps positions, and never fails.
+// FuzzExtractImports checks that looking at any text ends, keeps positions, and
+// never fails.
 func FuzzExtractImports(f *testing.F) {
 	for _, s := range []string{"", "import", "import {", "import { a as", "import x from", "import x = ", "export {", "export default", "export default class", "export type", "export * from", "`${", "/[/", "require(", "import(\"x\")", "#!x", "import type", "'\\", "import a, { b } from 'playwright' with {"} {
 		f.Add(s)

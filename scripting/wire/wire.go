@@ -55,7 +55,7 @@ type Frame struct {
 	Payload []byte
 }
 
-// Size is the length of the frame on the wire, in bytes.
+// Size returns the length of the frame on the wire, in bytes.
 func (f Frame) Size() int { return 4 + frameHeader + len(f.Name) + len(f.Payload) }
 
 // appendHead appends the part of the frame before the payload.

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	browsertest.Main(m)
 }
 
-// defaultLimits are the limits of a server without options.
+// defaultLimits returns the limits of a server without options.
 func defaultLimits() wire.Limits {
 	p := scripting.NewPool(scripting.PoolOptions{Cold: true})
 	defer p.Close()

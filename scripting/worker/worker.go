@@ -328,8 +328,8 @@ func (w *worker) end(r wire.Result) {
 	os.Exit(0)
 }
 
-// encode is json.Marshal without escapes for HTML, so that a script's values stay
-// unchanged.
+// encode does the same as json.Marshal, without escapes for HTML, so that a
+// script's values stay unchanged.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
