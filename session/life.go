@@ -115,8 +115,8 @@ func (l *life) wakeClock() {
 	}
 }
 
-// run is the life of the session, from its start until its last resource is
-// freed.
+// run carries the session through its life, from its start until its last
+// resource is freed.
 func (s *Session) run() {
 	defer close(s.life.ended)
 	s.life.work.Go(s.watchClock)

@@ -147,7 +147,7 @@ func (m *Manager) Timeouts() (life, takeover time.Duration) {
 	return m.opts.Timeout, m.opts.TakeoverTimeout
 }
 
-// MaxSessions is the largest number of live sessions.
+// MaxSessions returns the largest number of live sessions.
 func (m *Manager) MaxSessions() int { return m.opts.MaxSessions }
 
 // Create starts a session and returns when its browser has started. The session

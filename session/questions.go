@@ -65,7 +65,8 @@ func (h questionsHost) Control() questions.Control {
 	return questions.Program
 }
 
-// answerable is like answerableLocked, for callers that do not hold the lock.
+// answerable does the same as answerableLocked, for callers that do not hold the
+// lock.
 func (s *Session) answerable() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -50,7 +50,7 @@ type runDetail struct {
 // orderLetters stand for the messages of a run's stream.
 var orderLetters = map[string]byte{"log": 'l', "step": 's', "test": 't', "takeover": 'p'}
 
-// archive soon writes the session's present state.
+// archive writes the session's present state soon.
 func (s *Session) archive() {
 	s.services.archive.Later(s.key(), s.write)
 	s.services.changes.tell()
@@ -129,7 +129,7 @@ func fitInfo(info *Info) {
 	info.Tabs = active
 }
 
-// archive soon writes the takeover's present state.
+// archive writes the takeover's present state soon.
 func (t *Takeover) archive() {
 	t.session.services.archive.Later(t.key(), t.write)
 	t.session.services.changes.tell()
@@ -161,7 +161,7 @@ func withoutSecret(info TakeoverInfo) TakeoverInfo {
 	return info
 }
 
-// archive soon writes the run's present state.
+// archive writes the run's present state soon.
 func (r *Run) archive() {
 	r.session.services.archive.Later(r.key(), r.write)
 	r.session.services.changes.tell()

@@ -54,7 +54,7 @@ type Run struct {
 	changed chan struct{} // closed and replaced when there are more events
 }
 
-// ID is the run's id.
+// ID returns the run's id.
 func (r *Run) ID() string { return r.info.ID } // never changes
 
 // Script returns the run's code and arguments.
@@ -65,7 +65,8 @@ func (r *Run) Script() RunScript {
 	return r.given
 }
 
-// Done is closed when the run has ended and its resources are free.
+// Done returns a channel that is closed when the run has ended and its resources
+// are free.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
 // Info returns the present state of the run.

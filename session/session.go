@@ -87,7 +87,7 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	return s
 }
 
-// ID is the session's id, a UUID.
+// ID returns the session's id, a UUID.
 func (s *Session) ID() string { return s.id }
 
 // hit counts that a limit was reached.
@@ -100,10 +100,11 @@ func (s *Session) Monitor() *capture.Monitor { return s.monitor }
 // holds.
 func (s *Session) Journal() *journal.Journal { return s.journal }
 
-// Ended is closed when the session is over and all its resources are freed.
+// Ended returns a channel that is closed when the session is over and all its
+// resources are freed.
 func (s *Session) Ended() <-chan struct{} { return s.life.ended }
 
-// Status is the present status of the session.
+// Status returns the present status of the session.
 func (s *Session) Status() Status {
 	status, _, _ := s.life.read()
 	return status

@@ -77,10 +77,10 @@ type Takeover struct {
 	info TakeoverInfo
 }
 
-// ID is the takeover's id.
+// ID returns the takeover's id.
 func (t *Takeover) ID() string { return t.info.ID } // never changes
 
-// Session is the session it belongs to.
+// Session returns the session that the takeover belongs to.
 func (t *Takeover) Session() *Session { return t.session }
 
 // Info returns the present state of the takeover.
@@ -90,7 +90,7 @@ func (t *Takeover) Info() TakeoverInfo {
 	return t.info
 }
 
-// Ended is closed when the takeover is in a final state.
+// Ended returns a channel that is closed when the takeover is in a final state.
 func (t *Takeover) Ended() <-chan struct{} { return t.ended }
 
 // Claim records that somebody works on the takeover. The claimer may claim it

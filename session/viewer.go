@@ -161,10 +161,10 @@ func (s *Session) guestsLocked() int {
 	return n
 }
 
-// ID is the viewer's id, as in the holder of a control lease.
+// ID returns the viewer's id, as in the holder of a control lease.
 func (v *Viewer) ID() string { return v.id }
 
-// Role is what the viewer may do.
+// Role returns what the viewer may do.
 func (v *Viewer) Role() Role { return v.role }
 
 func (v *Viewer) holder() control.Holder { return control.Person(v.id) }
