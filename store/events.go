@@ -88,7 +88,8 @@ func (s *Store) Events(ctx context.Context, o EventsOptions) (*Events, error) {
 	return &Events{s, ordered, stream}, nil
 }
 
-// subject is the NATS subject of a session's events of one category, or of all categories for "*".
+// subject returns the NATS subject of a session's events of one category, or of
+// all categories for "*".
 func subject(session, category string) string { return eventsPrefix + session + "." + category }
 
 // Append adds events of one session, in order. It returns the number of stored
@@ -125,7 +126,7 @@ func (e *Events) Append(ctx context.Context, session string, records []Record) (
 	return len(records), nil
 }
 
-// Away is the same as Store.Away.
+// Away does the same as Store.Away.
 func (e *Events) Away() (bool, <-chan struct{}) { return e.store.Away() }
 
 // Last returns the number of a session's newest stored event, or 0.
