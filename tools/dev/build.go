@@ -35,7 +35,7 @@ type work struct {
 
 func (w work) none() bool { return w.assets == nil && !w.templates && !w.program }
 
-// everything is the work of the first start.
+// everything returns the work of the first start.
 func everything() work {
 	return work{assets: slices.Sorted(maps.Keys(parts)), templates: true, program: true}
 }
