@@ -115,7 +115,7 @@ func fieldName(p jsontext.Pointer) string {
 	return strings.Join(parts, ".")
 }
 
-// typeName is the JSON type that a field needs.
+// typeName returns the JSON type that a field needs.
 func typeName(e *json.SemanticError) string {
 	if e.GoType == nil {
 		return "of another type"

@@ -33,8 +33,8 @@ type call struct {
 	Claimed   bool   `json:"claimed"` // a person works on it
 }
 
-// streamChanges is GET /v1/sessions/stream: it sends an overview at once, and
-// another one after every change of a session.
+// streamChanges handles GET /v1/sessions/stream: it sends an overview at once,
+// and another one after every change of a session.
 func (s *Server) streamChanges(c echo.Context) error {
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		for {

@@ -223,7 +223,7 @@ func trustedPeer(trusted []netip.Prefix, remote string) bool {
 
 type connectionKey struct{}
 
-// withConnection is http.Server.ConnContext.
+// withConnection is called by http.Server as its ConnContext.
 func withConnection(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
@@ -235,7 +235,7 @@ func connectionOf(r *http.Request) *connection {
 	return c
 }
 
-// noteState is http.Server.ConnState.
+// noteState is called by http.Server as its ConnState.
 func noteState(c net.Conn, state http.ConnState) {
 	if one, ok := c.(*connection); ok && state == http.StateIdle {
 		one.head.begin()

@@ -179,7 +179,7 @@ func (v *checks) headerName(field, name string) {
 	}
 }
 
-// createSession is POST /v1/sessions.
+// createSession handles POST /v1/sessions.
 func (s *Server) createSession(c echo.Context) error {
 	var req createRequest
 	if err := readJSON(c, createBodyLimit, &req); err != nil {

@@ -61,7 +61,7 @@ func (r route) whoMay() string {
 	}
 }
 
-// docs is GET /docs.
+// docs handles GET /docs.
 func (s *Server) docs(c echo.Context) error {
 	p := views.DocsPage{Page: s.page(c), BaseURL: s.baseURL(c.Request()), Sections: make([]views.DocsSection, len(docsSections))}
 	for i, section := range docsSections {

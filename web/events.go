@@ -34,7 +34,7 @@ type customEvent struct {
 	Data     json.RawMessage `json:"data,omitempty"`
 }
 
-// startEvents is POST …/events/start.
+// startEvents handles POST …/events/start.
 func (s *Server) startEvents(c echo.Context) error {
 	var config capture.Config
 	if err := readJSON(c, bodyLimit, &config); err != nil {
@@ -51,7 +51,7 @@ func (s *Server) startEvents(c echo.Context) error {
 	return c.JSON(http.StatusOK, started)
 }
 
-// stopEvents is POST …/events/stop.
+// stopEvents handles POST …/events/stop.
 func (s *Server) stopEvents(c echo.Context) error {
 	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (s *Server) stopEvents(c echo.Context) error {
 	return c.JSON(http.StatusOK, one.Monitor().Stop())
 }
 
-// addEvent is POST …/events.
+// addEvent handles POST …/events.
 func (s *Server) addEvent(c echo.Context) error {
 	var req customEvent
 	one, err := s.actOn(c, &req)
@@ -99,7 +99,7 @@ func (s *Server) addEvent(c echo.Context) error {
 	return c.JSON(http.StatusCreated, ev)
 }
 
-// listEvents is GET …/events.
+// listEvents handles GET …/events.
 func (s *Server) listEvents(c echo.Context) error {
 	q, err := readPageQuery(c)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Server) listEvents(c echo.Context) error {
 	return c.JSON(http.StatusOK, map[string]any{"events": page.Events, "next": page.Next, "missed": page.Missed})
 }
 
-// waitEvent is GET …/events/wait.
+// waitEvent handles GET …/events/wait.
 func (s *Server) waitEvent(c echo.Context) error {
 	timeout := waitDefault
 	if text := c.QueryParam("timeout"); text != "" {
@@ -166,7 +166,7 @@ func (s *Server) waitEvent(c echo.Context) error {
 	}
 }
 
-// streamEvents is GET …/events/stream.
+// streamEvents handles GET …/events/stream.
 func (s *Server) streamEvents(c echo.Context) error {
 	one, err := s.sessionOf(c)
 	if err != nil {

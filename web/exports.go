@@ -19,7 +19,7 @@ const (
 	exportBuffer = 64 << 10
 )
 
-// eventsHAR is GET …/events.har.
+// eventsHAR handles GET …/events.har.
 func (s *Server) eventsHAR(c echo.Context) error {
 	return s.export(c, "har", echo.MIMEApplicationJSON, func(ctx context.Context, one *session.Session, out *bufio.Writer, span capture.Range) error {
 		file := capture.NewHARWriter(out, s.cfg.Version, span)
@@ -30,7 +30,7 @@ func (s *Server) eventsHAR(c echo.Context) error {
 	})
 }
 
-// eventsJSONL is GET …/events.jsonl.
+// eventsJSONL handles GET …/events.jsonl.
 func (s *Server) eventsJSONL(c echo.Context) error {
 	return s.export(c, "jsonl", mimeJSONLines, func(ctx context.Context, one *session.Session, out *bufio.Writer, span capture.Range) error {
 		return one.Journal().Each(ctx, func(e *capture.Event) error {

@@ -29,7 +29,7 @@ const (
 // uploadForm describes an uploaded file for /openapi.json.
 type uploadForm struct{}
 
-// listFiles is GET /v1/sessions/:id/files.
+// listFiles handles GET /v1/sessions/:id/files.
 func (s *Server) listFiles(c echo.Context) error {
 	one, folder, err := s.filesOf(c)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Server) listFiles(c echo.Context) error {
 	return list(c, "files", all, oldestFirst, func(f files.File) position { return position{f.ModifiedAt, f.Name} }, func(f files.File) files.File { return f })
 }
 
-// uploadFile is POST /v1/sessions/:id/files: a form with a file, or the file
+// uploadFile handles POST /v1/sessions/:id/files: a form with a file, or the file
 // itself with ?name=.
 func (s *Server) uploadFile(c echo.Context) error {
 	one, folder, err := s.filesOf(c)
@@ -165,8 +165,8 @@ func (b wholeBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// getFile is GET /v1/sessions/:id/files/:name. Files may come from anywhere, so
-// browsers must save and never display them.
+// getFile handles GET /v1/sessions/:id/files/:name. Files may come from anywhere,
+// so browsers must save and never display them.
 func (s *Server) getFile(c echo.Context) error {
 	one, folder, err := s.filesOf(c)
 	if err != nil {
@@ -201,7 +201,7 @@ func fileParam(c echo.Context) string {
 	return name
 }
 
-// deleteFile is DELETE /v1/sessions/:id/files/:name.
+// deleteFile handles DELETE /v1/sessions/:id/files/:name.
 func (s *Server) deleteFile(c echo.Context) error {
 	_, folder, err := s.filesOf(c)
 	if err != nil {

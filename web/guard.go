@@ -163,7 +163,7 @@ func (s *Server) allowSites() echo.MiddlewareFunc {
 	})
 }
 
-// methods are the methods of all routes.
+// methods returns the methods of all routes.
 func (s *Server) methods() (methods []string) {
 	for _, r := range s.table {
 		methods = append(methods, r.method)

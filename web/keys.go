@@ -102,7 +102,8 @@ func (k *Keys) byID(id string) *keyEntry {
 // if there is none.
 func LoadKey(dir string) (string, error) { return LoadSecret(dir, keyFile, newSecret) }
 
-// LoadLinkKey is like LoadKey for the key that signs the cookies of share links.
+// LoadLinkKey does the same as LoadKey, for the key that signs the cookies of
+// share links.
 func LoadLinkKey(dir string) (string, error) { return LoadSecret(dir, linkKeyFile, newSecret) }
 
 // LoadSecret reads the secret in a file of the data directory, or creates one

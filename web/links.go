@@ -36,7 +36,7 @@ type redeemRequest struct {
 	Embedded bool   `json:"embedded,omitempty"` // the page is in a frame of another site
 }
 
-// createLink is POST /v1/sessions/:id/links.
+// createLink handles POST /v1/sessions/:id/links.
 func (s *Server) createLink(c echo.Context) error {
 	var req linkRequest
 	one, err := s.actOn(c, &req)
@@ -69,7 +69,7 @@ func (s *Server) createLink(c echo.Context) error {
 	return c.JSON(http.StatusCreated, linkCreated{Info: info, URL: s.baseURL(c.Request()) + path + "#" + secret})
 }
 
-// listLinks is GET /v1/sessions/:id/links.
+// listLinks handles GET /v1/sessions/:id/links.
 func (s *Server) listLinks(c echo.Context) error {
 	one, err := s.sessionOf(c)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Server) listLinks(c echo.Context) error {
 		func(l links.Info) links.Info { return l })
 }
 
-// revokeLink is DELETE /v1/sessions/:id/links/:lid.
+// revokeLink handles DELETE /v1/sessions/:id/links/:lid.
 func (s *Server) revokeLink(c echo.Context) error {
 	one, err := s.sessionOf(c)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Server) revokeLink(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// redeemLink is POST /v1/links/redeem. Wrong secrets count as wrong keys.
+// redeemLink handles POST /v1/links/redeem. Wrong secrets count as wrong keys.
 func (s *Server) redeemLink(c echo.Context) error {
 	var req redeemRequest
 	if err := readJSON(c, bodyLimit, &req); err != nil {

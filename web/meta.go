@@ -8,12 +8,12 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// health is GET /healthz: the process is alive.
+// health handles GET /healthz: the process is alive.
 func (s *Server) health(c echo.Context) error {
 	return c.JSON(http.StatusOK, map[string]any{"status": "ok"})
 }
 
-// ready is GET /readyz: a session could be created.
+// ready handles GET /readyz: a session could be created.
 func (s *Server) ready(c echo.Context) error {
 	if s.draining.Load() {
 		return stoppingFailure()
@@ -28,7 +28,7 @@ func (s *Server) ready(c echo.Context) error {
 	return c.JSON(http.StatusOK, map[string]any{"status": "ready"})
 }
 
-// version is GET /version.
+// version handles GET /version.
 func (s *Server) version(c echo.Context) error {
 	out := map[string]any{"version": s.cfg.Version, "go": runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -41,7 +41,7 @@ func (s *Server) version(c echo.Context) error {
 	return c.JSON(http.StatusOK, out)
 }
 
-// openapi is GET /openapi.json.
+// openapi handles GET /openapi.json.
 func (s *Server) openapi(c echo.Context) error {
 	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, s.spec)
 }

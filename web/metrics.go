@@ -141,7 +141,7 @@ func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(descWaiting, float64(open))
 }
 
-// serveMetrics is GET /metrics.
+// serveMetrics handles GET /metrics.
 func (s *Server) serveMetrics(c echo.Context) error {
 	s.metrics.handler.ServeHTTP(c.Response(), c.Request())
 	return nil

@@ -79,7 +79,7 @@ func (s *Server) problemPage(c echo.Context, p problem) views.ProblemPage {
 	return views.ProblemPage{Page: page, Status: p.Status, Title: p.Title, Detail: p.Detail, ActionURL: "/", ActionText: "All sessions"}
 }
 
-// pageSession is GET /sessions/:id.
+// pageSession handles GET /sessions/:id.
 func (s *Server) pageSession(c echo.Context) error {
 	one, err := s.sessionOf(c)
 	if err != nil {
@@ -118,7 +118,7 @@ func panelCapture(one *session.Session) string {
 	return string(text)
 }
 
-// pageTakeover is GET /takeover/:id.
+// pageTakeover handles GET /takeover/:id.
 func (s *Server) pageTakeover(c echo.Context) error {
 	t, err := s.findTakeover(c.Param("id"))
 	if err != nil {
@@ -131,8 +131,8 @@ func (s *Server) pageTakeover(c echo.Context) error {
 	}))
 }
 
-// favicon is GET /favicon.ico, which browsers request for responses other than
-// our pages, such as pictures and JSON.
+// favicon handles GET /favicon.ico, which browsers request for responses other
+// than our pages, such as pictures and JSON.
 func (s *Server) favicon(c echo.Context) error {
 	content, err := openAsset(path.Base(static.Asset("icon.svg")))
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Server) favicon(c echo.Context) error {
 	return nil
 }
 
-// static is GET /static/*. It serves only files of the build, by name, and
+// static handles GET /static/*. It serves only files of the build, by name, and
 // compressed if the build has that form and the caller accepts it.
 func (s *Server) static(c echo.Context) error {
 	name := c.Param("*")

@@ -62,7 +62,7 @@ func (p *principal) operator() bool { return p.kind == keyCaller || p.kind == si
 // another site may have caused the request.
 func (p *principal) byCookie() bool { return p.kind == signedIn || p.kind == linkGuest }
 
-// grant is a guest's strongest link to a session. An operator has none.
+// grant returns a guest's strongest link to a session. An operator has none.
 func (p *principal) grant(sessionID string) (links.Grant, bool) {
 	var best links.Grant
 	found := false
@@ -74,7 +74,7 @@ func (p *principal) grant(sessionID string) (links.Grant, bool) {
 	return best, found
 }
 
-// role is the caller's role in a session.
+// role returns the caller's role in a session.
 func (p *principal) role(sessionID string) (session.Role, bool) {
 	if p.operator() {
 		return session.RoleControl, true

@@ -7,9 +7,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// serveProfile is GET /debug/pprof/*: profiles of the server's time and memory,
-// for `go tool pprof`. The command line is not available, because it may contain
-// the password of NATS.
+// serveProfile handles GET /debug/pprof/*: profiles of the server's time and
+// memory, for `go tool pprof`. The command line is not available, because it may
+// contain the password of NATS.
 func (s *Server) serveProfile(c echo.Context) error {
 	w, r := c.Response(), c.Request()
 	switch name := c.Param("*"); name {

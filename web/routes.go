@@ -61,7 +61,7 @@ type answer struct {
 	mime   string // media type, if it is not JSON
 }
 
-// routes is the table of all routes except those of the demo site.
+// routes returns the table of all routes except those of the demo site.
 func (s *Server) routes() []route {
 	const (
 		get, post, patch, del = http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete

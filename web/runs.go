@@ -66,7 +66,7 @@ func (s *Server) runOptions(c echo.Context, r *scriptRequest) (session.RunOption
 	return o, v.err()
 }
 
-// runScript is POST /v1/sessions/:id/scripts.
+// runScript handles POST /v1/sessions/:id/scripts.
 func (s *Server) runScript(c echo.Context) error {
 	var req scriptRequest
 	if err := readJSON(c, scriptBodyLimit, &req); err != nil {
@@ -87,7 +87,7 @@ func (s *Server) runScript(c echo.Context) error {
 	return s.answerRun(c, run, req.Wait)
 }
 
-// runScriptAlone is POST /v1/scripts.
+// runScriptAlone handles POST /v1/scripts.
 func (s *Server) runScriptAlone(c echo.Context) error {
 	var req scriptAloneRequest
 	if err := readJSON(c, scriptBodyLimit, &req); err != nil {
@@ -167,7 +167,7 @@ func (s *Server) runOf(c echo.Context) (*session.Run, error) {
 	return run, nil
 }
 
-// listRuns is GET /v1/sessions/:id/runs.
+// listRuns handles GET /v1/sessions/:id/runs.
 func (s *Server) listRuns(c echo.Context) error {
 	one, err := s.sessionOf(c)
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *Server) listRuns(c echo.Context) error {
 		func(r *session.Run) position { return position{r.Brief().CreatedAt, r.ID()} }, (*session.Run).Info)
 }
 
-// getRun is GET /v1/sessions/:id/runs/:run.
+// getRun handles GET /v1/sessions/:id/runs/:run.
 func (s *Server) getRun(c echo.Context) error {
 	run, err := s.runOf(c)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *Server) getRun(c echo.Context) error {
 	return c.JSON(http.StatusOK, run.Info())
 }
 
-// getRunScript is GET /v1/sessions/:id/runs/:run/script.
+// getRunScript handles GET /v1/sessions/:id/runs/:run/script.
 func (s *Server) getRunScript(c echo.Context) error {
 	run, err := s.runOf(c)
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *Server) getRunScript(c echo.Context) error {
 	return c.JSON(http.StatusOK, run.Script())
 }
 
-// getRunLog is GET /v1/sessions/:id/runs/:run/log.md.
+// getRunLog handles GET /v1/sessions/:id/runs/:run/log.md.
 func (s *Server) getRunLog(c echo.Context) error {
 	run, err := s.runOf(c)
 	if err != nil {
@@ -204,7 +204,7 @@ func (s *Server) getRunLog(c echo.Context) error {
 	return c.Blob(http.StatusOK, mimeMarkdown, []byte(run.Log()))
 }
 
-// getLog is GET /v1/sessions/:id/log.md.
+// getLog handles GET /v1/sessions/:id/log.md.
 func (s *Server) getLog(c echo.Context) error {
 	one, err := s.sessionOf(c)
 	if err != nil {
@@ -213,8 +213,8 @@ func (s *Server) getLog(c echo.Context) error {
 	return c.Blob(http.StatusOK, mimeMarkdown, []byte(one.Log()))
 }
 
-// cancelRun is POST /v1/sessions/:id/runs/:run/cancel. Cancelling a run that has
-// ended has no effect.
+// cancelRun handles POST /v1/sessions/:id/runs/:run/cancel. Cancelling a run that
+// has ended has no effect.
 func (s *Server) cancelRun(c echo.Context) error {
 	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
 		return err
@@ -231,7 +231,7 @@ func (s *Server) cancelRun(c echo.Context) error {
 	return c.JSON(http.StatusOK, run.Info())
 }
 
-// streamRun is GET /v1/sessions/:id/runs/:run/stream.
+// streamRun handles GET /v1/sessions/:id/runs/:run/stream.
 func (s *Server) streamRun(c echo.Context) error {
 	run, err := s.runOf(c)
 	if err != nil {
@@ -262,7 +262,7 @@ func (s *Server) streamRun(c echo.Context) error {
 	})
 }
 
-// getRunPicture is GET /v1/sessions/:id/runs/:run/picture.
+// getRunPicture handles GET /v1/sessions/:id/runs/:run/picture.
 func (s *Server) getRunPicture(c echo.Context) error {
 	r, err := s.runOf(c)
 	if err != nil {

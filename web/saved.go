@@ -27,7 +27,7 @@ func readSaved(c echo.Context) (savedscripts.Change, error) {
 	return savedscripts.Change{Name: req.Name, Code: req.Code, Args: req.Args}, nil
 }
 
-// listSaved is GET /v1/saved-scripts.
+// listSaved handles GET /v1/saved-scripts.
 func (s *Server) listSaved(c echo.Context) error {
 	all, err := s.scripts.List(c.Request().Context())
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Server) listSaved(c echo.Context) error {
 		func(one savedscripts.Script) savedscripts.Script { return one })
 }
 
-// saveScript is POST /v1/saved-scripts.
+// saveScript handles POST /v1/saved-scripts.
 func (s *Server) saveScript(c echo.Context) error {
 	change, err := readSaved(c)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Server) saveScript(c echo.Context) error {
 	return c.JSON(http.StatusCreated, saved)
 }
 
-// getSaved is GET /v1/saved-scripts/:script.
+// getSaved handles GET /v1/saved-scripts/:script.
 func (s *Server) getSaved(c echo.Context) error {
 	saved, err := s.scripts.Get(c.Request().Context(), c.Param("script"))
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Server) getSaved(c echo.Context) error {
 	return c.JSON(http.StatusOK, saved)
 }
 
-// changeSaved is PATCH /v1/saved-scripts/:script.
+// changeSaved handles PATCH /v1/saved-scripts/:script.
 func (s *Server) changeSaved(c echo.Context) error {
 	change, err := readSaved(c)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Server) changeSaved(c echo.Context) error {
 	return c.JSON(http.StatusOK, saved)
 }
 
-// deleteSaved is DELETE /v1/saved-scripts/:script.
+// deleteSaved handles DELETE /v1/saved-scripts/:script.
 func (s *Server) deleteSaved(c echo.Context) error {
 	if err := s.scripts.Delete(c.Request().Context(), c.Param("script")); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *Server) deleteSaved(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// pageScripts is GET /scripts.
+// pageScripts handles GET /scripts.
 func (s *Server) pageScripts(c echo.Context) error {
 	all, err := s.scripts.List(c.Request().Context())
 	if err != nil {

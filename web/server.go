@@ -361,7 +361,7 @@ func (s *Server) sessionOf(c echo.Context) (*session.Session, error) {
 	return found, nil
 }
 
-// liveSession is like sessionOf, but refuses sessions that have ended.
+// liveSession does the same as sessionOf, but refuses sessions that have ended.
 func (s *Server) liveSession(c echo.Context) (*session.Session, error) {
 	found, err := s.sessionOf(c)
 	if err != nil {

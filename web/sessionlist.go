@@ -19,7 +19,7 @@ const endedShown = 50
 // maxFailure is how much of an error's first line a list shows, in bytes.
 const maxFailure = 200
 
-// pageSessions is GET /.
+// pageSessions handles GET /.
 func (s *Server) pageSessions(c echo.Context) error {
 	p := views.SessionsPage{Page: s.page(c), BaseURL: s.baseURL(c.Request()), Filter: views.NewFilter(c.QueryParam("q"), c.QueryParam("state"))}
 	p.SessionTimeout, p.TakeoverTimeout = s.manager.Timeouts()

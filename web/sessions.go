@@ -77,7 +77,7 @@ func mayLook(c echo.Context, one *session.Session) bool {
 
 var statuses = []string{"starting", "live", "crashed", "released", "failed"}
 
-// listSessions is GET /v1/sessions.
+// listSessions handles GET /v1/sessions.
 func (s *Server) listSessions(c echo.Context) error {
 	all := s.manager.List()
 	if want := c.QueryParam("status"); want != "" {
@@ -91,7 +91,7 @@ func (s *Server) listSessions(c echo.Context) error {
 		func(one *session.Session) sessionView { return s.viewOf(c, one) })
 }
 
-// getSession is GET /v1/sessions/:id.
+// getSession handles GET /v1/sessions/:id.
 func (s *Server) getSession(c echo.Context) error {
 	one, err := s.sessionOf(c)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Server) getSession(c echo.Context) error {
 	return c.JSON(http.StatusOK, s.viewOf(c, one))
 }
 
-// changeSession is PATCH /v1/sessions/:id.
+// changeSession handles PATCH /v1/sessions/:id.
 func (s *Server) changeSession(c echo.Context) error {
 	var req changeRequest
 	one, err := s.actOn(c, &req)
@@ -128,7 +128,8 @@ func (s *Server) changeSession(c echo.Context) error {
 	return c.JSON(http.StatusOK, s.viewOf(c, one))
 }
 
-// releaseSession is POST /v1/sessions/:id/release and DELETE /v1/sessions/:id.
+// releaseSession handles POST /v1/sessions/:id/release and DELETE
+// /v1/sessions/:id.
 func (s *Server) releaseSession(c echo.Context) error {
 	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
 		return err
@@ -143,7 +144,7 @@ func (s *Server) releaseSession(c echo.Context) error {
 	return c.JSON(http.StatusOK, releasedView{sessionView: s.viewOf(c, one), Success: true, Message: "The session was released."})
 }
 
-// releaseAll is POST /v1/sessions/release.
+// releaseAll handles POST /v1/sessions/release.
 func (s *Server) releaseAll(c echo.Context) error {
 	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
 		return err
@@ -165,7 +166,7 @@ func (s *Server) releaseAll(c echo.Context) error {
 	return c.JSON(http.StatusOK, out)
 }
 
-// getContext is GET /v1/sessions/:id/context.
+// getContext handles GET /v1/sessions/:id/context.
 func (s *Server) getContext(c echo.Context) error {
 	one, err := s.liveSession(c)
 	if err != nil {
@@ -178,7 +179,7 @@ func (s *Server) getContext(c echo.Context) error {
 	return c.JSON(http.StatusOK, state)
 }
 
-// getScreenshot is GET /v1/sessions/:id/screenshot.
+// getScreenshot handles GET /v1/sessions/:id/screenshot.
 func (s *Server) getScreenshot(c echo.Context) error {
 	format := c.QueryParam("format")
 	switch format {
@@ -208,7 +209,7 @@ func (s *Server) getScreenshot(c echo.Context) error {
 	return c.Blob(http.StatusOK, mime, image)
 }
 
-// getThumbnail is GET /v1/sessions/:id/thumbnail.
+// getThumbnail handles GET /v1/sessions/:id/thumbnail.
 func (s *Server) getThumbnail(c echo.Context) error {
 	one, err := s.sessionOf(c)
 	if err != nil {
@@ -224,7 +225,7 @@ func (s *Server) getThumbnail(c echo.Context) error {
 	return c.Blob(http.StatusOK, mime, image)
 }
 
-// getPicture is GET /v1/sessions/:id/picture.
+// getPicture handles GET /v1/sessions/:id/picture.
 func (s *Server) getPicture(c echo.Context) error {
 	one, err := s.sessionOf(c)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"takeover/web/views"
 )
 
-// pageSettings is GET /settings.
+// pageSettings handles GET /settings.
 func (s *Server) pageSettings(c echo.Context) error {
 	life, takeover := s.manager.Timeouts()
 	p := views.SettingsPage{Page: s.page(c), Facts: []views.Fact{

@@ -78,9 +78,10 @@ func (s *Server) SignInPath(next string) string {
 	return "/login?" + q.Encode()
 }
 
-// pageLogin is GET /login: the form, or the target of a sign-in link. It takes no
-// code, because pages of other sites can make a browser load this address: they
-// could use up the code, or the operator's tries. The page posts the code.
+// pageLogin handles GET /login: the form, or the target of a sign-in link. It
+// takes no code, because pages of other sites can make a browser load this
+// address: they could use up the code, or the operator's tries. The page posts
+// the code.
 func (s *Server) pageLogin(c echo.Context) error {
 	if c.QueryParam("code") != "" && caller(c).operator() { // the link was opened twice in the same browser
 		return c.Redirect(http.StatusSeeOther, localPath(c.QueryParam("next")))
@@ -88,7 +89,7 @@ func (s *Server) pageLogin(c echo.Context) error {
 	return s.renderLogin(c, http.StatusOK, "")
 }
 
-// login is POST /login, as a form or as JSON.
+// login handles POST /login, as a form or as JSON.
 func (s *Server) login(c echo.Context) error {
 	given, asForm, err := readLogin(c)
 	if err != nil {
@@ -151,7 +152,7 @@ func (s *Server) setSignIn(c echo.Context, e *keyEntry) {
 	c.SetCookie(newCookie(c.Request(), signInCookie, value, expires, s.https()))
 }
 
-// logout is POST /logout.
+// logout handles POST /logout.
 func (s *Server) logout(c echo.Context) error {
 	if p := caller(c); p.kind == signedIn {
 		if err := s.signer.revoke(p.cookie); err != nil {

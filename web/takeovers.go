@@ -47,7 +47,7 @@ func guestTakeover(info session.TakeoverInfo) session.TakeoverInfo {
 	return info
 }
 
-// takeoverView is a takeover in the form for the caller.
+// takeoverView returns a takeover in the form for the caller.
 func takeoverView(c echo.Context, t *session.Takeover) session.TakeoverInfo {
 	if caller(c).operator() {
 		return t.Info()
@@ -67,7 +67,7 @@ func (s *Server) takeoverOf(c echo.Context) (*session.Takeover, error) {
 	return t, nil
 }
 
-// requestTakeover is POST /v1/sessions/:id/takeovers.
+// requestTakeover handles POST /v1/sessions/:id/takeovers.
 func (s *Server) requestTakeover(c echo.Context) error {
 	var req takeoverRequest
 	one, err := s.actOn(c, &req)
@@ -97,7 +97,7 @@ var takeoverStates = []string{"pending", "claimed", "done", "failed", "expired",
 
 func takeoverPosition(t *session.Takeover) position { return position{t.Info().CreatedAt, t.ID()} }
 
-// listTakeovers is GET /v1/takeovers.
+// listTakeovers handles GET /v1/takeovers.
 func (s *Server) listTakeovers(c echo.Context) error {
 	state := c.QueryParam("state")
 	if state != "" && !slices.Contains(takeoverStates, state) {
@@ -106,7 +106,7 @@ func (s *Server) listTakeovers(c echo.Context) error {
 	return list(c, "takeovers", s.manager.Takeovers(state), oldestFirst, takeoverPosition, (*session.Takeover).Info)
 }
 
-// listSessionTakeovers is GET /v1/sessions/:id/takeovers.
+// listSessionTakeovers handles GET /v1/sessions/:id/takeovers.
 func (s *Server) listSessionTakeovers(c echo.Context) error {
 	one, err := s.sessionOf(c)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Server) listSessionTakeovers(c echo.Context) error {
 	return list(c, "takeovers", one.Takeovers(), oldestFirst, takeoverPosition, (*session.Takeover).Info)
 }
 
-// getTakeover is GET /v1/sessions/:id/takeovers/:tid.
+// getTakeover handles GET /v1/sessions/:id/takeovers/:tid.
 func (s *Server) getTakeover(c echo.Context) error {
 	wait, err := parseWait(c.QueryParam("wait"))
 	if err != nil {
@@ -169,7 +169,7 @@ func parseWait(text string) (time.Duration, error) {
 	return min(time.Duration(n)*unit, maxWait), nil
 }
 
-// claimTakeover is POST …/takeovers/:tid/claim.
+// claimTakeover handles POST …/takeovers/:tid/claim.
 func (s *Server) claimTakeover(c echo.Context) error {
 	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (s *Server) claimTakeover(c echo.Context) error {
 	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Claim(caller(c).name) })
 }
 
-// extendTakeover is PATCH …/takeovers/:tid.
+// extendTakeover handles PATCH …/takeovers/:tid.
 func (s *Server) extendTakeover(c echo.Context) error {
 	var req extendRequest
 	if err := readJSON(c, bodyLimit, &req); err != nil {
@@ -194,7 +194,7 @@ func (s *Server) extendTakeover(c echo.Context) error {
 	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Extend(timeout) })
 }
 
-// finishTakeover is POST …/takeovers/:tid/done.
+// finishTakeover handles POST …/takeovers/:tid/done.
 func (s *Server) finishTakeover(c echo.Context) error {
 	var req doneRequest
 	if err := readJSON(c, bodyLimit, &req); err != nil {
@@ -203,7 +203,7 @@ func (s *Server) finishTakeover(c echo.Context) error {
 	return s.settleTakeover(c, func(t *session.Takeover) error { return t.Done(caller(c).name, req.Note) })
 }
 
-// failTakeover is POST …/takeovers/:tid/fail.
+// failTakeover handles POST …/takeovers/:tid/fail.
 func (s *Server) failTakeover(c echo.Context) error {
 	var req failRequest
 	if err := readJSON(c, bodyLimit, &req); err != nil {
@@ -215,7 +215,7 @@ func (s *Server) failTakeover(c echo.Context) error {
 	return s.settleTakeover(c, func(t *session.Takeover) error { return t.Fail(caller(c).name, req.Reason) })
 }
 
-// cancelTakeover is POST …/takeovers/:tid/cancel.
+// cancelTakeover handles POST …/takeovers/:tid/cancel.
 func (s *Server) cancelTakeover(c echo.Context) error {
 	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
 		return err

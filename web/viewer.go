@@ -75,7 +75,7 @@ type viewerSocket struct {
 	acts     chan parsed   // from read to doActs
 }
 
-// view is GET /v1/sessions/:id/view.
+// view handles GET /v1/sessions/:id/view.
 func (s *Server) view(c echo.Context) error {
 	one, err := s.liveSession(c)
 	if err != nil {

@@ -30,7 +30,7 @@ type (
 	}
 )
 
-// run is the writer of messages.
+// run writes the messages of a connection until it ends.
 func (v *viewerSocket) run() error {
 	tick := time.NewTicker(statsEvery)
 	defer tick.Stop()

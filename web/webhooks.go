@@ -16,7 +16,7 @@ type webhooksView struct {
 	Webhooks []webhook.Status `json:"webhooks"`
 }
 
-// listWebhooks is GET /v1/webhooks.
+// listWebhooks handles GET /v1/webhooks.
 func (s *Server) listWebhooks(c echo.Context) error {
 	v := webhooksView{Webhooks: []webhook.Status{}}
 	if s.cfg.Webhooks != nil {
@@ -25,7 +25,7 @@ func (s *Server) listWebhooks(c echo.Context) error {
 	return c.JSON(http.StatusOK, v)
 }
 
-// testWebhooks is POST /v1/webhooks/test.
+// testWebhooks handles POST /v1/webhooks/test.
 func (s *Server) testWebhooks(c echo.Context) error {
 	if s.cfg.Webhooks == nil {
 		return &failure{kind: kindConflict, detail: "No webhook is configured: set TAKEOVER_WEBHOOKS where the server is started."}
@@ -37,7 +37,7 @@ func (s *Server) testWebhooks(c echo.Context) error {
 	return c.JSON(http.StatusAccepted, webhooksView{Webhooks: s.cfg.Webhooks.Statuses()})
 }
 
-// listDeliveries is GET /v1/webhooks/deliveries.
+// listDeliveries handles GET /v1/webhooks/deliveries.
 func (s *Server) listDeliveries(c echo.Context) error {
 	var all []webhook.Delivery
 	if s.cfg.Webhooks != nil {
@@ -55,7 +55,7 @@ func (s *Server) listDeliveries(c echo.Context) error {
 		func(d webhook.Delivery) webhook.Delivery { return d })
 }
 
-// retryDelivery is POST /v1/webhooks/deliveries/:delivery/retry.
+// retryDelivery handles POST /v1/webhooks/deliveries/:delivery/retry.
 func (s *Server) retryDelivery(c echo.Context) error {
 	if s.cfg.Webhooks == nil {
 		return webhook.ErrNotFound

@@ -46,7 +46,7 @@ type order struct {
 	State  string
 }
 
-// Total is the price of the order.
+// Total returns the price of the order.
 func (o order) Total() string { return item{Cents: o.Item.Cents * o.Count}.Price() }
 
 func orders() []order {
