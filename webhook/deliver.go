@@ -60,7 +60,7 @@ func (s *Sender) put(r record) uint64 {
 	return r.revision
 }
 
-// key is the key of a delivery in the store.
+// key returns the key of a delivery in the store.
 func (s *Sender) key(r *record) string { return s.server + "." + r.ID }
 
 func (s *Sender) remove(r *record) {
