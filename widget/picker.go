@@ -66,7 +66,7 @@ func (k *Picker) Page() *browser.Page { return k.world.Page() }
 // Same reports whether two pickers belong to the same field.
 func (k *Picker) Same(o *Picker) bool { return k.world == o.world && k.number == o.number }
 
-// Destroyed is closed when the field's document is gone.
+// Destroyed returns a channel that is closed when the field's document is gone.
 func (k *Picker) Destroyed() <-chan struct{} { return k.world.Destroyed() }
 
 // Take closes Chromium's own picker, unnoticed by the page, and returns a

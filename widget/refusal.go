@@ -14,7 +14,7 @@ type Refusal struct {
 	world *browser.World
 }
 
-// Page is the page that was refused.
+// Page returns the page that was refused.
 func (r *Refusal) Page() *browser.Page { return r.world.Page() }
 
 // Stands reports whether the permission is still refused. For example, a script's
