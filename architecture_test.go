@@ -98,7 +98,7 @@ func TestServerHasNoScriptEngine(t *testing.T) {
 	}
 }
 
-// importsOfOurs gives the packages of ours that each of our packages imports,
+// importsOfOurs returns the packages of ours that each of our packages imports,
 // its tests aside. The names have no module path.
 func importsOfOurs(t *testing.T) map[string][]string {
 	t.Helper()
@@ -169,7 +169,7 @@ func isSource(path string) bool {
 	return slices.Contains([]string{".go", ".templ", ".ts", ".css"}, filepath.Ext(path))
 }
 
-// table gives the cells of the first table below a heading of ARCHITECTURE.md.
+// table returns the cells of the first table below a heading of ARCHITECTURE.md.
 func table(t *testing.T, heading string) [][]string {
 	t.Helper()
 	text, err := os.ReadFile("ARCHITECTURE.md")
@@ -206,7 +206,7 @@ func table(t *testing.T, heading string) [][]string {
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// namesIn gives the names in backquotes of a cell; a dash stands for no name.
+// namesIn returns the names in backquotes of a cell; a dash stands for no name.
 func namesIn(cell string) []string {
 	names := []string{}
 	for _, match := range quoted.FindAllStringSubmatch(cell, -1) {
@@ -215,7 +215,7 @@ func namesIn(cell string) []string {
 	return names
 }
 
-// onlyName gives the one name in backquotes of a cell.
+// onlyName returns the one name in backquotes of a cell.
 func onlyName(t *testing.T, cell string) string {
 	t.Helper()
 	names := namesIn(cell)
