@@ -9,7 +9,7 @@ import (
 	"takeover/browser"
 )
 
-// actionTargetOperations are the operations on targets of this file.
+// actionTargetOperations are this file's operations on targets.
 var actionTargetOperations = table{
 	"fill":  op(true, opFill),
 	"type":  op(true, opType),

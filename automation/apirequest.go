@@ -93,7 +93,7 @@ type proxyParams struct {
 	Password string `json:"password"`
 }
 
-// requests returns the client's requests, which the first call makes.
+// requests returns the client's requests. The first call creates them.
 func (c *Client) requests() (*requests, error) {
 	return c.network.requests(func() *requests {
 		return &requests{

@@ -10,7 +10,7 @@ import (
 	"takeover/browser"
 )
 
-// ariaTargetOperations are the operations on targets of this file.
+// ariaTargetOperations are this file's operations on targets.
 var ariaTargetOperations = table{
 	"normalize":        op(false, opNormalize),        // → {selector, text}: a unique selector through all frames, and the same as locator code
 	"ariaSnapshot":     op(false, opAriaSnapshot),     // {…,mode,depth,boxes} → {value: YAML}

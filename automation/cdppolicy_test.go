@@ -11,7 +11,7 @@ import (
 )
 
 // TestCDPSessionPolicy checks which commands a script's own session may send, and
-// the errors of the others.
+// the errors for the others.
 func TestCDPSessionPolicy(t *testing.T) {
 	r := newRig(t)
 	session := r.attach()

@@ -32,7 +32,7 @@ func (h *clientHands) in(c *Client, p *browser.Page) *inputState {
 	return s
 }
 
-// all returns those of all pages.
+// all returns the mice and keyboards of all pages.
 func (h *clientHands) all() []*inputState {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,7 +46,8 @@ func (h *clientHands) drop(p *browser.Page) {
 	delete(h.inputs, p)
 }
 
-// close returns those of all pages. It keeps no new ones from then on.
+// close returns the mice and keyboards of all pages. From then on, no new ones
+// are kept.
 func (h *clientHands) close() []*inputState {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -61,7 +61,7 @@ func (n *clientNetwork) takeRoutes(of any) *routes {
 	return r
 }
 
-// requests returns the client's own requests, which the first call makes.
+// requests returns the client's own requests. The first call creates them.
 func (n *clientNetwork) requests(create func() *requests) (*requests, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"takeover/browser"
 )
 
-// elementTargetOperations are the operations on targets of this file.
+// elementTargetOperations are this file's operations on targets.
 var elementTargetOperations = table{
 	"querySelector":    op(false, opQuerySelector),    // → {handle|null, preview, element}
 	"querySelectorAll": op(false, opQuerySelectorAll), // → {handles:[{handle, preview, element}]}

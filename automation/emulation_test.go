@@ -10,7 +10,7 @@ import (
 	"takeover/browser"
 )
 
-// openIn makes a page of a new context the rig's page.
+// openIn opens a page in a new context and makes it the rig's page.
 func (r *rig) openIn(options params) string {
 	r.Helper()
 	var made struct{ Context string }

@@ -11,7 +11,7 @@ import (
 	"takeover/browser"
 )
 
-// evaluationTargetOperations are the operations on targets of this file.
+// evaluationTargetOperations are this file's operations on targets.
 var evaluationTargetOperations = table{
 	"evalOnSelector":    op(true, opEvalOnSelector),
 	"evalOnSelectorAll": op(true, opEvalOnSelectorAll),

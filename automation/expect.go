@@ -11,7 +11,7 @@ import (
 	"takeover/browser"
 )
 
-// expectationTargetOperations are the operations on targets of this file.
+// expectationTargetOperations are this file's operations on targets.
 var expectationTargetOperations = table{
 	// {…,expression,expressionArg,expectedText,expectedNumber,expectedValue: arg,useInnerText,isNot,timeout}
 	// → {matches, received?:{value: tagged, ariaSnapshot}, log:[…], timedOut?, errorMessage?}

@@ -95,8 +95,8 @@ func TestConsoleOfMuch(t *testing.T) {
 	}
 }
 
-// TestHandlesOfMuch checks the same for handles that a script does not dispose
-// of.
+// TestHandlesOfMuch checks that handles that a script does not dispose of do not
+// fill memory here: the oldest are released.
 func TestHandlesOfMuch(t *testing.T) {
 	r := newRig(t)
 	var first, last struct{ Handle string }
@@ -109,8 +109,8 @@ func TestHandlesOfMuch(t *testing.T) {
 	r.do("handle.getProperty", params{"handle": last.Handle, "name": "length"}, nil)
 }
 
-// TestRequestsOfMuch checks the same for requests: large bodies are dropped, and
-// the oldest requests lose their names.
+// TestRequestsOfMuch checks that requests do not fill memory here: large bodies
+// are dropped, and the oldest requests lose their names.
 func TestRequestsOfMuch(t *testing.T) {
 	s := site(t, map[string]string{"/": "<title>t</title>"})
 	r := newRig(t)
@@ -181,7 +181,8 @@ func TestContextsAreBounded(t *testing.T) {
 	r.do("browser.newContext", params{}, nil)
 }
 
-// TestRequestContextsAreBounded checks the same for request contexts.
+// TestRequestContextsAreBounded checks that a client's request contexts are
+// bounded, and that closing one makes room.
 func TestRequestContextsAreBounded(t *testing.T) {
 	r := newRig(t)
 	var made struct{ Request string }

@@ -8,7 +8,7 @@ import (
 	"takeover/browser"
 )
 
-// locatorTargetOperations are the operations on targets of this file.
+// locatorTargetOperations are this file's operations on targets.
 var locatorTargetOperations = table{
 	// {…,expression,isFunction,arg,timeout}: waits until the function is truthy
 	// for the element.

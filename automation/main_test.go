@@ -182,7 +182,7 @@ func (r *rig) do(op string, p params, out any) {
 	}
 }
 
-// value runs an operation and gives its {value}.
+// value runs an operation and returns its {value}.
 func (r *rig) value(op string, p params) any {
 	r.Helper()
 	var out struct{ Value any }

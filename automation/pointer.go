@@ -9,7 +9,7 @@ import (
 	"takeover/cdp"
 )
 
-// pointerTargetOperations are the operations on targets of this file.
+// pointerTargetOperations are this file's operations on targets.
 var pointerTargetOperations = table{
 	"click":    op(true, opClick),
 	"dblclick": op(true, opDblclick),

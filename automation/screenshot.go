@@ -13,7 +13,7 @@ import (
 	"takeover/browser"
 )
 
-// screenshotTargetOperations are the operations on targets of this file.
+// screenshotTargetOperations are this file's operations on targets.
 var screenshotTargetOperations = table{
 	"screenshot": op(true, opElementScreenshot), // may scroll the page
 }
