@@ -113,8 +113,8 @@ func benchClick(ctx context.Context, e *env) (rows []row, err error) {
 	}, nil
 }
 
-// benchSlow measures the same on a slow link during an animation, after the link
-// has been busy for a minute.
+// benchSlow measures the time from a click to the changed picture on a slow link
+// during an animation, after the link has been busy for a minute.
 func benchSlow(ctx context.Context, e *env) (rows []row, err error) {
 	c := newClicker(nil)
 	v, id, err := e.watched(ctx, e.page+"?animate", viewOptions{dialer: slowLink.dial, show: c.show})
