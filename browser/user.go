@@ -214,7 +214,7 @@ func endUser(uid int) error {
 	}
 }
 
-// killProcess kills one process, if it is still the one that is meant, and waits
+// killProcess kills a process, unless another one has its pid by now, and waits
 // for its end.
 func killProcess(pid int, deadline time.Time, meant func() bool) error {
 	fd, err := unix.PidfdOpen(pid, 0) // from here on the descriptor refers to this process, even if its pid is reused

@@ -51,8 +51,8 @@ func processesOf(t *testing.T, uid int) map[int]string {
 	return found
 }
 
-// rootsFolder returns a folder of root's with a file, and a function that checks
-// that both still are as they were.
+// rootsFolder returns a folder that root owns, with a file in it, and a function
+// that checks that both are unchanged.
 func rootsFolder(t *testing.T) (dir string, check func()) {
 	t.Helper()
 	dir = t.TempDir()
@@ -186,7 +186,7 @@ func TestReuseOfAFolderWithLinks(t *testing.T) {
 }
 
 // TestReuseKeepsTheOwners checks that root gives nothing away in a folder that
-// Chromium had before: a hard link may lead to a file of root's.
+// Chromium had before: a hard link may lead to a file that root owns.
 func TestReuseKeepsTheOwners(t *testing.T) {
 	needRoot(t)
 	dir := t.TempDir()
@@ -247,8 +247,8 @@ func TestUserWithProcessesIsNotGiven(t *testing.T) {
 	}
 }
 
-// TestReapEndsTheUser checks that the next server also ends what left the group
-// of a killed server's Chromium.
+// TestReapEndsTheUser checks that the next server also ends processes that left
+// the process group of a killed server's Chromium.
 func TestReapEndsTheUser(t *testing.T) {
 	needRoot(t)
 	root := t.TempDir()
