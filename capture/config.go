@@ -8,7 +8,7 @@ import (
 	"takeover/invalid"
 )
 
-// The things that can trigger a screenshot.
+// The triggers of screenshots.
 const (
 	TriggerError             = "error"
 	TriggerPageLoad          = "page_load"

@@ -172,7 +172,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// FuzzHAR exports arbitrary data of events: the file is always JSON.
+// FuzzHAR exports events with arbitrary data. The file must always be JSON.
 func FuzzHAR(f *testing.F) {
 	f.Add(`{"request_id":"1","method":"GET","url":"https://a.test/?b=c&d","headers":{"Cookie":"a=b; c"},"post_data":"x=1&%zz"}`, `{"request_id":"1","status":200,"headers":{"Set-Cookie":"a=b; Path=/"},"timing":{"request_time":1},"body":"x"}`)
 	f.Add(`{"request_id":"1","url":"::","method":"\u0000"}`, `{"request_id":"1","status":-1,"timing":{"receive_headers_end":1e308}}`)

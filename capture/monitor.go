@@ -100,8 +100,8 @@ func NewMonitor(o Options) *Monitor {
 	return m
 }
 
-// fits reports whether a table of n things that a page makes may grow, and counts
-// a thing that it has no room for.
+// fits reports whether a table with n entries, which a page caused, may grow. If
+// not, it counts the refused entry.
 func (m *Monitor) fits(n, most int) bool {
 	if n < most {
 		return true

@@ -33,10 +33,11 @@ type RedactorOptions struct {
 }
 
 // Redactor removes secrets from everything that shows text of a page. It finds
-// them in four ways: by the name of the key, in headers, URLs, forms, XML and JSON
-// at any depth; by value, for registered secrets; by form, for tokens of known
-// services, card numbers and the like; and by configured pattern. JSON stays valid JSON, and redacting a
-// second time changes nothing. All methods may be called from any goroutine.
+// them in four ways: by the name of the key, in headers, URLs, forms, XML and
+// JSON at any depth; by value, for registered secrets; by form, for tokens of
+// known services, card numbers and similar texts; and by configured pattern. JSON
+// stays valid JSON, and redacting a second time changes nothing. All methods may
+// be called from any goroutine.
 type Redactor struct {
 	current atomic.Pointer[rules]
 

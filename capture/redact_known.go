@@ -51,7 +51,7 @@ var (
 		}
 		return set
 	}()
-	// classes tell what known does with a byte.
+	// classes says what known does with each byte.
 	classes = func() (all [256]uint8) {
 		for c := range all {
 			switch {
@@ -83,7 +83,7 @@ func bytesOf(further string) (set [256]bool) {
 	return set
 }
 
-// span returns where the bytes of a set end that begin at from.
+// span returns the end of the run of a set's bytes that begins at from.
 func span(s string, from int, set *[256]bool) int {
 	for from < len(s) && set[s[from]] {
 		from++
@@ -142,8 +142,8 @@ func (r *rules) known(s string) string {
 	return string(append(out, s[done:]...))
 }
 
-// knownWord returns where the secret stands that begins with the word s[at:end],
-// or -1.
+// knownWord returns the position of the secret that begins with the word
+// s[at:end], or -1.
 func knownWord(s string, at, end int) (from, to int) {
 	c := s[at]
 	switch {
@@ -185,8 +185,8 @@ func webTokenEnd(s string, at int) int {
 	return span(s, body, &dottedBytes)
 }
 
-// schemeValue returns where the credentials stand after a scheme of HTTP
-// authentication.
+// schemeValue returns the position of the credentials that follow a scheme of
+// HTTP authentication.
 func schemeValue(s string, at, end int) (from, to int) {
 	const leastBearer = 8
 	basic := strings.EqualFold(s[at:end], "basic")
@@ -389,7 +389,7 @@ func cardNumber(number []byte) bool {
 	return sum%10 == 0
 }
 
-// privateKeyEnd returns where a private key in PEM ends that begins at at.
+// privateKeyEnd returns the end of the PEM private key that begins at at.
 func privateKeyEnd(s string, at int) int {
 	const begin, name, end = "-----BEGIN ", "PRIVATE KEY", "-----END "
 	if !strings.HasPrefix(s[at:], begin) {
@@ -430,8 +430,8 @@ type pathReader struct {
 	armed int // how many further segments may be a token
 }
 
-// slash reads the segment behind the slash at at, and returns where it stands if
-// it is a token.
+// slash reads the segment behind the slash at at, and returns the segment's
+// position if it is a token.
 func (p *pathReader) slash(s string, at int) (from, to int) {
 	from = at + 1
 	to = span(s, from, &pathBytes)

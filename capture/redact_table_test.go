@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// lines reads a table of testdata: a text a line.
+// lines reads a table in testdata, one text per line.
 func lines(t testing.TB, name string) []string {
 	t.Helper()
 	all, err := os.ReadFile("testdata/" + name)
@@ -23,7 +23,7 @@ func lines(t testing.TB, name string) []string {
 	return texts
 }
 
-// marker splits a text of secrets.txt into the text and its secret.
+// marker splits a text from secrets.txt into the text and its secret.
 func marker(t testing.TB, line string) (text, secret string) {
 	t.Helper()
 	_, rest, ok := strings.Cut(line, "«")
@@ -34,7 +34,7 @@ func marker(t testing.TB, line string) (text, secret string) {
 	return strings.NewReplacer("«", "", "»", "").Replace(line), secret
 }
 
-// outputs are the ways from a text of a page to somebody who reads it.
+// outputs are the ways in which a page's text reaches a reader.
 var outputs = map[string]func(r *Redactor, text string) string{
 	"text": func(r *Redactor, text string) string { return r.Text(text) },
 	"event's URL": func(r *Redactor, text string) string {

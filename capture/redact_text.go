@@ -286,8 +286,8 @@ const percentQuote = "%22"
 
 func isPercentQuote(s string) bool { return strings.HasSuffix(s, percentQuote) }
 
-// percentValue returns where a percent-encoded value ends that begins at from: a
-// form's, or that of a JSON member, whose name is in quotes.
+// percentValue returns the bounds of the percent-encoded value that begins at
+// from. It is the value of a form, or of a JSON member, whose name is in quotes.
 func percentValue(s string, from int, member bool) (int, int) {
 	const stops = "&\"'<> \t\r\n"
 	if !member {
@@ -319,7 +319,7 @@ func startsWithAny(s string, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(s, word) })
 }
 
-// isHeader tells whether a name is that of a header whose value has spaces.
+// isHeader reports whether a name is that of a header whose value has spaces.
 func isHeader(key string) bool {
 	squeezed := string(squeeze(key))
 	return strings.HasSuffix(squeezed, "authorization") || strings.HasSuffix(squeezed, "cookie")
@@ -344,8 +344,8 @@ func plainEnd(s string, from int, stops string, words ...string) int {
 	return len(s)
 }
 
-// quotedEnd returns where a quoted value ends whose quote stands at open,
-// behind as many backslashes as the text is escaped times over.
+// quotedEnd returns the end of a quoted value whose opening quote is at open.
+// Each level of escaping puts backslashes before the quotes.
 func quotedEnd(s string, open, backslashes int) int {
 	run := 0
 	for i := open + 1; i < len(s); i++ {
@@ -379,8 +379,8 @@ func groupEnd(s string, from int) int {
 	return len(s)
 }
 
-// userinfo returns where the user and password of a URL stand whose authority
-// begins at from.
+// userinfo returns the position of the user and password in a URL's authority,
+// which begins at from.
 func userinfo(s string, from int) (int, int) {
 	end := from
 	for end < len(s) && end-from < maxAuthority && strings.IndexByte("/?#\"'<> \t\r\n\\", s[end]) < 0 {
@@ -392,8 +392,8 @@ func userinfo(s string, from int) (int, int) {
 	return -1, -1
 }
 
-// formPart returns where the body of a multipart form's field stands whose
-// name="…" begins behind the = at at, if that name is secret.
+// formPart returns the position of the body of a multipart form's field, if the
+// field's name is secret. The name follows the = at at.
 func (r *rules) formPart(s string, at int) (int, int) {
 	const within = 1024
 	if !strings.Contains(strings.ToLower(s[max(0, at-64):at]), "form-data") || at+2 >= len(s) || s[at+1] != '"' {

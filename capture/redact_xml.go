@@ -104,8 +104,8 @@ func (x *xmlReader) skipEnd(at int) int {
 	return at
 }
 
-// tagEnd returns what is behind the > that ends a tag, or -1. A < outside quotes
-// means that there was no tag.
+// tagEnd returns the position after the > that ends a tag, or -1. A < outside
+// quotes means that there was no tag.
 func tagEnd(s string, from int) int {
 	quote := byte(0)
 	for i := from; i < len(s) && i-from < maxTag; i++ {
@@ -125,8 +125,8 @@ func tagEnd(s string, from int) int {
 	return -1
 }
 
-// contentEnd returns where the content of an element ends, or -1 if it seems to
-// be no element.
+// contentEnd returns where the content of an element ends, or -1 if this does not
+// seem to be an element.
 func (x *xmlReader) contentEnd(at, from int, name string) int {
 	if x.unclosed < maxUnclosed {
 		if n := strings.Index(x.s[from:], "</"+name); n >= 0 {

@@ -18,7 +18,8 @@ import (
 	"takeover/cdp"
 )
 
-// nothing says that nothing is known of a page from before it was followed.
+// nothing reports that nothing is known about a page from the time before it was
+// followed.
 func nothing(context.Context) capture.Earlier { return capture.Earlier{} }
 
 // TestRest checks that Rest waits for activity in a page, and that nobody else
