@@ -184,8 +184,8 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	return s.serve(ctx, server, closeSessions, ln, base, given == "", std, log)
 }
 
-// serve answers until ctx ends: then sessions end first, so that everybody who
-// looks is told, and the server after them.
+// serve answers requests until ctx ends. Then it ends the sessions, so that every
+// viewer is notified, and after them the server.
 func (s *serveCommand) serve(ctx context.Context, server *web.Server, closeSessions func() error, ln net.Listener, base string, showLink bool, std streams, log *slog.Logger) error {
 	serveCtx, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
@@ -286,8 +286,8 @@ func (s *serveCommand) logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, opts))
 }
 
-// loadKeys takes the keys of the environment, else the one in the data
-// directory, which the first start makes.
+// loadKeys returns the keys in the environment or, if there are none, the key in
+// the data directory, which the first start creates.
 func loadKeys(given, dir string) (*web.Keys, error) {
 	if given != "" {
 		keys, err := web.NewKeys(strings.Split(given, ",")...)
@@ -315,7 +315,7 @@ func reachable(addr string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// waitReady asks /readyz until it answers 200.
+// waitReady requests /readyz until the answer is 200.
 func waitReady(ctx context.Context, base string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -343,7 +343,8 @@ func waitReady(ctx context.Context, base string) error {
 	}
 }
 
-// listenError says what to do when the server cannot listen on an address.
+// listenError returns an error that says what to do when the server cannot listen
+// on an address.
 func listenError(addr string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("another program listens on %s: stop it, or choose another address with --addr or TAKEOVER_ADDR", addr)

@@ -205,7 +205,8 @@ func (t *takeoversCommand) Run(ctx context.Context, c *cli, std streams) error {
 	return w.Flush()
 }
 
-// takeovers lists those in a state, or all for an empty one.
+// takeovers lists the takeovers in a state, or all takeovers if the state is
+// empty.
 func (c *client) takeovers(ctx context.Context, state string) ([]takeoverInfo, error) {
 	var all []takeoverInfo
 	for cursor := ""; ; {
