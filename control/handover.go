@@ -66,7 +66,7 @@ type Handover struct {
 	refused map[Holder]time.Time // when a person may ask again
 }
 
-// ask is the question of one person to the person in control.
+// ask is one person's request for control to the person who has it.
 type ask struct {
 	by, of Holder
 	until  time.Time
