@@ -44,7 +44,7 @@ type Choosers struct {
 	pages   map[*browser.Page]bool // the pages of the browser, and whether they intercept file choosers
 }
 
-// chooser is the chooser's part of a question.
+// chooser holds the fields of a question that are specific to file choosers.
 type chooser struct {
 	input    *browser.FileInput
 	multiple bool
