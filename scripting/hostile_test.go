@@ -84,7 +84,8 @@ var hostile = map[string]func(out *wire.Writer, raw *os.File){
 	},
 }
 
-// Hostile is the main function of such a process.
+// Hostile is the main function of a process that HostileSubcommand starts. how
+// names the attack.
 func Hostile(how string) {
 	in := bufio.NewReader(os.Stdin)
 	out := wire.NewWriter(os.Stdout)

@@ -46,8 +46,8 @@ func TestConfinedProcess(t *testing.T) {
 	}
 }
 
-// tryAll is the main function of such a process. If asUser is false, it keeps its
-// user.
+// tryAll is the main function of the process that probeSubcommand starts. If
+// asUser is false, the process keeps its user.
 func tryAll(asUser bool) {
 	setup := wire.Setup{Limits: defaultLimits()}
 	if os.Geteuid() == 0 && asUser {
