@@ -78,8 +78,9 @@ func picturesOf(t *testing.T, s *Session) {
 	}
 }
 
-// TestFailuresAreToldSoon has scripts fail in pages that can be pictured, or not. The
-// end of the run does not wait long for a picture that cannot be taken.
+// TestFailuresAreToldSoon lets scripts fail in pages of which a picture can be
+// taken, and in pages of which none can. The end of the run does not wait long
+// for a picture that cannot be taken.
 func TestFailuresAreToldSoon(t *testing.T) {
 	for name, c := range map[string]struct {
 		code    string
