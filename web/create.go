@@ -19,7 +19,7 @@ const (
 	maxHeaders  = 100      // number of extraHTTPHeaders
 	maxHeader   = 8 << 10  // bytes of one header's value
 	maxMetadata = 64 << 10 // bytes as JSON
-	maxWord     = 1024     // bytes of user agent, locale and the like
+	maxWord     = 1024     // bytes of user agent, locale and similar texts
 	maxSide     = 4096     // CSS pixels
 	minSide     = 100
 )
