@@ -121,8 +121,8 @@ func size(n int64) string {
 
 var limitName = regexp.MustCompile(`^(max|Max|kept|Default)[A-Z]|Limit$|Rate$|Burst$|PerSecond$`)
 
-// internalBounds are constants with such names in the packages of docs/limits.md
-// that nobody meets as a limit, by why.
+// internalBounds gives the reason why a constant that is named like a bound, in
+// the packages of docs/limits.md, is not a limit that anybody meets.
 var internalBounds = map[string][]string{
 	"a choice, not a bound": {
 		"browser.DefaultWidth", "browser.DefaultHeight", "session.DefaultWidth", "session.DefaultHeight", "screencast.DefaultQuality", "screencast.FullRate",
