@@ -99,8 +99,8 @@ func (c *Client) ariaTree(p *progress, o *ariaParams) (*place, json.RawMessage, 
 	return pl, tree, err
 }
 
-// withFrames inserts the snapshots of frames below their elements. A frame
-// without a snapshot stays empty.
+// withFrames inserts frame snapshots below the frames' elements. A frame without
+// a snapshot stays empty.
 func (c *Client) withFrames(p *progress, pl *place, a *ariaAnswer, o ariaParams) (json.RawMessage, error) {
 	frames := map[string]json.RawMessage{}
 	for _, ref := range a.IframeRefs {

@@ -79,7 +79,7 @@ func New(b *browser.Browser, o Options) *Automation {
 // Browser returns the automated browser.
 func (a *Automation) Browser() *browser.Browser { return a.browser }
 
-// Close ends all clients and waits until nothing of them runs.
+// Close ends all clients and waits until all their work has ended.
 func (a *Automation) Close() {
 	a.cancel()
 	a.mu.Lock()

@@ -160,8 +160,8 @@ var addressParams = map[string]string{
 	"Page.navigate": "url", "Network.loadNetworkResource": "url", "Fetch.continueRequest": "url",
 }
 
-// contextCommands act on the default context, whatever context the session
-// belongs to.
+// contextCommands act on the default context, even if the session belongs to
+// another one.
 var contextCommands = map[string]bool{"Storage.getCookies": true, "Storage.setCookies": true, "Storage.clearCookies": true}
 
 // refusedParams are parameters that no command may have: with the given value, or

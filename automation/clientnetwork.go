@@ -6,12 +6,12 @@ import (
 	"takeover/browser"
 )
 
-// clientNetwork holds the requests of a client: requests of pages that have a
-// name or a route, and the client's own.
+// clientNetwork holds a client's requests: page requests that have a name or a
+// route, and the client's own.
 type clientNetwork struct {
 	mu      sync.Mutex // guards what follows
 	closed  bool
-	traffic trafficQueue    // requests of pages that have names
+	traffic trafficQueue    // page requests that have names
 	routes  map[any]*routes // by page or context
 	api     *requests       // the client's own requests; nil until first used
 }

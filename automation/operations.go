@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// operation is a row of the table. An operation that writes changes the page or
-// sends it input, and waits for the client's gate before it runs.
+// operation is a row of the table of operations. An operation that writes changes
+// the page or sends it input, and waits for the client's gate before it runs.
 type operation struct {
 	writes bool
 	do     func(ctx context.Context, c *Client, params json.RawMessage) (any, error)

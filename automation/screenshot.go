@@ -296,7 +296,7 @@ func (q *preparation) mask(p *progress, t *target, color string) error {
 	return pl.layer.call(p, "maskForScreenshot", nil, pl.search, color, pl.scope)
 }
 
-// undo reverts the changes. The error is the one of the page's main document.
+// undo reverts the changes. It returns the error of the page's main document.
 // Documents that are gone need nothing.
 func (q *preparation) undo(p *progress) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p), closeTimeout)

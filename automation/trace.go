@@ -266,8 +266,8 @@ func opWriteTrace(ctx context.Context, c *Client, p *traceWriteParams) (any, err
 	return emptyJSON, write(folder, name, archive)
 }
 
-// traceText returns a trace's events in order of time, including those of the
-// script.
+// traceText returns a trace's events in order of time, including the script's
+// events.
 func (c *Client) traceText(events []traceEvent, script []json.RawMessage) []byte {
 	for _, line := range script {
 		var at struct{ StartTime, EndTime, Time, MonotonicTime float64 }

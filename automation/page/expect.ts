@@ -45,7 +45,7 @@ export class Expectations {
       const asked: Asked = { ...o, isNot, expectedValue: o.expression === 'to.match.aria' ? this.template(String(o.expressionArg), handles[0]) : parse(o.expectedValue, handles) };
       if (target.selector)
         this.resolver.announce(task, target);
-      // As in Playwright, the first check is not logged, and the timeout cannot pass before it is done.
+      // The first check is not logged, and the timeout cannot pass before it is done, as in Playwright.
       last = target.quiet ? last : await this.once(task, target, asked, false);
       if (last.matches !== isNot)
         return last;

@@ -157,7 +157,7 @@ export class Layer {
     return this.run(r, undefined, () => this.injected.ariaSnapshot.call(found, document, { mode: 'ai' }));
   }
 
-  /** Inserts the snapshots of frames below their elements, by reference. */
+  /** Inserts frame snapshots below the frames' elements, by reference. */
   ariaJoin(r: Request & { tree: AriaNode[]; frames: Record<string, AriaNode[]> }) {
     const fill = (node: AriaNode) => {
       if (typeof node === 'string')
