@@ -132,9 +132,9 @@ func TestMarkdownOutsideRuns(t *testing.T) {
 	holds("the page is closed")
 }
 
-// TestManyEvents checks that of more than ten events, the first two and the last
-// eight are shown, and that of more than fifty, the oldest are dropped except for
-// the first two.
+// TestManyEvents checks how many events are kept and shown. Of more than ten
+// events, the first two and the last eight are shown. Of more than fifty, the
+// oldest are dropped, except for the first two.
 func TestManyEvents(t *testing.T) {
 	for _, c := range []struct{ events, shown, omitted, kept int }{
 		{10, 10, 0, 10}, {11, 10, 1, 11}, {15, 10, 5, 15}, {50, 10, 40, 50}, {90, 10, 80, 50},

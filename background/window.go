@@ -148,8 +148,8 @@ func (w *Window) Markdown(h Head) string {
 	return Markdown(h, w.sectionsLocked(h))
 }
 
-// Sections returns the parts of the log below its head: first that of the run's
-// own page, then those of other realms with output.
+// Sections returns the parts of the log below its head: first the output of the
+// run's own page, then the output of other realms.
 func (w *Window) Sections(h Head) []Section {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
