@@ -197,8 +197,8 @@ func (c *Context) SetGeolocation(ctx context.Context, g *Geolocation) error {
 	return nil
 }
 
-// tellSessions sends a command to all matching sessions of frames, and returns
-// when they have carried it out. It ignores sessions that end meanwhile.
+// tellSessions sends a command to all matching frame sessions, and returns when
+// they have carried it out. It ignores sessions that end meanwhile.
 func (b *Browser) tellSessions(ctx context.Context, match func(*attachment) bool, method string, params any) error {
 	b.mu.Lock()
 	var sessions []*cdp.Session

@@ -15,7 +15,7 @@ import (
 	"takeover/cdp"
 )
 
-// handler handles one kind of event. The attachment is the one of the event's
+// handler handles one kind of event. It gets the attachment of the event's
 // session, or nil for the browser's own session.
 type handler struct {
 	method string

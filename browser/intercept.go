@@ -101,8 +101,7 @@ type question struct {
 
 func (question) event() {}
 
-// ask asks the interceptors: those of the page before those of the context,
-// newest first.
+// ask asks the interceptors, newest first: the page's, and then the context's.
 func (q question) ask() {
 	p := q.request.page
 	unlock := p.locked()

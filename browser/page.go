@@ -226,7 +226,8 @@ func (p *Page) closedLocked() error {
 	return ErrPageClosed
 }
 
-// explain replaces an error by that of a closed page, if that is the cause.
+// explain adds ErrPageClosed, with the reason for closing, to an error that a
+// detached session caused.
 func (p *Page) explain(err error) error {
 	if !errors.Is(err, cdp.ErrDetached) {
 		return err

@@ -26,7 +26,7 @@ var alwaysOn = []string{
 	"--disable-ipc-flooding-protection", // scripts that navigate or print a lot are not slowed down
 	"--disable-hang-monitor",            // no dialog about a slow page; the people who watch decide
 
-	// No requests to anybody, except those of pages.
+	// No requests except for the pages' own.
 	"--disable-background-networking",
 	"--disable-component-update",
 	"--disable-domain-reliability",

@@ -9,8 +9,8 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// TestUserAgent compares the user agent that a page sees with that of a Chromium
-// with a window.
+// TestUserAgent compares the user agent that a page sees with the user agent of a
+// Chromium that has a window.
 func TestUserAgent(t *testing.T) {
 	page := browsertest.PageOf(t, browsertest.Launch(t, browser.LaunchOptions{}).Conn())
 	page.HTML("<p>")

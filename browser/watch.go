@@ -105,8 +105,8 @@ func (a *attachment) requestedNavigationLocked(e page.EventFrameRequestedNavigat
 	}
 }
 
-// expectMoveLocked records a navigation in the page's watches, and returns those
-// for which it is the first.
+// expectMoveLocked records a navigation in the page's watches, and returns the
+// watches for which it is the first.
 func (p *Page) expectMoveLocked() []*NavigationWatch {
 	var first []*NavigationWatch
 	for _, w := range p.watches {
