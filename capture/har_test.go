@@ -42,7 +42,7 @@ func harOf(t *testing.T, span Range, events ...Event) harLog {
 	return file
 }
 
-// networkEvent returns an event of a tab, redacted like those of the ring.
+// networkEvent returns a tab's event, redacted like the ring's events.
 func networkEvent(ts int64, eventType string, data any) Event {
 	raw, err := json.Marshal(data)
 	if err != nil {

@@ -205,8 +205,8 @@ func (w *watched) bring() {
 	}
 }
 
-// nextHeard returns the lines that are ready, without those of silenced pages. ok
-// is false when the task may end.
+// nextHeard returns the lines that are ready, without the lines of silenced
+// pages. ok is false when the task may end.
 func (w *watched) nextHeard() (batch []heard, ok bool) {
 	w.m.mu.Lock()
 	defer w.m.mu.Unlock()

@@ -421,7 +421,8 @@ var linkStemsBy = func() (by [256][]string) {
 	return by
 }()
 
-// withinSegments is how many segments behind such a word are examined.
+// withinSegments is how many path segments behind a word in linkStems are
+// examined.
 const withinSegments = 3
 
 // pathReader follows the segments of a path.

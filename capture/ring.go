@@ -249,7 +249,7 @@ type droppedData struct {
 }
 
 // Dropped returns the event with which a reader reports events that it could not
-// pass on. Its seq is that of the last of them.
+// pass on. Its seq is the last lost event's seq.
 func Dropped(from, to, count uint64, why string) Event {
 	e := dropped(from, to, count, why)
 	e.Seq = to

@@ -80,8 +80,8 @@ func (a *asker) Put(ev cdp.Event) {
 		return
 	}
 	err := client.Session(q.session).Post(runtime.Evaluate.Method, runtime.EvaluateParams{
-		// Reads the page's own variable in such a way that a getter in its place
-		// cannot do anything.
+		// Reads the page's own variable. A getter in its place cannot have side
+		// effects.
 		Expression: "globalThis." + silencer + " === true", ContextID: runtime.ExecutionContextID(q.context),
 		ThrowOnSideEffect: new(true), Silent: new(true), ReturnByValue: new(true),
 	}, q)
