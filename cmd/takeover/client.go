@@ -44,8 +44,8 @@ func (p *problem) Error() string {
 	return fmt.Sprintf("%s: %s", p.Title, p.Detail)
 }
 
-// client returns a client for the flags. Without a key, it uses the one of a
-// server on this machine.
+// client returns a client for the flags. Without a key, the client uses the key
+// of a server on this machine.
 func (c *cli) client() (*client, error) {
 	base, err := serverURL(c.Server)
 	if err != nil {
