@@ -48,9 +48,9 @@ type Options struct {
 }
 
 // Handover is a lease that passes between people. A person who wants control asks
-// the one who has it, who yields after a moment. A person whose connection broke
-// keeps a seat, and with it control, for a while. All methods may be called from
-// any goroutine. End it with Close.
+// the person in control, who yields after a moment. A person whose connection
+// broke keeps a seat, and with it control, for a while. All methods may be called
+// from any goroutine. End it with Close.
 type Handover struct {
 	*Lease
 	o Options

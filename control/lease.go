@@ -59,8 +59,9 @@ func (l *Lease) Give(to Holder, allowed func(from Holder) bool) bool {
 }
 
 // Share lets a program act alongside others. It returns false while a person
-// holds the lease; State's channel tells when that may have ended. The program
-// keeps sharing the lease until Release, or until a person takes the lease.
+// holds the lease; the channel from State is closed when that may have ended. The
+// program keeps sharing the lease until Release, or until a person takes the
+// lease.
 func (l *Lease) Share(program Holder) bool {
 	l.mu.Lock()
 	acts := slices.Contains(l.programs, program)
