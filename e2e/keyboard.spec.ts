@@ -1,7 +1,7 @@
 import { expect, test, type Page } from './test.js';
 import { auth, hasPicture, signIn } from './remote.js';
 
-/** From the list of sessions to Done without a mouse: only with Tab, arrows, Enter and the texts of the page. */
+/** Goes from the session list to Done without a mouse: only with Tab, arrows, Enter and the texts of the page. */
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });

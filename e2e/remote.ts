@@ -17,7 +17,7 @@ export const auth = (): Record<string, string> => ({ Authorization: `Bearer ${ke
 
 export const PASSWORD = 'open-sesame';
 
-/** Signs in as an operator and opens the list of sessions. The form has a test of its own (pages.spec.ts). */
+/** Signs in as an operator and opens the session list. The form has a test of its own (pages.spec.ts). */
 export async function signIn(page: Page): Promise<void> {
   await getCookie(page);
   await page.goto('/');
@@ -118,7 +118,7 @@ async function dragMouse(page: Page, from: Point, to: Point): Promise<void> {
   await page.mouse.up();
 }
 
-/** The same with fingers. */
+/** Does the same with fingers. */
 export class Fingers extends Remote {
   private constructor(page: Page, private readonly cdp: CDPSession) {
     super(page);

@@ -10,7 +10,7 @@ export type { APIRequestContext, Browser, BrowserContext, CDPSession, Download, 
 /** How long (ms) a server may take to start and to stop. Even a busy machine needs only part of it. */
 const PATIENCE = 60_000;
 
-/** A server of its own for each worker, so that tests of one worker may end all sessions. */
+/** The server of one worker. Each worker has its own, so that its tests may end all sessions. */
 export interface Server {
   url: string;
   dataDir: string;

@@ -50,7 +50,7 @@ async function listen(server: Server | LineServer, port = 0): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A connection between the person's browser and the server that can be cut, or silently drop all data. */
+/** A connection between the person's browser and the server. It can be cut, or silently drop all data. */
 class Line {
   port = 0;
   #silent = false;
