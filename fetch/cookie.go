@@ -187,7 +187,7 @@ func expiry(t time.Time) float64 {
 	return min(max(float64(t.UnixMilli())/1000, 0), maxExpires)
 }
 
-// dateLayouts are date formats that servers use in addition to those of HTTP.
+// dateLayouts are date formats that servers use besides HTTP's own.
 var dateLayouts = []string{
 	"Mon, 02-Jan-2006 15:04:05 MST", "Mon, 2 Jan 2006 15:04:05 MST", "Mon, 2-Jan-2006 15:04:05 MST",
 	"Mon Jan 2 2006 15:04:05 MST-0700", "2 Jan 2006 15:04:05 MST", time.RFC3339,
