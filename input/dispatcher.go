@@ -40,8 +40,8 @@ type pressedKey struct {
 func New(s *cdp.Session) *Dispatcher { return &Dispatcher{session: s} }
 
 // Key sends a key that went down or up. It drops the release of a key whose press
-// the page never saw. When more than maxHeldKeys are down, it releases the one
-// pressed first.
+// the page never saw. When more than maxHeldKeys are down, it releases the key
+// that was pressed first.
 func (d *Dispatcher) Key(k Key) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
