@@ -84,7 +84,7 @@ func record(t *testing.T, o store.Options, s2 *store.S2) *recorded {
 	return r
 }
 
-// tell adds n events, numbered from first.
+// tell adds n test events, numbered from first.
 func tell(t *testing.T, s *recorded, first, n int) {
 	t.Helper()
 	for i := first; i < first+n; i++ {
