@@ -46,8 +46,9 @@ const (
 	Program // a script or a client
 )
 
-// Scripts is the automation of a browser. Scripts take precedence over people in
-// what they listen for, and people's grants are added to those of scripts.
+// Scripts is a browser's automation. Scripts take precedence over people for the
+// events that they listen for. People's grants are added to the grants of
+// scripts.
 type Scripts interface {
 	// HearsFileChoosers reports whether a script listens for a page's file choosers.
 	HearsFileChoosers(*browser.Page) bool

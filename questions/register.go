@@ -22,7 +22,7 @@ type question struct {
 	slot    string // see Host.Tell
 	message any    // asks the viewers; guarded by the register: a picker's message may change
 	closed  any    // withdraws the question
-	about   any    // the kind's own part of the question
+	about   any    // fields that are specific to the kind of question
 
 	// stays reports whether the page still asks after its address has changed. It
 	// is nil for kinds that notice the end of the document themselves.
