@@ -12,8 +12,8 @@ import (
 	"takeover/scripting/workertest"
 )
 
-// world answers operations like a browser with one empty page. For these tests,
-// it stands for everything outside this package.
+// world answers operations like a browser with one empty page. In these tests, it
+// replaces everything outside this package.
 type world struct {
 	handlers map[string]func(ctx context.Context, params json.RawMessage) (any, error)
 

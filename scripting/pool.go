@@ -13,7 +13,7 @@ import (
 // Subcommand is the hidden subcommand that starts a worker.
 const Subcommand = "script-worker"
 
-// DefaultUID is the user id of workers when the server runs as root: nobody.
+// DefaultUID is the workers' user id when the server runs as root: nobody.
 const DefaultUID = 65534
 
 // PoolOptions says how workers are started. The zero value of each field is its

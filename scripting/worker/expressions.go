@@ -178,8 +178,8 @@ func receiverClass(receiver string) string {
 		"touchscreen": "Touchscreen", "download": "Download", "dialog": "Dialog", "route": "Route", "response": "Response", "frame": "Frame"}[name]
 }
 
-// members returns the names of the members of a receiver's class; those of all classes
-// if the class is unknown.
+// members returns the names of the members of a receiver's class, or of all
+// classes if the class is unknown.
 func (w *worker) members(receiver string) []string {
 	f, ok := goja.AssertFunction(w.host.object.Get("members"))
 	if !ok {
@@ -193,8 +193,8 @@ func (w *worker) members(receiver string) []string {
 	return names
 }
 
-// closest returns the name that is probably meant by a misspelt one; empty if no name is
-// similar.
+// closest returns the name that a misspelt name probably means, or an empty text
+// if no name is similar.
 func closest(name string, names []string) string {
 	if len(name) < 3 || len(name) > 40 {
 		return ""

@@ -1,4 +1,4 @@
-// Advice for errors of scripts that were written for another environment.
+// Advice for errors in scripts that were written for another environment.
 
 const absent: Record<string, string> = {
   process: 'scripts have no environment; pass values as args',

@@ -81,7 +81,7 @@ export interface Host {
   filename(): string;
   /** Ends the run with an error. causes is text that follows the stack. */
   fail(name: string, message: string, stack: string, causes?: string): void;
-  /** Set by the API: called for an unhandled rejection. */
+  /** Set by the API: is called for an unhandled rejection. */
   unhandled?(error: unknown): void;
 }
 

@@ -4,7 +4,7 @@ import { host } from './host.ts';
 
 interface Wait {
   end: (reason: string) => void;
-  /** Called when the wait is over. */
+  /** Is called when the wait is over. */
   over?: () => void;
 }
 

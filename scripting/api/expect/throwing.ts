@@ -1,4 +1,4 @@
-// expect(f).toThrow() and the like.
+// expect(f).toThrow() and toThrowError().
 
 import { isAsymmetric } from './equality.ts';
 import { host } from '../core/host.ts';
@@ -15,7 +15,7 @@ function thrown(caught: any): Thrown {
   return { value, hasMessage, message: hasMessage ? value.message : String(value) };
 }
 
-/** The comparison for one kind of argument. */
+/** The result of a comparison with one kind of argument. */
 interface Check { pass: boolean; /** The lines between the hint and where it was thrown. */ lines: string[] }
 
 /** Creates the matcher with one of its names. */

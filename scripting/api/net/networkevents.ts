@@ -1,4 +1,4 @@
-// Handles the events of requests, and waits for them.
+// Handles request events, and waits for them.
 
 import { step, type Timeouts, wait } from '../core/call.ts';
 import { listen } from '../core/emitter.ts';

@@ -1,4 +1,4 @@
-// Bodies of requests, as bytes.
+// Request bodies, as bytes.
 
 import { host } from '../core/host.ts';
 

@@ -1,4 +1,4 @@
-// Parts of the language that goja lacks, as far as scripts need them. Each is a small implementation of the common case of the standard.
+// Built-ins that goja lacks, as far as scripts need them. Each is a small implementation of the standard's common case.
 
 function define(target: object, name: PropertyKey, value: unknown): void {
   if (!Object.hasOwn(target, name))

@@ -15,7 +15,7 @@ export class ApiObject extends Emitter {
   toJSON(): object { return { _type: this.constructor.name, _guid: this._guid }; }
 }
 
-/** Sets fields that do not appear in JSON or console output. */
+/** Sets fields of an object that do not appear in JSON or console output. */
 export function hide(target: object, ...names: string[]): void {
   for (const name of names)
     Object.defineProperty(target, name, { enumerable: false });

@@ -17,7 +17,7 @@ export function addWorker(w: World, init: WorkerInit): Worker {
   return worker;
 }
 
-/** Handlers of the server's events of pages and workers, by the event's name. */
+/** The handlers of the server's page and worker events, by the event's name. */
 export const pageHandlers: Record<string, (w: World, e: any) => void> = {
   'console'(w, init: ConsoleInit) {
     const message = consoleMessage(w, init);

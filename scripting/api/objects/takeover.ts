@@ -25,7 +25,7 @@ const pollPeriod = 500;
 
 let world: World | undefined;
 
-/** Sets the world, in which patterns in `until` find the URLs of pages. */
+/** Sets the world, in which patterns in `until` find page URLs. */
 export function useWorld(w: World): void { world = w; }
 
 let shown = (_: Page): void => {};

@@ -52,7 +52,7 @@ export class Worker extends ApiObject {
     this.emit('close', this);
   }
 
-  /** Its console messages are sent with those of its page or its context. @internal */
+  /** The worker's console messages are sent with those of its page or its context. @internal */
   override _listening(): void {
     const on = this.listenerCount('console') > 0;
     if (on)

@@ -12,7 +12,7 @@ export interface Infos { test: unknown; worker: unknown }
 class Fixture {
   value: unknown;
   failed = false;
-  /** Fixtures that depend on it and must be torn down first. */
+  /** Fixtures that depend on this one and must be torn down first. */
   readonly users = new Set<Fixture>();
   /** Lets the function continue after use(); undefined for plain values. */
   release: (() => void) | undefined;

@@ -99,7 +99,7 @@ export class Pool {
       throw errorAt(`Fixture "${name}" has unknown { scope: '${scope}' }.`, location);
     if (scope === 'worker' && inGroup)
       throw errorAt(`Cannot use({ ${name} }) in a describe group, because it forces a new worker.\nMake it top-level in the test file or put in the configuration file.`, location);
-    // Undefined resets an option to its first value.
+    // A value of undefined resets an option to its first value.
     if (list.use && value === undefined && base?.option) {
       let first = base;
       while (first.base?.option)
