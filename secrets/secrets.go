@@ -22,11 +22,11 @@ const (
 	maxTypedText = 512 // characters; nobody types a longer password
 )
 
-// Secrets tells a redactor what the people in one session type into secret
-// fields. It learns this in two ways: from their keys, before the page gets them,
-// so that even a page that logs them at once reveals nothing; and from the
-// contents of the fields that the page reports (package widget), which is right
-// also after corrections. All methods may be called from any goroutine.
+// Secrets registers with a redactor what the people in one session type into
+// secret fields. It learns this in two ways: from their keys, before the page
+// gets them, so that even a page that logs them at once reveals nothing; and from
+// the contents of the fields that the page reports (package widget), which is
+// right also after corrections. All methods may be called from any goroutine.
 type Secrets struct {
 	redactor *capture.Redactor
 	limits   *limits.Hits
