@@ -2,8 +2,8 @@ package session
 
 import "sync"
 
-// changes wakes observers of the list of sessions. It has no queue: a slow
-// observer sees many changes at once.
+// changes wakes observers of the session list. It has no queue: a slow observer
+// sees many changes at once.
 type changes struct {
 	mu   sync.Mutex    // guards next
 	next chan struct{} // closed at the next change; nil while nobody waits

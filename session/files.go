@@ -63,9 +63,10 @@ func (s *Session) ShareFile(f files.File) { s.transfers.share(f) }
 func (s *Session) FileShared(f files.File) bool { return s.transfers.isShared(f) }
 
 // AdmitGuestFile counts a file that a guest is about to add, and returns how many
-// bytes it may have. charge counts those that come, and gives back negative ones
-// after a failure; its error is files.ErrFull if all guests together would fill
-// more than half of the folder. The error is an ErrTooMany, or that of Files.
+// bytes it may have. charge counts the bytes that arrive; after a failure, a
+// negative number gives them back. charge returns files.ErrFull if all guests
+// together would fill more than half of the folder. AdmitGuestFile returns an
+// ErrTooMany, or an error of Files.
 func (s *Session) AdmitGuestFile() (room int64, charge func(bytes int64) error, err error) {
 	folder, err := s.Files()
 	if err != nil {

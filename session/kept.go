@@ -17,8 +17,8 @@ const (
 	keptPictureQuality = 60 // quality of the JPEG
 )
 
-// keptPicture is a picture that is kept: the last one of a session, or the one at
-// a run's failure.
+// keptPicture is a stored picture: a session's last one, or the one taken when a
+// run failed.
 type keptPicture struct {
 	mu    sync.Mutex // guards what follows
 	image []byte     // nil once the archive has it

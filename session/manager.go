@@ -315,7 +315,7 @@ func (m *Manager) Stats() Stats {
 	return st
 }
 
-// Close ends every session, and waits until nothing of them is left and the
+// Close ends every session, and waits until all their resources are freed and the
 // archive is written. If ctx ends first, it returns while some sessions are still
 // ending; they end with the process, or a second Close waits for them.
 func (m *Manager) Close(ctx context.Context) error {

@@ -341,7 +341,7 @@ func TestCloseInTime(t *testing.T) {
 	}
 }
 
-// tell adds n events of the test's own, numbered from first.
+// tell adds n test events, numbered from first.
 func tell(t *testing.T, s *Session, first, n int) {
 	t.Helper()
 	for i := first; i < first+n; i++ {

@@ -249,7 +249,7 @@ func (s *Session) tellActors(slot string, message any) {
 }
 
 // note records an event of the session itself, if a capture runs, and wakes
-// observers of the list of sessions.
+// observers of the session list.
 func (s *Session) note(typ string, data map[string]any) {
 	ev, err := capture.NewEvent(typ, data)
 	if err == nil {

@@ -102,8 +102,8 @@ type newPage struct {
 
 // mayShowLocked reports whether a new page takes the place of the shown one.
 // Pages may open others at any time, so that scripts find them. But what a person
-// types must not go to a page that they did not ask for. When a person opens a
-// page by a click with a modifier key, Chromium names no opener, so that such a
+// types must not go to a page that the person did not ask for. When a person
+// opens a page by a click with a modifier key, Chromium names no opener, so the
 // page stays in the background, as in any browser.
 func (g *stage) mayShowLocked(p *browser.Page, n newPage) bool {
 	at, opened := p.Opened()
@@ -294,8 +294,8 @@ func (l *tabList) byPage(p *browser.Page) *tab {
 // lose marks all open tabs as lost, until a new browser's pages replace them.
 func (l *tabList) lose() { l.lost, l.open = l.open, nil }
 
-// add gives a page its tab: a lost one if there is any and no other page opened
-// this one, and otherwise a new one.
+// add gives a page its tab: a lost tab if there is one and no other page opened
+// this page, and otherwise a new tab.
 func (l *tabList) add(p, opener *browser.Page) (t *tab, url string) {
 	if opener == nil && len(l.lost) > 0 {
 		t = l.lost[0]
@@ -312,8 +312,8 @@ func (l *tabList) add(p, opener *browser.Page) (t *tab, url string) {
 	return t, url
 }
 
-// remove drops a page's tab. If it was the active one, remove returns the tab to
-// show next: the one that opened it, or else the last one.
+// remove drops a page's tab. If it was the active tab, remove returns the tab to
+// show next: the tab that opened it, or else the last tab.
 func (l *tabList) remove(p *browser.Page) (gone, next *tab) {
 	gone = l.byPage(p)
 	if gone == nil {

@@ -225,8 +225,9 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 // wrong.
 const linkGrace = 5 * time.Minute
 
-// addLink creates the share link of a takeover, so that its URL works for whoever
-// gets it. The server decides who may see the URL, because it opens the takeover.
+// addLink creates the share link of a takeover, so that everybody who gets the
+// URL can use it. The server decides who may see the URL, because it opens the
+// takeover.
 func (t *Takeover) addLink() {
 	_, secret, err := t.session.CreateLink(links.Options{Role: RoleTakeover, Takeover: t.ID(), ExpiresIn: MaxTakeoverTimeout + linkGrace, CreatedBy: "takeover"})
 	if err != nil { // if there are too many links, a person needs a key
