@@ -149,7 +149,7 @@ function firstVisit(): void {
   try {
     seen = localStorage.getItem(SEEN) !== null;
   } catch {
-    // From then on it is shown each time.
+    // The hint is then shown each time.
   }
   show(byId('first-visit'), !seen);
   byId('first-visit-ok').addEventListener('click', () => {
@@ -157,7 +157,7 @@ function firstVisit(): void {
     try {
       localStorage.setItem(SEEN, '1');
     } catch {
-      // As above.
+      // The hint is then shown each time.
     }
   });
 }

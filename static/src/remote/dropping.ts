@@ -7,7 +7,7 @@ import { modifiersOf } from './pointer.js';
 import type { Screen } from './screen.js';
 import { uploadAll } from './uploads.js';
 
-/** Files that the person drops on the remote page are dropped there at the pointer's position. */
+/** Passes files that the person drops on the remote page to that page, at the pointer's position. */
 export class Dropping {
   #hint = byId('drop-hint');
 

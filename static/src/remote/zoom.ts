@@ -9,8 +9,8 @@ import type { Screen } from './screen.js';
 const HINT = 'takeover.zoom';
 
 /**
- * The button that enlarges a page that is too small to read, for people who do not know that they can zoom with two fingers. It zooms to the focused
- * field, or to the middle.
+ * Shows a button that enlarges a page that is too small to read, for people who do not know that they can zoom with two fingers. It zooms to the
+ * focused field, or to the middle.
  */
 export class Zoom {
   #buttons = [...document.querySelectorAll<HTMLElement>('[data-zoom]')];

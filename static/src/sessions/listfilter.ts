@@ -19,8 +19,8 @@ function shownOf(shown: number, total: number): string {
 }
 
 /**
- * Filters the list of sessions by text and status. Both are part of the address, so that they can be shared and restored with the back button. The
- * server renders the list by the same rules, and finds sessions that are too old to be listed; `changed` asks it for them.
+ * Filters the session list by text and status. Both are part of the address, so that they can be shared and restored with the back button. The server
+ * renders the list by the same rules, and finds sessions that are too old to be listed; `changed` asks it for them.
  */
 export class ListFilter {
   #text = byId<HTMLInputElement>('list-search');

@@ -3,7 +3,7 @@ const REFRESH = 10_000;
 /** Pictures that are loaded at the same time. */
 const AT_ONCE = 2;
 
-/** Small pictures of sessions, loaded when they come into view. */
+/** Small session pictures, loaded when they come into view. */
 export class Thumbnails {
   #visible = new Set<HTMLElement>();
   #queue: HTMLElement[] = [];

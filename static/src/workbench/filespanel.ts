@@ -10,7 +10,7 @@ import { sizeOf, uploadAll, type StoredFile } from '../remote/uploads.js';
 /** Maximum number of listed files; the API returns the others. */
 const LISTED = 500;
 
-/** The session's files: what pages downloaded, scripts wrote and people added. */
+/** Shows the session's files: what pages downloaded, scripts wrote and people added. */
 export class FilesPanel {
   #list = byId('files-list');
 

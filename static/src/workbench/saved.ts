@@ -8,7 +8,7 @@ import { notice } from '../ui/notices.js';
 /** A saved script, as in the API. */
 export interface SavedScript { id: string; name: string; code: string; args: unknown; updatedAt: string }
 
-/** How many saved scripts the menu shows. The page of scripts lists all of them. */
+/** How many saved scripts the menu shows. The scripts page lists all of them. */
 const OFFERED = 8;
 const KEY = 'takeover.saved.';
 const UNSAVED = 'Unsaved';
@@ -70,7 +70,7 @@ export class Scripts {
     }
   }
 
-  /** Restores the script after a reload, or opens the one that a link from the page of scripts names. */
+  /** Restores the script after a reload, or opens the script that a link from the scripts page names. */
   async #restore(): Promise<void> {
     const wanted = new URLSearchParams(location.search).get('script');
     try {
@@ -113,7 +113,7 @@ export class Scripts {
     try {
       sessionStorage.setItem(KEY + this.session, JSON.stringify({ id: this.#saved?.id ?? null, args: this.#args }));
     } catch {
-      // It is then known only until the page is left.
+      // The saved script is then known only until the page is left.
     }
   }
 

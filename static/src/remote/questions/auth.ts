@@ -3,7 +3,7 @@ import type { Live } from '../live.js';
 import type { AuthMessage } from '../protocol.js';
 import { ask, Questions } from './questions.js';
 
-/** A server or proxy asks the remote browser for a name and a password. */
+/** Asks the person for the name and password that a server or proxy requests from the remote browser. */
 export class SignInQuestion {
   #dialog = byId<HTMLDialogElement>('remote-auth');
   #name = byId<HTMLInputElement>('remote-auth-name');

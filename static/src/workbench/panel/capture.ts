@@ -34,7 +34,7 @@ export class Capture {
     try {
       localStorage.setItem(KEY + choice, on ? 'on' : 'off');
     } catch {
-      // It is not stored then.
+      // The choice is not stored then.
     }
     void this.start();
   }

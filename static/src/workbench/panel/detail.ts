@@ -172,7 +172,7 @@ function textOf(text: string, mime = ''): Node {
     try {
       shown = jsonView(JSON.parse(text));
     } catch {
-      // It was not JSON.
+      // The text was not JSON.
     }
   }
   const pre = h('pre', { class: 'detail-text' }, shown);

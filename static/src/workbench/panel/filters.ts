@@ -9,7 +9,7 @@ const KINDS: [Filter | 'all', string][] = [
 /** Largest number of listed tabs. */
 const TABS = 50;
 
-/** The row of filters: kind with counts, text, status of requests, tab. */
+/** The filter row: kind with counts, text, request status, tab. */
 export class Filters {
   wanted: Wanted = { ...ALL };
   #chips = new Map<string, { button: HTMLButtonElement; count: HTMLElement }>();

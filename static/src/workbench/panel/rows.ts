@@ -21,7 +21,7 @@ export interface CapturedEvent {
 /** The kinds of the filter. */
 export type Filter = 'console' | 'network' | 'page' | 'interaction' | 'control' | 'errors';
 
-/** The states of requests for their filter. */
+/** The request states that the filter offers. */
 export type Standing = '' | '1' | '2' | '3' | '4' | '5' | 'failed' | 'pending';
 
 /** The conditions for lines to be shown. An empty field permits everything. */

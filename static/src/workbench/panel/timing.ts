@@ -1,6 +1,6 @@
 import type { CapturedEvent } from './rows.js';
 
-/** When requests began, waited and ended, for the waterfall and the details. */
+/** The times at which requests began, waited and ended, for the waterfall and the details. */
 
 /** A span of time in Unix ms. */
 export interface Span { start: number; end: number }
