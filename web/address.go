@@ -17,16 +17,16 @@ var (
 	// errOwnAddress is the error for the server's own pages, which a session must
 	// not open.
 	errOwnAddress = errors.New("the server's own address is not opened here")
-	// errLinkLocal is the error for link-local addresses, under which clouds tell
-	// their machines secrets.
+	// errLinkLocal is the error for link-local addresses, under which cloud
+	// providers give secrets to their machines.
 	errLinkLocal = errors.New("link-local and cloud metadata addresses are not opened here")
 	// errNoHost is the error for a host or port that browsers do not accept,
 	// either.
 	errNoHost = errors.New("this is not an address")
 )
 
-// metadata are addresses, besides link-local ones, under which clouds give a
-// machine information about itself.
+// metadata are addresses, besides link-local ones, under which cloud providers
+// give a machine information about itself.
 var (
 	metadataNames = []string{"metadata.google.internal", "metadata.goog", "instance-data.ec2.internal"}
 	metadataIPs   = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254"), netip.MustParseAddr("100.100.100.200")}

@@ -46,10 +46,10 @@ func maxConnections(asked, sessions int) int {
 	return max(min(asked, files-min(serverFiles+sessionFiles*sessions, files/2)), addressShare)
 }
 
-// connections are the server's open connections. A new one that exceeds the
-// bounds takes the place of the one that idles longest, because a silent
-// connection costs its peer nothing. Connections that serve a caller with a key or
-// a link are never closed for others. Its methods may be called from any
+// connections are the server's open connections. If a new connection exceeds the
+// bounds, the connection that has been idle longest is closed for it, because a
+// silent connection costs its peer nothing. Connections that serve a caller with
+// a key or a link are never closed for others. Its methods may be called from any
 // goroutine.
 type connections struct {
 	limits          *limits.Hits
@@ -142,7 +142,7 @@ func (a *connections) makeRoomLocked(address string) (victim *connection, ok boo
 	}
 	switch {
 	case address != "" && same >= a.perAddress:
-	case len(a.open) >= a.max: // takes it from whoever has the most
+	case len(a.open) >= a.max: // takes one from the address that has the most
 		for other, n := range idle {
 			if n > idle[address] {
 				address = other
@@ -309,7 +309,8 @@ func (s *Server) steady(w http.ResponseWriter, r *http.Request) {
 }
 
 // cappedBehindProxies bounds the running requests of one client of a proxy, as
-// connections bounds those of other callers. Health is always answered.
+// connections bounds the connections of other callers. Health checks are always
+// answered.
 func (s *Server) cappedBehindProxies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, proxied := r.Context().Value(forwardedKey{}).(forwarded)

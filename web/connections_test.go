@@ -45,7 +45,7 @@ func (s *testServer) sendRaw(raw string) string {
 }
 
 // TestSilentBodies checks that a body that never comes does not hold a
-// connection, whoever asks and whatever the route does with bodies.
+// connection, for any caller and any route.
 func TestSilentBodies(t *testing.T) {
 	s := startServer(t, func(_ *session.Options, c *Config) { c.RequestTime = 300 * time.Millisecond })
 	for _, target := range []string{
@@ -106,8 +106,8 @@ func TestSlowRequestsThatProgress(t *testing.T) {
 	}
 }
 
-// TestConnectionsAreCapped checks that the connection that idles longest makes
-// room for a new one, and that those of known callers stay.
+// TestConnectionsAreCapped checks that the connection that has been idle longest
+// makes room for a new one, and that connections of known callers stay.
 func TestConnectionsAreCapped(t *testing.T) {
 	s := startServer(t, func(_ *session.Options, c *Config) { c.MaxConnections = 40 }) // 10 of an address
 	stream := s.connect()

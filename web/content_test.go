@@ -9,7 +9,7 @@ import (
 )
 
 // TestContentIsNotOurOrigin checks that no response besides our own pages can act
-// with the cookies of the person who opens it, whatever it contains.
+// with the cookies of the person who opens it, no matter what it contains.
 func TestContentIsNotOurOrigin(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(nil)

@@ -22,7 +22,7 @@ const (
 	uploadPiece = 16 << 10
 	// uploadParts bounds the parts of a form with a file.
 	uploadParts = 20
-	// uploadField bounds the other fields of such a form, in bytes.
+	// uploadField bounds the other fields of an upload form, in bytes.
 	uploadField = 4 << 10
 )
 

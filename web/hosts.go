@@ -36,7 +36,8 @@ func (s *Server) knownHost(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // isHost reports whether a Host header may name this server: by an IP address,
-// which DNS cannot change, by a name that no domain is behind, or by a configured name.
+// which DNS cannot change, by a name that no domain can have, or by a configured
+// name.
 func (s *Server) isHost(host string) bool {
 	name := nameOf(host)
 	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil || name == "" { // only old programs send no name

@@ -80,8 +80,8 @@ func (s *Server) byKey(r *http.Request, key, where string) *principal {
 	return &principal{wait: wait}
 }
 
-// wrongKey reports a wrong key, which is a guess or a program that was not told of
-// a new key.
+// wrongKey counts and logs a wrong key, which is a guess or comes from a program
+// that was not given a new key.
 func (s *Server) wrongKey(r *http.Request, where string) {
 	s.metrics.wrongKeys.WithLabelValues(where).Inc()
 	s.log.Warn("wrong key", "where", where, "from", peerOf(r), "path", r.URL.Path)

@@ -105,7 +105,7 @@ func (s *Server) pageSession(c echo.Context) error {
 }
 
 // panelCapture returns the capture configuration of the events panel, combined
-// with that of a running capture.
+// with the configuration of a running capture.
 func panelCapture(one *session.Session) string {
 	config := capture.PanelConfig()
 	if state, already, _ := one.Monitor().State(); state == capture.StateRunning {

@@ -83,7 +83,7 @@ func (p *principal) role(sessionID string) (session.Role, bool) {
 	return g.Role, ok
 }
 
-// rank orders the roles: each role includes the ones below it.
+// rank orders the roles: each role includes the roles below it.
 func rank(r session.Role) int {
 	switch r {
 	case session.RoleView:

@@ -104,8 +104,9 @@ type Config struct {
 	// CreateRate and CreateBurst limit how many sessions one caller creates: per
 	// minute, and at once. Defaults DefaultCreateRate, DefaultCreateBurst.
 	CreateRate, CreateBurst int
-	// SignInRate and SignInBurst limit the wrong keys of one caller in the same
-	// way: those of sign-ins, and separately those in headers.
+	// SignInRate and SignInBurst limit the wrong keys of one caller, per minute
+	// and at once. Wrong keys in sign-ins and wrong keys in headers are counted
+	// separately.
 	SignInRate, SignInBurst int
 	// Version is what /version returns. Default "dev".
 	Version string

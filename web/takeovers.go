@@ -142,7 +142,7 @@ func (s *Server) getTakeover(c echo.Context) error {
 		case <-c.Request().Context().Done():
 		}
 	}
-	if guest { // who lost access meanwhile learns nothing of the outcome
+	if guest { // a guest who lost access meanwhile does not learn the outcome
 		if err := s.manager.CheckGrant(grant); err != nil {
 			return err
 		}

@@ -142,7 +142,7 @@ func (v *viewerSocket) serve() {
 	err := v.run()
 	v.cancel(err)
 	if errors.Is(err, links.ErrInvalid) {
-		v.viewer.Leave() // whatever the peer does when the socket is closed
+		v.viewer.Leave() // now, however the peer reacts to the close
 	}
 	code, reason := v.closing(err)
 	_ = v.conn.Close(code, reason) // ends read; the peer may be gone

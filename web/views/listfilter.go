@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Filter filters the list of sessions. It is part of the list's address, and
+// Filter filters the session list. It is part of the list's address, and
 // static/src/sessions/listfilter.ts applies the same rules.
 type Filter struct {
 	Text  string // words that must all be found; empty for all
