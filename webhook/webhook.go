@@ -217,8 +217,8 @@ func New(ctx context.Context, o Options) (*Sender, error) {
 	return s, nil
 }
 
-// restore loads the deliveries of an earlier process and drops those of endpoints
-// that are no longer configured.
+// restore loads the deliveries of an earlier process and drops the deliveries for
+// endpoints that are no longer configured.
 func (s *Sender) restore(ctx context.Context) error {
 	entries, err := s.bucket.Match(ctx, s.server+".>")
 	if err != nil {
