@@ -42,7 +42,7 @@ type Options struct {
 	// Opened is called when a field has opened a picker, no matter who caused it,
 	// and again when the field has changed.
 	Opened func(k *Picker)
-	// Gone is called when the focus has left such a field.
+	// Gone is called when the focus has left a field that Opened reported.
 	Gone func(k *Picker)
 	// Refused is called when a page asked for one of Permissions and was refused
 	// at once, because there is no window to ask in, or because Chromium was told
@@ -257,9 +257,9 @@ func (d *Desk) reported(w *browser.World, payload string) {
 	d.tell(p, changes...)
 }
 
-// elsewhere tells a document that the pointer was in another document at that
-// time, because a document does not see the pointer leave into a document of
-// another process.
+// elsewhere reports to a document that the pointer was in another document at the
+// given time, because a document does not see the pointer leave into a document
+// of another process.
 func elsewhere(w *browser.World, at float64) {
 	_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when the document is gone
 		Expression: fmt.Sprintf("takeoverAgent.elsewhere(%f)", at), UniqueContextID: w.UniqueID(),
