@@ -97,8 +97,7 @@ const minKnown = 12
 // known removes what is secret by its form: tokens of known services, JSON web
 // tokens, private keys, card numbers, user:password in base64, and one-time links.
 func (r *rules) known(s string) string {
-	var out []byte
-	done := 0
+	out := cutter{text: s}
 	path := pathReader{end: -1}
 	for i := 0; i <= len(s)-minKnown; {
 		c := s[i]
@@ -133,13 +132,10 @@ func (r *rules) known(s string) string {
 			i++
 			continue
 		}
-		out = append(append(out, s[done:from]...), Redacted...)
-		done, i = to, to
+		out.cut(from, to)
+		i = to
 	}
-	if out == nil {
-		return s
-	}
-	return string(append(out, s[done:]...))
+	return out.String()
 }
 
 // knownWord returns the position of the secret that begins with the word

@@ -14,9 +14,8 @@ const maxPlaceDigits = 7
 // scan redacts values after secret names in text that is not, or no longer, JSON:
 // URLs, forms, headers, truncated JSON, log lines.
 func (r *rules) scan(s string) string {
-	var out []byte
+	out := cutter{text: s}
 	var queries queryReader
-	done := 0 // s[:done] is already in out
 	for i := 0; i < len(s); {
 		at, width := separator(s, i)
 		if at < 0 {
@@ -25,7 +24,7 @@ func (r *rules) scan(s string) string {
 		from, to := -1, -1
 		if width == 1 && s[at] == ':' && strings.HasPrefix(s[at+1:], "//") {
 			from, to = userinfo(s, at+3)
-		} else if key := keyBefore(s, done, at); key != "" {
+		} else if key := keyBefore(s, out.done, at); key != "" {
 			switch {
 			case r.secretKey(key) && !isPlace(s, at, key):
 				from, to = valueAfter(s, at, width, key)
@@ -41,13 +40,32 @@ func (r *rules) scan(s string) string {
 			i = max(at+width, to)
 			continue
 		}
-		out = append(append(out, s[done:from]...), Redacted...)
-		done, i = to, to
+		out.cut(from, to)
+		i = to
 	}
-	if out == nil {
-		return s
+	return out.String()
+}
+
+// cutter copies a text without the secrets that were found in it, from front to
+// back. A text without secrets is not copied.
+type cutter struct {
+	text string
+	done int    // text[:done] is in out
+	out  []byte // nil before the first secret
+}
+
+// cut replaces text[from:to].
+func (c *cutter) cut(from, to int) {
+	c.out = append(append(c.out, c.text[c.done:from]...), Redacted...)
+	c.done = to
+}
+
+// String returns the text without the secrets.
+func (c *cutter) String() string {
+	if c.out == nil {
+		return c.text
 	}
-	return string(append(out, s[done:]...))
+	return string(append(c.out, c.text[c.done:]...))
 }
 
 // queryReader finds parameters that are secret only in the query of a URL or in a
