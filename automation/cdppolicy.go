@@ -25,7 +25,7 @@ const allCommands = "*"
 var openDomains = map[string]string{
 	"Accessibility": allCommands, "Animation": allCommands, "CSS": allCommands, "CacheStorage": allCommands, "Console": allCommands,
 	"DOMDebugger": allCommands, "DOMSnapshot": allCommands, "DOMStorage": allCommands, "Debugger": allCommands,
-	"DeviceOrientation": allCommands, "EventBreakpoints": allCommands, "HeapProfiler": allCommands, "IndexedDB": allCommands,
+	"DeviceOrientation": allCommands, "EventBreakpoints": allCommands, "IndexedDB": allCommands,
 	"Input": allCommands, "Inspector": allCommands, "LayerTree": allCommands, "Log": allCommands, "Media": allCommands,
 	"Overlay": allCommands, "Performance": allCommands, "PerformanceTimeline": allCommands, "Preload": allCommands,
 	"FedCm": allCommands, "Profiler": allCommands, "Runtime": allCommands, "Schema": allCommands, "ServiceWorker": allCommands, "WebAudio": allCommands,
@@ -52,6 +52,8 @@ var openDomains = map[string]string{
 		"setVirtualTimePolicy setVisibleSize",
 	"Fetch": "enable disable continueRequest continueResponse continueWithAuth failRequest fulfillRequest getResponseBody " +
 		"takeResponseBodyAsStream",
+	"HeapProfiler": "enable disable collectGarbage getHeapObjectId getSamplingProfile startSampling startTrackingHeapObjects stopSampling " +
+		"stopTrackingHeapObjects takeHeapSnapshot",
 	"IO":     "read close resolveBlob",
 	"Memory": "getDOMCounters",
 	"Network": "enable disable canClearBrowserCache canClearBrowserCookies canEmulateNetworkConditions clearAcceptedEncodingsOverride " +
@@ -114,19 +116,21 @@ var refusals = map[string]string{ //nolint:gosec // the keys are domains, not se
 	"SmartCardEmulation":   "it reaches devices of the machine",
 	"WebMCP":               textNotOpened,
 
-	"DOM.setFileInputFiles":            "it reads files of the machine; use locator.setInputFiles()",
-	"DOM.getFileInfo":                  "it tells paths of the machine",
-	"Page.setDownloadBehavior":         "it writes files of the machine; downloads are the session's files",
-	"Page.handleFileChooser":           "it reads files of the machine; use page.on('filechooser')",
-	"Page.addCompilationCache":         "the page would run code that nobody compiled",
-	"Storage.overrideQuotaForOrigin":   "the disk is the machine's",
-	"Emulation.addScreen":              "the screens are the browser's",
-	"Emulation.removeScreen":           "the screens are the browser's",
-	"Emulation.updateScreen":           "the screens are the browser's",
-	"Emulation.setPrimaryScreen":       "the screens are the browser's",
-	"Network.setRequestInterception":   "use page.route() or the Fetch domain",
-	"Network.setCookieControls":        "it is about the whole browser",
-	"Network.configureDurableMessages": "it fills the browser's memory",
+	"DOM.setFileInputFiles":                "it reads files of the machine; use locator.setInputFiles()",
+	"DOM.getFileInfo":                      "it tells paths of the machine",
+	"Page.setDownloadBehavior":             "it writes files of the machine; downloads are the session's files",
+	"Page.handleFileChooser":               "it reads files of the machine; use page.on('filechooser')",
+	"HeapProfiler.addInspectedHeapObject":  "it reaches objects of the server's own worlds",
+	"HeapProfiler.getObjectByHeapObjectId": "it reaches objects of the server's own worlds",
+	"Page.addCompilationCache":             "the page would run code that nobody compiled",
+	"Storage.overrideQuotaForOrigin":       "the disk is the machine's",
+	"Emulation.addScreen":                  "the screens are the browser's",
+	"Emulation.removeScreen":               "the screens are the browser's",
+	"Emulation.updateScreen":               "the screens are the browser's",
+	"Emulation.setPrimaryScreen":           "the screens are the browser's",
+	"Network.setRequestInterception":       "use page.route() or the Fetch domain",
+	"Network.setCookieControls":            "it is about the whole browser",
+	"Network.configureDurableMessages":     "it fills the browser's memory",
 }
 
 // textNotOpened is the reason for refusing a command that neither table names.
@@ -226,8 +230,13 @@ func (a *Automation) checkWorld(method string, params map[string]any, target str
 			return refuse(method, reason)
 		}
 	}
-	if name, ok := params["name"].(string); ok && method == runtime.AddBinding.Method && browser.ReservedName(name) {
-		return refuse(method, "the name is the server's own")
+	if method == runtime.AddBinding.Method {
+		if name, ok := params["name"].(string); ok && browser.ReservedName(name) {
+			return refuse(method, "the name is the server's own")
+		}
+		if params["executionContextId"] == nil && params["executionContextName"] == nil {
+			params["executionContextName"] = "" // the pages' own worlds; without a name it would replace globals of our worlds too
+		}
 	}
 	for _, name := range []string{"contextId", "executionContextId"} {
 		if id, ok := params[name].(float64); ok && a.browser.Reserved(target, runtime.ExecutionContextID(id), "") {

@@ -33,6 +33,7 @@ func TestCDPSessionPolicy(t *testing.T) {
 		"Browser.setContentsSize":             "it is about the whole browser, and can write downloads anywhere on the machine",
 		"DOM.setFileInputFiles":               "it reads files of the machine; use locator.setInputFiles()",
 		"Emulation.setPrimaryScreen":          "the screens are the browser's",
+		"HeapProfiler.addInspectedHeapObject": "it reaches objects of the server's own worlds",
 		"Memory.simulatePressureNotification": "it is about the whole browser",
 		"Network.setRequestInterception":      "use page.route() or the Fetch domain",
 		"Page.addCompilationCache":            "the page would run code that nobody compiled",

@@ -192,6 +192,18 @@ func TestCDPSessionWorlds(t *testing.T) {
 			t.Errorf("%s %v: %v", attack.method, attack.params, err)
 		}
 	}
+	if _, err := r.command(session, "Runtime.addBinding", params{"name": "Intl"}); err != nil {
+		t.Fatal(err)
+	}
+	bound := func(w *browser.World) string {
+		value, err := w.Call(t.Context(), browser.CallOptions{Function: "() => typeof Intl", ByValue: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(value.Value)
+	}
+	equal(t, "a binding in the page's world", bound(own), `"function"`)
+	equal(t, "a binding in the server's world", bound(ours), `"object"`)
 	result, err := r.command(session, "Runtime.evaluate", params{"expression": "6 * 7", "contextId": own.ContextID()})
 	equal(t, "the page's own world", fmt.Sprint(result["result"], err), "map[description:42 type:number value:42] <nil>")
 	if _, err := r.command(session, "Runtime.enable", nil); err != nil {

@@ -30,6 +30,7 @@ const (
 	Permissions        Name = "permissions"          // permissions that people could not give
 	SignInLinks        Name = "sign-in-links"        // how often all open sign-in links were dropped
 	Secrets            Name = "secrets"              // typed secrets forgotten to make room for newer ones
+	Asked              Name = "typed-keys"           // keys of people for which the focused field is not known
 	ViewerMessages     Name = "viewer-messages"      // messages of viewers that were read with a delay
 	ViewerActs         Name = "viewer-acts"          // slow messages of viewers that were refused
 	ViewerOutbox       Name = "viewer-outbox"        // viewers disconnected because they do not read
@@ -52,7 +53,7 @@ const (
 
 // Names lists every limit, in the order of /metrics.
 var Names = []Name{
-	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Permissions, SignInLinks, Secrets,
+	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	SavedScripts, WebhookQueue, WebhookDead, WebhookBody,

@@ -28,6 +28,7 @@ type engine struct {
 	auto  *automation.Automation
 	live  *liveview.View
 	desk  *widget.Desk
+	asker *asker
 }
 
 // supervise keeps the session's Chromium running until the session ends. It
@@ -133,6 +134,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	if err := s.openFiles(eng.proc); err != nil {
 		return err
 	}
+	eng.asker = newAsker(s)
 	var err error
 	eng.model, err = browser.Attach(ctx, eng.proc.Conn(), &browser.Options{
 		Viewport: &browser.Viewport{
@@ -155,10 +157,12 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	eng.desk, err = widget.New(ctx, eng.model, widget.Options{
 		Changed: s.widgetChanged, Secret: s.secretTyped, Opened: s.questions.Pickers.Opened, Gone: s.questions.Pickers.Gone,
 		Refused: s.questions.Permissions.Refused, Printed: s.printed, Menu: s.menuWanted, Logger: s.log,
+		Doubted: func(p *browser.Page) { eng.asker.press(p) },
 	})
 	if err != nil {
 		return err
 	}
+	eng.asker.start(eng.desk)
 	folder, err := s.Files()
 	if err != nil {
 		return err
@@ -177,6 +181,9 @@ func (s *Session) stopEngine(eng *engine) {
 	}
 	if eng.auto != nil {
 		eng.auto.Close()
+	}
+	if eng.asker != nil {
+		eng.asker.close()
 	}
 	if eng.desk != nil {
 		eng.desk.Close()

@@ -84,11 +84,12 @@ func (s *Session) attachInput(to *focus) {
 func (s *Session) pressed(at aim) {
 	s.gestures.press(at.page)
 	at.eng.live.Clipboard().Want()
+	at.eng.asker.press(at.page)
 }
 
 // typed records a person's key before the page gets it.
 func (s *Session) typed(k Key, at aim) {
-	if kind := at.eng.desk.Secret(at.page); kind != "" {
-		s.secrets.Key(k, kind)
+	if k.Event == "down" {
+		at.eng.asker.typed(at.page, k)
 	}
 }

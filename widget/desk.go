@@ -36,6 +36,9 @@ type Options struct {
 	// Changed is called when Focus or Cursor of a page have changed. Only the
 	// newest state counts.
 	Changed func(p *browser.Page, what Change)
+	// Doubted, if set, is called when an agent reports another focus than the
+	// secret field that Ask found. Ask again: a script may have forged the report.
+	Doubted func(p *browser.Page)
 	// Secret, if set, is called with the content of a field for passwords, codes
 	// or cards whenever it has changed.
 	Secret func(p *browser.Page, value string)
@@ -72,6 +75,7 @@ type Desk struct {
 	model  *browser.Browser
 	o      Options
 	script *browser.InitScript
+	asking string // the expression that Ask evaluates
 	stop   func() // ends the subscription
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -91,6 +95,8 @@ type pageState struct {
 	inner     Focus          // in the frame's own viewport
 	asking    bool           // a goroutine is requesting the frame's position
 	again     bool           // the goroutine has to request it again
+	asked     Focus          // the kind of the focused field as Ask found it
+	reports   uint64         // number of the agents' reports of the focus
 }
 
 // New puts an agent into every present and future document of the browser, and
@@ -100,7 +106,11 @@ func New(ctx context.Context, model *browser.Browser, o Options) (*Desk, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrNotBuilt, err)
 	}
-	d := &Desk{model: model, o: o, pages: map[*browser.Page]*pageState{}}
+	focused, err := dist.ReadFile("dist/focused.js")
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrNotBuilt, err)
+	}
+	d := &Desk{model: model, o: o, pages: map[*browser.Page]*pageState{}, asking: askExpression(focused)}
 	if d.o.Logger == nil {
 		d.o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -140,9 +150,20 @@ func (d *Desk) Focus(p *browser.Page) Focus {
 func (d *Desk) Secret(p *browser.Page) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if st := d.pages[p]; st != nil {
+		return st.secret()
+	}
+	return ""
+}
+
+// secret returns the kind of the focused field if it is secret by the agent's
+// report or by Ask, and otherwise "".
+func (st *pageState) secret() string {
 	// The position of its frame may be unknown, but the kind is known.
-	if st := d.pages[p]; st != nil && st.inner.Secret() {
-		return st.inner.Kind
+	for _, f := range []Focus{st.inner, st.asked} {
+		if f.Secret() {
+			return f.Kind
+		}
 	}
 	return ""
 }
@@ -226,6 +247,12 @@ func (d *Desk) reported(w *browser.World, payload string) {
 		d.pages[p] = st
 	}
 	var changes []Change
+	secret := st.secret()
+	doubted := st.asked.Secret() && (r.Focus != nil && !r.Focus.Secret() || r.Blur)
+	if r.Focus != nil || r.Blur {
+		st.reports++
+		st.asked = Focus{}
+	}
 	switch {
 	case r.Cursor != "":
 		if w != st.pointed && r.At < st.pointedAt { // reports of two processes can overtake each other
@@ -241,9 +268,8 @@ func (d *Desk) reported(w *browser.World, payload string) {
 			changes = append(changes, CursorChanged)
 		}
 	case r.Focus != nil:
-		secret := st.inner.Secret()
 		st.frame, st.inner = f, *r.Focus
-		if d.placeLocked(p, st) || secret != st.inner.Secret() {
+		if d.placeLocked(p, st) || secret != st.secret() {
 			changes = append(changes, FocusChanged)
 		}
 	case r.Blur && st.frame == f:
@@ -253,8 +279,14 @@ func (d *Desk) reported(w *browser.World, payload string) {
 	case r.Moved && st.frame != nil && st.frame != f:
 		d.placeLocked(p, st)
 	}
+	if len(changes) == 0 && secret != st.secret() {
+		changes = append(changes, FocusChanged)
+	}
 	d.mu.Unlock()
 	d.tell(p, changes...)
+	if doubted && d.o.Doubted != nil {
+		d.o.Doubted(p)
+	}
 }
 
 // elsewhere reports to a document that the pointer was in another document at the
@@ -278,8 +310,12 @@ func (d *Desk) left(f *browser.Frame) {
 	d.mu.Lock()
 	st := d.pages[p]
 	var changes []Change
-	if st != nil && (st.frame == f || f == p.MainFrame()) && st.blurLocked() {
-		changes = append(changes, FocusChanged)
+	if st != nil && (st.frame == f || f == p.MainFrame()) {
+		secret := st.asked.Secret()
+		st.asked = Focus{}
+		if st.blurLocked() || secret {
+			changes = append(changes, FocusChanged)
+		}
 	}
 	if st != nil && f == p.MainFrame() && st.cursor != "" {
 		st.cursor, st.pointed, st.pointedAt = "", nil, 0

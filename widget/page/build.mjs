@@ -1,5 +1,5 @@
-// Builds what runs in every document, dist/agent.js. Every document compiles it: it
-// must stay small.
+// Builds what runs in documents: dist/agent.js in every one, dist/focused.js where a
+// person types. Both must stay small.
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
@@ -8,8 +8,8 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 
 export async function build() {
   await esbuild.build({
-    entryPoints: [path.join(here, 'agent.ts')],
-    outfile: path.join(here, '..', 'dist', 'agent.js'),
+    entryPoints: [path.join(here, 'agent.ts'), path.join(here, 'focused.ts')],
+    outdir: path.join(here, '..', 'dist'),
     bundle: true,
     minify: true,
     format: 'iife',

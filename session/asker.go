@@ -1,0 +1,158 @@
+package session
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"takeover/browser"
+	"takeover/limits"
+	"takeover/widget"
+)
+
+const (
+	askTimeout = time.Second            // how long a page may take to say which field has the focus
+	askAgain   = 500 * time.Millisecond // after a secret field was found, until it has lost the focus
+	maxAsked   = 256                    // keys that wait for the answer
+)
+
+// asker finds out which field a person's keys go to. The agents in the pages
+// report secret fields, but a script with a CDP session could stop them. So
+// when a person presses or types something and no secret field is known, the
+// asker asks Chromium. It does not delay the keys: a first key that is found to
+// belong to a secret is added a moment after the page got it.
+type asker struct {
+	session *Session
+	desk    *widget.Desk
+	ctx     context.Context
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+	wake    chan struct{} // has space for one
+
+	mu    sync.Mutex // guards what follows
+	queue []question
+	keys  int // keys without an answer yet
+}
+
+// question asks where a key went, or without a key, what has the focus now.
+type question struct {
+	page *browser.Page
+	key  *Key
+}
+
+func newAsker(s *Session) *asker {
+	a := &asker{session: s, wake: make(chan struct{}, 1)}
+	a.ctx, a.cancel = context.WithCancel(s.ctx)
+	return a
+}
+
+func (a *asker) start(d *widget.Desk) {
+	a.desk = d
+	a.work.Go(a.run)
+}
+
+func (a *asker) close() {
+	a.cancel()
+	a.work.Wait()
+}
+
+// press asks what has the focus of a page.
+func (a *asker) press(p *browser.Page) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n := len(a.queue); n == 0 || a.queue[n-1].page != p {
+		a.addLocked(question{page: p})
+	}
+}
+
+// typed records a key that is about to be sent to a page, now if its field is
+// known to be secret.
+func (a *asker) typed(p *browser.Page, k Key) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if kind := a.desk.Secret(p); kind != "" && a.keys == 0 {
+		a.session.secrets.Key(k, kind)
+		return
+	}
+	a.addLocked(question{p, &k})
+}
+
+// addLocked adds a question. Those about keys are answered in their order.
+func (a *asker) addLocked(q question) {
+	if len(a.queue) >= maxAsked {
+		a.session.hit(limits.Asked)
+		return
+	}
+	if q.key != nil {
+		a.keys++
+	}
+	a.queue = append(a.queue, q)
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (a *asker) take() []question {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	taken := a.queue
+	a.queue = nil
+	return taken
+}
+
+// run answers the questions in their order.
+func (a *asker) run() {
+	var secret *browser.Page // the page whose secret field had the focus
+	for {
+		var again <-chan time.Time
+		if secret != nil {
+			again = time.After(askAgain)
+		}
+		select {
+		case <-a.ctx.Done():
+			return
+		case <-again:
+			a.ask(secret)
+		case <-a.wake:
+		}
+		var asked *browser.Page
+		for questions := a.take(); len(questions) > 0; questions = a.take() {
+			asked = nil
+			for _, q := range questions {
+				if q.page != asked {
+					a.ask(q.page)
+					asked = q.page
+				}
+				a.answer(q)
+			}
+		}
+		if asked != nil {
+			secret = asked
+		}
+		if secret != nil && (a.desk.Secret(secret) == "" || !a.session.control.Holder().IsPerson()) {
+			secret = nil
+		}
+	}
+}
+
+// answer records a key if its field was found to be secret.
+func (a *asker) answer(q question) {
+	if q.key == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.keys--
+	if kind := a.desk.Secret(q.page); kind != "" {
+		a.session.secrets.Key(*q.key, kind)
+	}
+}
+
+func (a *asker) ask(p *browser.Page) {
+	ctx, cancel := context.WithTimeout(a.ctx, askTimeout)
+	defer cancel()
+	if err := a.desk.Ask(ctx, p); err != nil && a.ctx.Err() == nil {
+		a.session.log.Debug("ask for the focused field", "error", err)
+	}
+}
