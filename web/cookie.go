@@ -19,6 +19,10 @@ const (
 	// session's id follows, so that links to several sessions work at the same
 	// time.
 	linkCookiePrefix = "takeover_link_"
+	// hostPrefix begins the names of all cookies over HTTPS. Browsers accept such a
+	// cookie only from this very host, over TLS. So no other host of the same site
+	// can set one.
+	hostPrefix = "__Host-"
 	// SignInTime is how long a sign-in lasts.
 	SignInTime = 7 * 24 * time.Hour
 
@@ -113,9 +117,20 @@ func macOf(e *keyEntry, payload []byte) []byte {
 
 // newCookie returns a cookie that scripts cannot read and other sites cannot
 // send.
-func newCookie(r *http.Request, name, value string, expires time.Time, https bool) *http.Cookie {
+func (s *Server) newCookie(r *http.Request, name, value string, expires time.Time) *http.Cookie {
 	return &http.Cookie{
-		Name: name, Value: value, Path: "/", Expires: expires,
-		HttpOnly: true, Secure: https || overTLS(r), SameSite: http.SameSiteStrictMode,
+		Name: s.cookieName(r, name), Value: value, Path: "/", Expires: expires,
+		HttpOnly: true, Secure: s.onlyTLS(r), SameSite: http.SameSiteStrictMode,
 	}
 }
+
+// cookieName returns the name under which a caller sends and gets a cookie.
+func (s *Server) cookieName(r *http.Request, name string) string {
+	if s.onlyTLS(r) {
+		return hostPrefix + name
+	}
+	return name
+}
+
+// onlyTLS reports whether the caller's cookies are for TLS only.
+func (s *Server) onlyTLS(r *http.Request) bool { return s.https() || overTLS(r) }

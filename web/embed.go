@@ -49,7 +49,7 @@ func (s *Server) embedOrigins(c echo.Context) []string {
 // browsers only send a cookie with special attributes, and keep it separately for
 // each site.
 func (s *Server) grantCookie(r *http.Request, g links.Grant, embedded bool) *http.Cookie {
-	c := newCookie(r, linkCookiePrefix+g.SessionID, s.grants.sign(g), g.Expires, s.https())
+	c := s.newCookie(r, linkCookiePrefix+g.SessionID, s.grants.sign(g), g.Expires)
 	if embedded && len(s.cfg.EmbedOrigins) > 0 {
 		c.SameSite, c.Secure, c.Partitioned = http.SameSiteNoneMode, true, true
 	}

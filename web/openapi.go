@@ -58,6 +58,7 @@ func openAPI(table []route, version string) ([]byte, error) {
 		}
 		paths[path][strings.ToLower(r.method)] = op
 	}
+	const overHTTPS = "Over HTTPS the name begins with " + hostPrefix + "."
 	doc := object{
 		"openapi": "3.1.0",
 		"info": object{
@@ -70,9 +71,9 @@ func openAPI(table []route, version string) ([]byte, error) {
 			"securitySchemes": object{
 				"bearer": object{"type": "http", "scheme": "bearer"},
 				"header": object{"type": "apiKey", "in": "header", "name": keyHeader},
-				"cookie": object{"type": "apiKey", "in": "cookie", "name": signInCookie},
+				"cookie": object{"type": "apiKey", "in": "cookie", "name": signInCookie, "description": overHTTPS},
 				"token":  object{"type": "apiKey", "in": "query", "name": "token"},
-				"link":   object{"type": "apiKey", "in": "cookie", "name": linkCookiePrefix + "{session}"},
+				"link":   object{"type": "apiKey", "in": "cookie", "name": linkCookiePrefix + "{session}", "description": overHTTPS},
 			},
 		},
 	}

@@ -105,14 +105,14 @@ func (s *Server) identify(r *http.Request, inQuery bool) *principal {
 		}
 		return s.byKey(r, key, where)
 	}
-	if c, err := r.Cookie(signInCookie); err == nil {
+	if c, err := r.Cookie(s.cookieName(r, signInCookie)); err == nil {
 		if e := s.signer.check(c.Value); e != nil {
 			return &principal{kind: signedIn, name: "operator", key: e.id, cookie: c.Value}
 		}
 	}
-	p := &principal{}
+	p, prefix := &principal{}, s.cookieName(r, linkCookiePrefix)
 	for _, c := range r.Cookies() {
-		if !strings.HasPrefix(c.Name, linkCookiePrefix) {
+		if !strings.HasPrefix(c.Name, prefix) {
 			continue
 		}
 		g, ok := s.grants.check(c.Value)

@@ -149,7 +149,7 @@ func (s *Server) setSignIn(c echo.Context, e *keyEntry) {
 	value, expires := s.signer.sign(e)
 	s.noteProxy(c.Request())
 	s.log.Info("signed in", "key", e.id, "from", peerOf(c.Request()))
-	c.SetCookie(newCookie(c.Request(), signInCookie, value, expires, s.https()))
+	c.SetCookie(s.newCookie(c.Request(), signInCookie, value, expires))
 }
 
 // logout handles POST /logout.
@@ -159,7 +159,7 @@ func (s *Server) logout(c echo.Context) error {
 			return err
 		}
 	}
-	gone := newCookie(c.Request(), signInCookie, "", time.Unix(1, 0), s.https())
+	gone := s.newCookie(c.Request(), signInCookie, "", time.Unix(1, 0))
 	gone.MaxAge = -1
 	c.SetCookie(gone)
 	return c.Redirect(http.StatusSeeOther, "/login")
