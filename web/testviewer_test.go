@@ -52,11 +52,17 @@ func (s *testServer) dial(one *session.Session, header http.Header) *testViewer 
 // dialAgain dials with the secret word that resumes an earlier view.
 func (s *testServer) dialAgain(one *session.Session, header http.Header, resume string) *testViewer {
 	s.t.Helper()
+	return s.dialWith(nil, one, header, resume)
+}
+
+// dialWith dials with a client of the test's own.
+func (s *testServer) dialWith(client *http.Client, one *session.Session, header http.Header, resume string) *testViewer {
+	s.t.Helper()
 	if header == nil {
 		header = http.Header{"Authorization": {"Bearer " + testKey}}
 	}
 	conn, resp, err := websocket.Dial(s.t.Context(), strings.Replace(s.base, "http", "ws", 1)+"/v1/sessions/"+one.ID()+"/view?resume="+url.QueryEscape(resume),
-		&websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{subprotocol}})
+		&websocket.DialOptions{HTTPClient: client, HTTPHeader: header, Subprotocols: []string{subprotocol}})
 	if err != nil {
 		s.t.Fatal("dial:", err)
 	}

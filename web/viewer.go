@@ -34,6 +34,9 @@ const (
 	pingEvery = 15 * time.Second
 	// statsEvery is the interval of a viewer's figures.
 	statsEvery = time.Second
+	// lastWrite is how long the message that is being written may take when the
+	// connection ends.
+	lastWrite = time.Second
 	// maxActs bounds the slow messages of a viewer that wait.
 	maxActs = 32
 	// maxReplies bounds the replies that wait. Beyond that, the socket is not
@@ -66,8 +69,9 @@ type viewerSocket struct {
 	over   <-chan struct{} // closed when the grant's link is revoked; nil for operators
 	log    *slog.Logger
 
-	ctx    context.Context // ends with the connection
-	cancel context.CancelCauseFunc
+	ctx     context.Context // ends with the connection
+	cancel  context.CancelCauseFunc
+	writing context.Context // ends lastWrite after ctx, with the same cause
 
 	hello    chan struct{} // closed by read after the first message
 	replies  chan any      // from read and acts to run
@@ -130,6 +134,8 @@ func websocketAsked(r *http.Request) bool {
 // serve runs the connection until one side ends it.
 func (v *viewerSocket) serve() {
 	v.ctx, v.cancel = context.WithCancelCause(v.server.ctx)
+	stop := v.limitWrites()
+	defer stop()
 	v.conn.SetReadLimit(messageLimit)
 	v.log.Debug("viewer joined", "role", v.role)
 
@@ -322,7 +328,7 @@ func (v *viewerSocket) keepAlive() {
 		case <-v.ctx.Done():
 			return
 		}
-		ctx, cancel := context.WithTimeout(v.ctx, v.server.cfg.StallLimit)
+		ctx, cancel := context.WithTimeout(v.writing, v.server.cfg.StallLimit)
 		err := v.conn.Ping(ctx)
 		cancel()
 		if err != nil {

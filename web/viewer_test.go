@@ -1,10 +1,14 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -377,6 +381,80 @@ func TestStoppingServerTellsViewers(t *testing.T) {
 	if code := v.closed(); !errors.As(v.err, &end) || code != websocket.StatusGoingAway || end.Reason != errStopping.Error() {
 		t.Errorf("the viewer was told %v, want code 1001 and the reason %q", v.err, errStopping)
 	}
+}
+
+// TestStoppingServerEndsItsMessage checks that a viewer gets the rest of the
+// message that was being written when the server stopped, and then the reason.
+func TestStoppingServerEndsItsMessage(t *testing.T) {
+	s := startServer(t, nil)
+	noise := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<body style="margin:0"><canvas id=c width=1280 height=720></canvas><script>
+			const g = c.getContext('2d'), d = g.createImageData(1280, 720)
+			for (let i = 0; i < d.data.length; i++) d.data[i] = i % 4 == 3 ? 255 : Math.random() * 256
+			g.putImageData(d, 0, 0)</script>`)
+	}))
+	t.Cleanup(noise.Close)
+	near, far := net.Pipe() // it keeps nothing, so that a write ends when all was read
+	conns := make(chan net.Conn, 1)
+	conns <- far
+	second := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}
+	go func() { _ = second.Serve(pipeListener{conns}) }()
+	t.Cleanup(func() { _ = second.Close() })
+	slow := &holdingConn{Conn: near, held: make(chan struct{}), let: make(chan struct{})}
+	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return slow, nil }}}
+	v := s.dialWith(client, s.create(map[string]any{"url": noise.URL}), nil, "")
+	v.send(map[string]any{"type": "hello", "width": 1280, "height": 720, "dpr": 1})
+	select {
+	case <-slow.held:
+	case <-time.After(20 * time.Second):
+		t.Fatal("no large message came")
+	}
+	stopped := make(chan struct{})
+	go func() { s.Close(); close(stopped) }()
+	<-s.ctx.Done()
+	close(slow.let)
+	var end websocket.CloseError
+	if code := v.closed(); !errors.As(v.err, &end) || code != websocket.StatusGoingAway || end.Reason != errStopping.Error() {
+		t.Errorf("the viewer was told %v, want code 1001 and the reason %q", v.err, errStopping)
+	}
+	<-stopped
+}
+
+// pipeListener accepts the connections of its channel.
+type pipeListener struct{ conns chan net.Conn }
+
+func (l pipeListener) Accept() (net.Conn, error) {
+	conn, ok := <-l.conns
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (l pipeListener) Close() error {
+	close(l.conns)
+	return nil
+}
+
+func (l pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
+
+// holdingConn stops reading within the first picture until it is let go on.
+type holdingConn struct {
+	net.Conn
+	read      int
+	held, let chan struct{} // held is closed when reading stops
+}
+
+func (c *holdingConn) Read(b []byte) (int, error) {
+	const within = 32 << 10 // the messages before the picture are shorter, and the picture is longer
+	n, err := c.Conn.Read(b)
+	if c.read < within && c.read+n >= within {
+		close(c.held)
+		<-c.let
+	}
+	c.read += n
+	return n, err
 }
 
 func TestCloseCodes(t *testing.T) {

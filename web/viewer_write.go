@@ -147,8 +147,27 @@ func (v *viewerSocket) writePicture(p session.Picture) error {
 	return nil
 }
 
+// limitWrites sets writing. The library cuts a connection when the context of a
+// write ends. A message that is being written when the connection ends must be
+// sent whole, because the close frame with the reason follows it.
+func (v *viewerSocket) limitWrites() (stop func()) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(v.ctx))
+	v.writing = ctx
+	stopWaiting := context.AfterFunc(v.ctx, func() {
+		select {
+		case <-time.After(lastWrite):
+			cancel(context.Cause(v.ctx))
+		case <-ctx.Done():
+		}
+	})
+	return func() {
+		stopWaiting()
+		cancel(context.Cause(v.ctx))
+	}
+}
+
 func (v *viewerSocket) write(kind websocket.MessageType, raw []byte) error {
-	ctx, cancel := context.WithTimeoutCause(v.ctx, v.server.cfg.StallLimit, errStalled)
+	ctx, cancel := context.WithTimeoutCause(v.writing, v.server.cfg.StallLimit, errStalled)
 	defer cancel()
 	if err := v.conn.Write(ctx, kind, raw); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
