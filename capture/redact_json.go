@@ -256,8 +256,13 @@ func (w *jsonRedactor) object(depth int) bool {
 		grant.note(w, name, start)
 		w.space()
 		if w.next('}') {
-			pair.hide(w)
-			grant.hide(w, &pair)
+			if grant.from > pair.from { // the later value first, because hiding moves what follows
+				grant.hide(w)
+				pair.hide(w)
+			} else {
+				pair.hide(w)
+				grant.hide(w)
+			}
 			return true
 		}
 		if !w.next(',') {
@@ -326,9 +331,8 @@ func (g *grantedCode) note(w *jsonRedactor, name string, start int) {
 	}
 }
 
-// hide hides the code, unless a pair has just moved it.
-func (g *grantedCode) hide(w *jsonRedactor, pair *pairedValue) {
-	if g.to == 0 || w.rules.valuesOnly || pair.secret && pair.to > 0 {
+func (g *grantedCode) hide(w *jsonRedactor) {
+	if g.to == 0 || w.rules.valuesOnly {
 		return
 	}
 	if value := w.out[g.from:g.to]; value[0] == '"' && (g.granting || g.state && isRandom(value[1:len(value)-1], minRandomCode)) {

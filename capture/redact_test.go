@@ -48,6 +48,9 @@ func TestRedactText(t *testing.T) {
 		{"badge_number=7", "badge_number=[REDACTED]"},
 		{"--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nx\r\ny\r\n--b--", "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n[REDACTED]\r\n--b--"},
 		{`<input name="password" type="password">`, `<input name="password" type="password">`},
+		{`<META NAME="csrf-token" CONTENT="abc123def">`, `<META NAME="csrf-token" CONTENT="[REDACTED]">`},
+		{`{"name":"password","value":"x1","code":"k7Jx92Lm","grant_type":"authorization_code"}`, `{"name":"password","value":"[REDACTED]","code":"[REDACTED]","grant_type":"authorization_code"}`},
+		{`{"code":"k7Jx92Lm","grant_type":"x","value":"a longer value","name":"password"}`, `{"code":"[REDACTED]","grant_type":"x","value":"[REDACTED]","name":"password"}`},
 	} {
 		if got := r.Text(c.in); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.in, got, c.want)

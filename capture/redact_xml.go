@@ -146,7 +146,7 @@ func (x *xmlReader) contentEnd(at, from int, name string) int {
 // mayHaveValue makes a cheap check for value="…" and content="…", in small or
 // capital letters.
 func mayHaveValue(attributes string) bool {
-	return strings.Contains(attributes, "alue") || strings.Contains(attributes, "ontent") || strings.Contains(attributes, "ALUE")
+	return strings.Contains(attributes, "alue") || strings.Contains(attributes, "ontent") || strings.Contains(attributes, "ALUE") || strings.Contains(attributes, "ONTENT")
 }
 
 // attributes hides the value in a tag whose name or type is secret, and reports

@@ -184,9 +184,6 @@ func (f *Folder) Write(name string, r io.Reader) (File, error) {
 	f.mu.Unlock()
 	size, err := f.fill(part, r)
 	if err != nil {
-		if errors.Is(err, ErrFull) {
-			f.limits.Full()
-		}
 		return File{}, fmt.Errorf("write %q: %w", name, err)
 	}
 	f.lock <- struct{}{}
@@ -217,6 +214,7 @@ func (f *Folder) fill(part string, r io.Reader) (int64, error) {
 	for err == nil {
 		more, err = r.Read(chunk)
 		if !f.take(0, int64(more)) {
+			f.limits.Full()
 			err = ErrFull
 			break
 		}

@@ -2,6 +2,7 @@ package files
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -206,6 +207,20 @@ func TestAdd(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(f.dir, ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestRefusalsAreCounted checks that each way to add a file counts one refusal.
+func TestRefusalsAreCounted(t *testing.T) {
+	refused := 0
+	f := open(t, Limits{Bytes: 3, Full: func() { refused++ }})
+	for i, add := range []func(io.Reader) (File, error){
+		func(r io.Reader) (File, error) { return f.Write("a", r) },
+		func(r io.Reader) (File, error) { return f.Add("a", r) },
+	} {
+		if _, err := add(strings.NewReader("1234")); !errors.Is(err, ErrFull) || refused != i+1 {
+			t.Errorf("way %d: %v, %d counted", i, err, refused)
+		}
 	}
 }
 
