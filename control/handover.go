@@ -41,6 +41,9 @@ type Options struct {
 	Before  func(to Holder)      // see NewLease
 	Changed func(Holder, uint64) // see NewLease
 
+	// Party returns who a person asks for. After a refusal, nobody of the same
+	// party may ask for a while. So a guest cannot ask again by connecting again.
+	Party   func(person Holder) string
 	MayHold func(person Holder) bool // whether a person is present and may take control
 	Held    func(person Holder)      // a person got control; called before MayHold is checked again
 	Asked   func()                   // a person asks for control, or stops asking
@@ -63,12 +66,13 @@ type Handover struct {
 	closed  bool
 	ask     *ask
 	seats   map[Holder]*seat
-	refused map[Holder]time.Time // when a person may ask again
+	refused map[string]time.Time // when a party may ask again
 }
 
 // ask is one person's request for control to the person who has it.
 type ask struct {
 	by, of Holder
+	party  string // of by
 	until  time.Time
 	over   chan struct{} // closed when it is answered
 }
@@ -89,7 +93,7 @@ func New(o Options) *Handover {
 	if o.Grace == 0 {
 		o.Grace = DefaultGrace
 	}
-	h := &Handover{o: o, seats: map[Holder]*seat{}, refused: map[Holder]time.Time{}}
+	h := &Handover{o: o, seats: map[Holder]*seat{}, refused: map[string]time.Time{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.Lease = NewLease(o.Before, func(to Holder, epoch uint64) {
 		h.settle(nil) // the person who was asked no longer has control
@@ -166,7 +170,7 @@ func (h *Handover) Take(by Holder) error {
 // question opens a question to the holder. It returns nil if by is already
 // asking.
 func (h *Handover) question(by, holder Holder) (*ask, error) {
-	now := time.Now()
+	now, party := time.Now(), h.o.Party(by)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -174,10 +178,10 @@ func (h *Handover) question(by, holder Holder) (*ask, error) {
 		return nil, nil
 	case h.ask != nil:
 		return nil, ErrAsked
-	case now.Before(h.refused[by]):
+	case now.Before(h.refused[party]):
 		return nil, ErrKept
 	}
-	h.ask = &ask{by: by, of: holder, until: now.Add(h.o.AskTimeout).UTC(), over: make(chan struct{})}
+	h.ask = &ask{by: by, party: party, of: holder, until: now.Add(h.o.AskTimeout).UTC(), over: make(chan struct{})}
 	return h.ask, nil
 }
 
@@ -202,12 +206,12 @@ func (h *Handover) Keep(holder Holder) (asked Holder) {
 		h.mu.Unlock()
 		return Nobody
 	}
-	for person, until := range h.refused {
+	for party, until := range h.refused {
 		if now.After(until) {
-			delete(h.refused, person)
+			delete(h.refused, party)
 		}
 	}
-	h.refused[a.by] = now.Add(askPause)
+	h.refused[a.party] = now.Add(askPause)
 	h.settleLocked()
 	h.mu.Unlock()
 	h.o.Asked()

@@ -2,6 +2,7 @@ package control
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -30,6 +31,7 @@ func meet(t *testing.T, names ...string) (*people, []Holder) {
 	p.Handover = New(Options{
 		AskTimeout: time.Minute, Grace: time.Minute,
 		Before: func(Holder) {}, Changed: func(Holder, uint64) {}, Held: func(Holder) {}, Asked: func() {},
+		Party:   func(h Holder) string { party, _, _ := strings.Cut(h.ID, "-"); return party },
 		MayHold: func(h Holder) bool { p.mu.Lock(); defer p.mu.Unlock(); return p.here[h] },
 		Gone:    func(Holder) { p.mu.Lock(); defer p.mu.Unlock(); p.gone++ },
 	})
@@ -102,6 +104,18 @@ func TestAskingForControl(t *testing.T) {
 	p.stands("free", Standing{})
 	p.take(first, ErrNotController)
 	p.stands("still free", Standing{})
+}
+
+// TestARefusedPersonReturns lets a refused person ask under another id, as after
+// connecting again.
+func TestARefusedPersonReturns(t *testing.T) {
+	p, list := meet(t, "holder", "guest-1", "guest-2", "other")
+	p.take(list[0], nil)
+	p.take(list[1], nil)
+	p.Keep(list[0])
+	p.leaves(list[1])
+	p.take(list[2], ErrKept)
+	p.take(list[3], nil)
 }
 
 // TestSilenceYieldsControl lets a person ask another, who does not answer.

@@ -19,6 +19,12 @@ func (s *Session) newControl() *control.Handover {
 			}
 		},
 		Changed: s.controlChanged,
+		Party: func(person control.Holder) string {
+			if v := s.viewerOf(person); v != nil && v.link != "" {
+				return v.link
+			}
+			return person.String()
+		},
 		MayHold: func(person control.Holder) bool {
 			v := s.viewerOf(person)
 			return v != nil && v.may() == nil

@@ -31,6 +31,7 @@ type Viewer struct {
 	role     Role
 	name     string
 	guest    bool
+	link     string // the id of a guest's link
 	takeover string // the only takeover that a guest with a takeover's link may see
 	secret   string // together with the id, it is the secret word that resumes this view
 	out      *outbox
@@ -79,7 +80,7 @@ type Picture struct {
 func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 	v := &Viewer{session: s, id: id.New("v"), secret: newWord(), role: o.Role, name: o.Name, guest: o.Link != nil, out: newOutbox()}
 	if o.Link != nil {
-		v.takeover = o.Link.Takeover
+		v.takeover, v.link = o.Link.Takeover, o.Link.LinkID
 	}
 	v.ctx, v.cancel = context.WithCancel(context.WithoutCancel(s.ctx))
 	resumed := o.Resume != "" && s.resume(v, o.Resume)
