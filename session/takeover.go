@@ -96,24 +96,31 @@ func (t *Takeover) Ended() <-chan struct{} { return t.ended }
 // Claim records that somebody works on the takeover. The claimer may claim it
 // again. For others, the error is ErrClaimed while the claimer is present.
 func (t *Takeover) Claim(by string) error {
-	if info := t.Info(); info.State == TakeoverClaimed && info.ClaimedBy != by && t.session.present(claimer(info.ClaimedBy)) {
-		return ErrClaimed
-	}
-	t.mu.Lock()
-	if !t.info.State.Open() {
+	for {
+		before := t.Info()
+		if before.State == TakeoverClaimed && before.ClaimedBy != by && t.session.present(claimer(before.ClaimedBy)) {
+			return ErrClaimed
+		}
+		t.mu.Lock()
+		if t.info.ClaimedBy != before.ClaimedBy { // by another person, meanwhile
+			t.mu.Unlock()
+			continue
+		}
+		if !t.info.State.Open() {
+			t.mu.Unlock()
+			return ErrTakeoverState
+		}
+		again := t.info.State == TakeoverClaimed && t.info.ClaimedBy == by
+		t.info.State, t.info.ClaimedBy = TakeoverClaimed, by
+		if t.info.ClaimedAt == nil {
+			t.info.ClaimedAt = new(time.Now().UTC())
+		}
 		t.mu.Unlock()
-		return ErrTakeoverState
+		if !again {
+			t.session.takeoverChanged(t)
+		}
+		return nil
 	}
-	again := t.info.State == TakeoverClaimed && t.info.ClaimedBy == by
-	t.info.State, t.info.ClaimedBy = TakeoverClaimed, by
-	if t.info.ClaimedAt == nil {
-		t.info.ClaimedAt = new(time.Now().UTC())
-	}
-	t.mu.Unlock()
-	if !again {
-		t.session.takeoverChanged(t)
-	}
-	return nil
 }
 
 // unclaim takes the takeover from a claimer who is gone. It goes to the person in

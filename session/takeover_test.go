@@ -319,3 +319,33 @@ func TestMoreTime(t *testing.T) {
 		t.Errorf("after the end: %v", err)
 	}
 }
+
+// TestClaimsAtOnce lets two people claim a takeover at the same moment, after the
+// claimer has left. One of them must get it.
+func TestClaimsAtOnce(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	first, second := join(t, s, RoleControl), join(t, s, RoleControl)
+	for range 20 {
+		to, err := s.newTakeover(TakeoverOptions{Reason: "sign in"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := to.Claim(control.Person("v_gone").String()); err != nil {
+			t.Fatal(err)
+		}
+		var claims sync.WaitGroup
+		var got [2]error
+		s.mu.Lock() // both have to wait when they look whether the claimer is present
+		for i, v := range []*viewer{first, second} {
+			claims.Go(func() { got[i] = to.Claim(v.holder().String()) })
+		}
+		for range 100 {
+			runtime.Gosched()
+		}
+		s.mu.Unlock()
+		claims.Wait()
+		if (got[0] == nil) == (got[1] == nil) || !errors.Is(errors.Join(got[:]...), ErrClaimed) {
+			t.Fatalf("the claims gave %v and %v", got[0], got[1])
+		}
+	}
+}
