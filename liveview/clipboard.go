@@ -139,7 +139,9 @@ func (o *opened) attach(it *clipboard.Clipboard) {
 
 // close closes the clipboard and waits for running operations.
 func (c *Clipboard) close() {
-	c.cancel()
+	c.mu.Lock()
+	c.cancel() // under the lock: want starts nothing after this
+	c.mu.Unlock()
 	c.work.Wait()
 	c.mu.Lock()
 	o := c.current

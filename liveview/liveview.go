@@ -129,15 +129,17 @@ func (v *View) Page(ctx context.Context, of *browser.Page, tab uint32) (*Page, e
 }
 
 func (v *View) attach(ctx context.Context, p *attachment, of *browser.Page, tab uint32) {
-	defer close(p.ready)
 	id := of.ID()
 	o := v.options
 	session, err := v.client.Attach(ctx, id)
 	if err != nil {
-		p.err = fmt.Errorf("watch page: %w", err)
 		v.mu.Lock()
-		delete(v.pages, id) // the next call tries again
-		v.mu.Unlock()
+		defer v.mu.Unlock()
+		p.err = fmt.Errorf("watch page: %w", err)
+		if v.pages[id] == p {
+			delete(v.pages, id) // the next call tries again
+		}
+		close(p.ready)
 		return
 	}
 	p.page.Cast = screencast.New(session, screencast.Options{
@@ -146,13 +148,15 @@ func (v *View) attach(ctx context.Context, p *attachment, of *browser.Page, tab 
 	p.page.Input = input.New(session)
 	v.mu.Lock()
 	closed := v.closed || v.pages[id] != p
-	if !closed {
+	if closed {
+		p.err = ErrClosed
+	} else {
 		v.casts[session.ID()] = p.page.Cast
 	}
+	close(p.ready) // under the lock: Forget closes the cast of a page that is ready
 	v.mu.Unlock()
 	if closed {
 		p.page.Cast.Close()
-		p.err = ErrClosed
 	}
 }
 
