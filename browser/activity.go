@@ -27,14 +27,15 @@ type Activity struct {
 type UnderWay struct {
 	ID       string // Chromium's, the same for every client
 	Target   string // id of the target that sent it: the page's, or an out-of-process frame's
-	LoaderID string // loader of the document that made the request, or that is requested
+	LoaderID string // loader of the requesting document, or of the requested one
 	Kind     string // Playwright's name for the type of resource
 	Started  time.Time
 	Answered bool // its response has begun
 }
 
 // Activity returns what is going on in the page and its frames, at a moment after
-// the call began. Event streams, which have no end, are not among the requests.
+// the call began. If a process of the page does not respond, the latest events may
+// be missing. Event streams, which have no end, are not among the requests.
 func (p *Page) Activity(ctx context.Context) Activity {
 	p.catchUp(ctx)
 	p.browser.mu.Lock()
@@ -53,7 +54,8 @@ func (p *Page) Activity(ctx context.Context) Activity {
 	return a
 }
 
-// catchUp waits until the model knows what happened in the page's processes so far.
+// catchUp waits until the model knows what happened in the page's processes so far,
+// or activityPatience has passed.
 func (p *Page) catchUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, activityPatience)
 	defer cancel()

@@ -28,13 +28,13 @@ var autoAttach = target.SetAutoAttachParams{
 	Filter:                 targetFilter,
 }
 
-// setUpSteps is the number of replies that complete a session's setup: the frame
-// tree, and the last command sent along with that request.
+// setUpSteps is the number of replies that complete a session's setup: the one
+// with the frame tree, and the one to the last setup command.
 const setUpSteps = 2
 
 // attachment is the model's session with a page, with a frame in another process,
-// or with a worker. The page of a service worker's session only keeps its
-// requests.
+// or with a worker. A service worker's session has a page only to keep the
+// worker's requests.
 type attachment struct {
 	browser *Browser
 	session *cdp.Session
@@ -46,7 +46,7 @@ type attachment struct {
 	// Guarded by the browser's lock.
 	steps      int                                   // number of finished setUpSteps
 	worlds     map[string]*World                     // by unique id
-	reserved   map[string]runtime.ExecutionContextID // our isolated worlds, those of other clients too, by unique id
+	reserved   map[string]runtime.ExecutionContextID // our isolated worlds, including those of the server's other CDP clients, by unique id
 	dead       bool                                  // the renderer died
 	crashed    chan struct{}                         // closed when subscribers know of the crash; replaced when the page lives again
 	intercepts holding                               // the requests that Chromium holds back
@@ -143,7 +143,7 @@ func (a *attachment) sendViewport(v Viewport) {
 	}
 }
 
-// send sends a command and logs if that fails. The usual reason is the end of the
+// send logs err, if a command could not be sent. The usual reason is the end of the
 // session, which has an event of its own.
 func (b *Browser) send(err error) {
 	if err != nil {

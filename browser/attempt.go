@@ -29,14 +29,14 @@ type attempt struct {
 	url       string
 	response  *Response
 	errorText string // error of its failed request
-	loading   bool   // Chromium reported that the frame is loading after the navigation began
+	loading   bool   // after the navigation began, Chromium reported that the frame is loading
 	ended     bool
 	aborted   bool             // ended, for a reason that is not known yet
 	committed bool             // ended with a document, which may be an error page
 	err       *NavigationError // nil if the requested document arrived
 }
 
-// attemptLocked returns the navigation of a load, and adds a new one.
+// attemptLocked returns the navigation of a load, and adds it if it is new.
 func (f *Frame) attemptLocked(id proto.LoaderID, url string) *attempt {
 	p := f.page
 	if at := p.attempts[id]; at != nil {
@@ -129,8 +129,8 @@ func (f *Frame) dropAttemptsLocked() {
 }
 
 // startedNavigatingLocked handles the start of a navigation. It is the first
-// event for every kind of navigation, except about:blank and srcdoc frames and
-// calls of the History API, which the renderer does at once.
+// event for every kind of navigation, except for about:blank and srcdoc frames and
+// calls to the History API, which the renderer handles at once.
 func (a *attachment) startedNavigatingLocked(e page.EventFrameStartedNavigating) {
 	f := a.page.frames[e.FrameID]
 	if f == nil {

@@ -48,7 +48,7 @@ type Options struct {
 	BypassCSP           bool         // ignores the Content-Security-Policy of pages
 	IgnoreHTTPSErrors   bool         // does not check certificates
 	JavaScriptDisabled  bool         // does not run scripts of pages
-	BlockServiceWorkers bool         // registers no service workers
+	BlockServiceWorkers bool         // pages cannot register service workers
 }
 
 // Browser is the model of one Chromium. All methods may be called from any
@@ -236,7 +236,7 @@ func (b *Browser) Close() error {
 	return err
 }
 
-// contextLocked returns the context with an id, and adds a new one.
+// contextLocked returns the context with an id, and adds it if it is new.
 func (b *Browser) contextLocked(id proto.BrowserContextID) *Context {
 	for _, c := range b.contexts {
 		if c.id == id {
@@ -248,7 +248,7 @@ func (b *Browser) contextLocked(id proto.BrowserContextID) *Context {
 	return c
 }
 
-// pagesLocked returns the open pages of a context, or of all.
+// pagesLocked returns the open pages of a context, or of all contexts if c is nil.
 func (b *Browser) pagesLocked(c *Context) []*Page {
 	var pages []*Page
 	for _, p := range b.pages {

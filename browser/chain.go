@@ -18,8 +18,8 @@ const (
 	maxHead = 1 << 20
 )
 
-// chain is a request with its redirects. Chromium gives all of them one id.
-// Guarded by the browser's lock.
+// chain is a request with its redirects. Each of these is called a leg, and
+// Chromium gives all legs one id. Guarded by the browser's lock.
 type chain struct {
 	id       string
 	frame    *Frame         // nil for a worker's
@@ -94,7 +94,7 @@ func (c *chain) headersTextLocked(r *Request) int {
 	return 0
 }
 
-// chainLocked returns the chain with an id, and adds a new one.
+// chainLocked returns the chain with an id, and adds it if it is new.
 func (p *Page) chainLocked(id string) *chain {
 	c := p.requests[id]
 	if c == nil {
@@ -114,7 +114,8 @@ func (p *Page) keepLocked(r *Request) {
 	}
 }
 
-// weighLocked updates the size of a request. The newest request is always kept.
+// weighLocked updates the size of a request, and drops the oldest requests if all
+// together are too large. The newest request is always kept.
 func (p *Page) weighLocked(r *Request) {
 	if r.forgotten {
 		r.postData = nil
@@ -140,7 +141,7 @@ func (p *Page) forgetOldestLocked() *Request {
 	return old
 }
 
-// keptHead copies a head.
+// keptHead returns a copy of a head, or nil if the head is larger than maxHead.
 func keptHead(v jsonv2.Value) jsonv2.Value {
 	if len(v) > maxHead {
 		return nil

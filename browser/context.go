@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/cdproto/target"
 )
 
-// ContextOptions are the settings of a new context. A zero field takes the
-// browser's setting.
+// ContextOptions are the settings of a new context. Viewport, UserAgent, Locale,
+// Timezone and ExtraHeaders take the browser's setting if they are not set.
 type ContextOptions struct {
 	Viewport        *Viewport
 	UserAgent       string
@@ -102,10 +102,10 @@ func (c *Context) visitedLocked(url string) {
 	c.origins = append(c.origins, origin)
 }
 
-// Origin returns the origin of a web address, or an empty text.
+// Origin returns the origin of an http or https URL, or an empty text for others.
 func Origin(url string) string { return originOf(url) }
 
-// originOf returns the origin of a web URL, or an empty text.
+// originOf does what Origin does.
 func originOf(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok || scheme != "http" && scheme != "https" {

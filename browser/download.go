@@ -99,7 +99,7 @@ func (b *Browser) downloadBeganLocked(e protobrowser.EventDownloadWillBegin) {
 	if from == nil {
 		return // the download belongs to a page that is not in the model
 	}
-	if from.main.commits == 0 && from.opener != nil { // Chromium closes it
+	if from.main.commits == 0 && from.opener != nil { // Chromium closes such a popup
 		from = from.opener
 	}
 	d := &Download{browser: b, page: from, guid: e.GUID, url: e.URL, name: e.SuggestedFilename, refused: from.context.refusesDownloads}

@@ -85,8 +85,8 @@ func (a *attachment) emulateLocked() {
 	}
 }
 
-// emulateWorkerLocked applies the options to a worker's session. A worker takes
-// the other options from its page.
+// emulateWorkerLocked applies the user agent and the locale to a worker's session.
+// A worker takes the other options from its page.
 func (a *attachment) emulateWorkerLocked(o Options) {
 	if o.UserAgent != "" || o.Locale != "" {
 		a.browser.send(a.session.Send(emulation.SetUserAgentOverride.Method, o.agent()))
@@ -184,8 +184,8 @@ func (p *Page) SetMedia(ctx context.Context, m Media) error {
 	return nil
 }
 
-// SetGeolocation sets the position that the context's pages get; nil ends the
-// emulation.
+// SetGeolocation sets the position that the context's pages get; nil makes it
+// unknown.
 func (c *Context) SetGeolocation(ctx context.Context, g *Geolocation) error {
 	b := c.browser
 	b.mu.Lock()

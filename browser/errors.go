@@ -116,8 +116,8 @@ func isContextGone(err error) bool {
 }
 
 // isCommitting reports whether Chromium's browser process refused a command
-// because a new document had started that the renderer had not reported yet. The
-// protocol has no error code for this.
+// because of a new document that the renderer had not reported yet. The protocol
+// has no error code for this.
 func isCommitting(err error) bool {
 	e, ok := errors.AsType[*cdp.Error](err)
 	return ok && e.Code == codeServerError && e.Message == "Not attached to an active page"

@@ -35,8 +35,8 @@ type FrameAttached struct{ Frame *Frame }
 type FrameDetached struct{ Frame *Frame }
 
 // FrameNavigated reports that a frame shows another document, or another URL of
-// the same document. With Err, it reports that a navigation failed; the event for
-// an error page follows.
+// the same document. With Err, it reports that a navigation failed; if Chromium
+// shows an error page, another event follows for that page.
 type FrameNavigated struct {
 	Frame        *Frame
 	URL          string    // the frame's URL now, with fragment
@@ -46,9 +46,9 @@ type FrameNavigated struct {
 	Err          error     // a *NavigationError; the frame still shows its old document
 }
 
-// LifecycleChanged reports the lifecycle of a frame's current document. A new
-// document removes all members and adds LifecycleCommit, before its
-// FrameNavigated.
+// LifecycleChanged reports the lifecycle of a frame's current document. For a new
+// document, all earlier stages are removed and LifecycleCommit is added; this event
+// comes before the document's FrameNavigated.
 type LifecycleChanged struct {
 	Frame          *Frame
 	Added, Removed Lifecycle // sets of stages

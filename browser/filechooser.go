@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// FileChooserOpened reports that a page opened a file chooser while file choosers
-// are intercepted and not shown. It is sent only for input elements.
+// FileChooserOpened reports that a page opened a file chooser that was intercepted
+// and not shown. It is sent only for input elements.
 type FileChooserOpened struct {
 	Frame    *Frame
 	Node     proto.BackendNodeID // the input, in the frame's session

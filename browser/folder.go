@@ -66,8 +66,8 @@ func openFolder(dir string, drop bool) (*folder, error) {
 // removed its folder for temporary files.
 func (f *folder) reopen() (*folder, error) { return openFolder(f.dir, f.uid != os.Geteuid()) }
 
-// chooseUser gives the folder its former user, none of whose processes may still
-// run, or a new one.
+// chooseUser gives the folder its former user, after ending that user's processes,
+// or a new one.
 func (f *folder) chooseUser() (err error) {
 	if owner, ok := f.formerUser(); ok {
 		f.uid = owner
@@ -91,7 +91,8 @@ func (f *folder) formerUser() (int, bool) {
 
 // shortTemp creates a folder in which the path of a folder for temporary files is
 // short enough for Chromium's socket, and returns that path. The outer folder
-// stays ours, because its owner may replace it in a folder such as /tmp.
+// stays ours, because in a folder such as /tmp, the owner of a folder may replace
+// it.
 func shortTemp() (string, error) {
 	for _, parent := range []string{os.TempDir(), "/tmp"} {
 		dir, err := os.MkdirTemp(parent, shortTempPrefix)
@@ -120,7 +121,7 @@ func (f *folder) ownedByRoot() bool { return f.uid == 0 }
 
 // prepare creates what Chromium needs to start, and removes what a killed
 // Chromium left: the lock with the id of its process, and its temporary files.
-// No process of Chromium's user may run.
+// Chromium's user must have no running process.
 func (f *folder) prepare() error {
 	if err := errors.Join(emptyDir(f.temp), emptyDir(f.downloads())); err != nil {
 		return err
@@ -161,8 +162,8 @@ func (f *folder) makeDir(dir string) error {
 }
 
 // giveTo makes uid the owner of a tree. It follows no links. The top comes last:
-// until then uid can reach nothing below it, and a tree that was only given in
-// part is known by its top.
+// until then uid can reach nothing below it, and the owner of the top shows
+// whether the whole tree was given.
 func giveTo(root string, uid int) error {
 	tree, err := os.OpenRoot(root)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// frameLocked returns the frame with an id, and adds a new one. When the model is
-// attached to a page with frames in several processes, a parent may not be known
-// yet; it is added too, and gets its own parent later.
+// frameLocked returns the frame with an id, and adds it if it is new. When the
+// model is attached to a page with frames in several processes, a parent may not
+// be known yet; it is added too, and gets its own parent later.
 func (p *Page) frameLocked(a *attachment, id, parentID proto.FrameID) *Frame {
 	f := p.frames[id]
 	if f == nil {
@@ -73,7 +73,7 @@ func (a *attachment) frameTreeLocked(tree *page.FrameTree) {
 	// The empty document of a new frame has no URL. An event reports the document
 	// that replaces it.
 	if tree.Frame.URL != "" && f.loaderID != tree.Frame.LoaderID {
-		if !f.initial { // otherwise they belong to the document, which came from another process, and were added before
+		if !f.initial { // otherwise the children belong to this document, which came from another process, and were added earlier
 			f.detachChildrenLocked()
 		}
 		f.commitLocked(a, tree.Frame, page.NavigationTypeNavigation)
@@ -84,7 +84,8 @@ func (a *attachment) frameTreeLocked(tree *page.FrameTree) {
 }
 
 // frameAttachedLocked handles a frame that is new, or that came back from another
-// process. In that case its old session may be detached before or after.
+// process. In the latter case its old session may be detached before or after this
+// event.
 func (a *attachment) frameAttachedLocked(e page.EventFrameAttached) {
 	a.page.frameLocked(a, e.FrameID, e.ParentFrameID).attachment = a
 }
@@ -116,9 +117,9 @@ func (a *attachment) frameNavigatedLocked(e page.EventFrameNavigated) {
 	}))
 }
 
-// commitLocked makes a document the frame's current one. Worlds have events of
-// their own, because the first document of a popup may keep the worlds of the
-// empty document before it.
+// commitLocked makes a document the frame's current one. It does not end worlds:
+// they have events of their own, because the first document of a popup may keep
+// the worlds of the empty document before it.
 func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.NavigationType) {
 	p := f.page
 	f.selfIdle = false

@@ -164,8 +164,8 @@ func (h *pause) abortLocked(reason network.ErrorReason) {
 	h.attachment.browser.send(cdp.Send(h.attachment.session, fetch.FailRequest, fetch.FailRequestParams{RequestID: h.id, ErrorReason: reason}))
 }
 
-// Overrides replaces parts of a request that continues. A nil field leaves its
-// part unchanged.
+// Overrides replaces parts of a request that continues. An empty text or a nil
+// field leaves its part unchanged.
 type Overrides struct {
 	URL      string
 	Method   string
@@ -276,8 +276,8 @@ func (p *Page) interceptedLocked() bool {
 	return len(p.interceptors)+len(p.context.interceptors) > 0
 }
 
-// updateInterception makes Chromium hold back requests in exactly those sessions
-// that have interceptors.
+// updateInterception makes Chromium hold back, in each matching session, exactly
+// the requests that it must hold back now.
 func (b *Browser) updateInterception(ctx context.Context, of func(*attachment) bool) error {
 	b.mu.Lock()
 	var calls []sessionCall
@@ -303,7 +303,7 @@ type holding int
 const (
 	holdNothing   holding = iota
 	holdDocuments         // while somebody signs in
-	holdAnswers           // responses to documents, while somebody declines to sign in
+	holdAnswers           // responses to requests for documents, while somebody declines to sign in
 	holdAll
 )
 

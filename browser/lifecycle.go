@@ -96,7 +96,7 @@ func (f *Frame) setLifecycleLocked(l Lifecycle) {
 
 // lifecycleEventLocked handles Chromium's lifecycle event of a document. Load
 // includes child frames, also those in other processes. Network idle is computed
-// here: see network.go.
+// in network.go.
 func (a *attachment) lifecycleEventLocked(e page.EventLifecycleEvent) {
 	f := a.page.frames[e.FrameID]
 	if f == nil {
@@ -106,7 +106,7 @@ func (a *attachment) lifecycleEventLocked(e page.EventLifecycleEvent) {
 		f.loaderID = e.LoaderID
 	}
 	if e.LoaderID != f.loaderID {
-		return // of a document that is gone, or of the empty one before the first
+		return // the document is gone, or it is the empty one before the first
 	}
 	switch e.Name {
 	case "DOMContentLoaded":

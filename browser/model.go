@@ -93,7 +93,7 @@ func (b *Browser) settledLocked(signals []chan struct{}) {
 // sent, so that waiting goroutines do not run ahead of subscribers.
 func (b *Browser) signalLocked(ch chan struct{}) { b.signals = append(b.signals, ch) }
 
-// endLocked wakes all waiting goroutines.
+// endLocked ends the model, and with it all waiting.
 func (b *Browser) endLocked() {
 	b.closed = true
 	for _, p := range slices.Clone(b.pages) {
@@ -111,8 +111,8 @@ type subscription struct {
 
 // Subscribe calls fn for every event from now on, in order, on the model's
 // goroutine, so fn must not wait for the model. Any goroutine may call cancel.
-// After cancel has returned, fn is not called again, unless cancel was called
-// within fn or while fn was running.
+// When cancel returns, one last call of fn may still be running or about to begin;
+// after that call, fn is not called again.
 func (b *Browser) Subscribe(fn func(Event)) (cancel func()) {
 	s := &subscription{fn: fn}
 	b.mu.Lock()
@@ -306,8 +306,8 @@ func explain(err error) error {
 	return err
 }
 
-// post sends a command without waiting. change is applied to the model when the
-// reply arrives, in its place among the events.
+// post sends a command without waiting. When the reply arrives, in its place among
+// the events, then runs in a turn and may change the model.
 func post[P, R any](s *cdp.Session, c proto.Command[P, R], params P, then func(R, error)) error {
 	return s.Post(c.Method, params, replyToken(func(ev cdp.Event) {
 		var res R

@@ -16,7 +16,7 @@ import (
 type NavigateOptions struct {
 	Referrer  string    // sent unchanged; default: none; ignored by Reload, GoBack and GoForward
 	WaitUntil Lifecycle // one stage; default LifecycleLoad
-	NoWait    bool      // return as soon as Chromium has the command, without a Navigation
+	NoWait    bool      // return as soon as the command is sent, without a Navigation
 }
 
 // Navigation describes a navigation that led to its document.
@@ -87,7 +87,7 @@ func (f *Frame) abortReason(ctx context.Context, url string, res page.NavigateRe
 		if err := f.goneLocked(); err != nil {
 			return false, err
 		}
-		if f.page.closing { // closing a page first ends its navigations
+		if f.page.closing { // Chromium ends a page's navigations before it closes the page
 			return false, nil
 		}
 		if at := f.page.attempts[res.LoaderID]; at != nil && at.err != nil {
@@ -111,7 +111,7 @@ func (f *Frame) waitCommitted(ctx context.Context, id proto.LoaderID, url string
 		case forgotten:
 			return false, &NavigationError{URL: url, Text: errAborted, Interrupted: true, InterruptedBy: f.url}
 		case at != nil && at.ended && at.err != nil:
-			if f.page.closing && at.err.Text == errAborted { // closing a page first ends its navigations
+			if f.page.closing && at.err.Text == errAborted { // Chromium ends a page's navigations before it closes the page
 				return false, f.goneLocked()
 			}
 			return false, at.err

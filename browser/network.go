@@ -116,8 +116,8 @@ func (e requestSent) isDocument() bool {
 }
 
 // requestSentLocked handles a request, and each of its redirects. Request ids are
-// unique within the browser. The request of a document may end in another session
-// than it began in, so the page keeps the requests.
+// unique within the browser. The request for a document may begin in one session
+// and end in another, so the page keeps the requests.
 func (a *attachment) requestSentLocked(e requestSent) {
 	p := a.page
 	f := p.frames[e.FrameID]
@@ -333,7 +333,7 @@ func (f *Frame) dropRequestsLocked(except proto.LoaderID) {
 	}
 }
 
-// resetIdleLocked restarts the network idle of a document.
+// resetIdleLocked starts again to wait for a document's network idle.
 func (f *Frame) resetIdleLocked() {
 	f.selfIdle = false
 	f.stopIdleLocked()

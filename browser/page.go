@@ -31,7 +31,7 @@ type Page struct {
 	attachment *attachment
 	closed     chan struct{}
 	printing   atomic.Int32 // number of running PDFs
-	service    *Worker      // worker that made these requests; this is then not a real page, and is never reported
+	service    *Worker      // nil for a real page; otherwise this only keeps the requests of that service worker, and is never reported
 
 	// Guarded by the browser's lock.
 	told       bool // PageCreated was sent
@@ -48,7 +48,7 @@ type Page struct {
 	viewport   Viewport
 	media      Media
 	dialog     *Dialog
-	stayed     *attachment     // where a beforeunload dialog was last dismissed, until the next such dialog
+	stayed     *attachment     // where a beforeunload dialog was last dismissed since RequestClose; nil if none was
 	dragged    *input.DragData // dragged data since InterceptDrags
 	frames     map[proto.FrameID]*Frame
 	lastFrame  int // number of frames so far
@@ -56,7 +56,7 @@ type Page struct {
 	requests   map[string]*chain // by request id: running ones and the newest ones
 	recent     []*Request        // the newest ones, oldest first
 	recentSize int               // bytes of them
-	loadedAt   time.Time         // when the document's load event was told; zero before that
+	loadedAt   time.Time         // when the document's load event was reported; zero before that
 	requestAt  time.Time         // when a request last began or ended
 	sockets    map[string]*WebSocket
 	watches    []*NavigationWatch
@@ -237,8 +237,8 @@ func (p *Page) explain(err error) error {
 	return fmt.Errorf("%w: %w", p.closedLocked(), err)
 }
 
-// GiveReason sets the reason for closing the page: calls that are running then
-// fail with a *ClosedError.
+// GiveReason sets the reason for closing the page. Calls that are running when it
+// closes, and later ones, fail with a *ClosedError.
 func (p *Page) GiveReason(reason string) {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
@@ -295,7 +295,7 @@ func (p *Page) Frame(id proto.FrameID) *Frame {
 // URL returns the main frame's URL, with its fragment.
 func (p *Page) URL() string { return p.main.URL() }
 
-// Title returns the title in the tab: the URL for a page without a title.
+// Title returns the page's title, or its URL if it has no title.
 func (p *Page) Title() string {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()

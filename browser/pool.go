@@ -189,7 +189,7 @@ func (p *Pool) keepFull() {
 
 var closedTime = func() <-chan time.Time { c := make(chan time.Time); close(c); return c }()
 
-// dropWhenDead removes a Chromium that died from the pool.
+// dropWhenDead removes a Chromium from the pool when it has died.
 func (p *Pool) dropWhenDead(b *Process) {
 	select {
 	case <-p.ctx.Done():
@@ -316,7 +316,7 @@ func placesOf(root string) []string {
 	return []string{abs, filepath.Join(os.TempDir(), "takeover-"+hex.EncodeToString(sum[:6]))}
 }
 
-// chooseRoot creates the folder for a pool.
+// chooseRoot creates the folder for a pool and returns its path.
 func chooseRoot(root string) (string, error) {
 	if root == "" {
 		return "", errors.New("a pool of Chromiums needs a folder")

@@ -27,8 +27,8 @@ func (p *Page) PrintToPDF(ctx context.Context, params page.PrintToPDFParams) (js
 // Printing reports whether PrintToPDF is running.
 func (p *Page) Printing() bool { return p.printing.Load() > 0 }
 
-// PDF prints the page as if on a person's printer. The result is read in parts.
-// Close ends it.
+// PDF prints the page as if on a person's printer. The result is fetched from
+// Chromium in parts, while it is read. The caller must close it.
 func (p *Page) PDF(ctx context.Context) (io.ReadCloser, error) {
 	yes := true
 	answer, err := p.PrintToPDF(ctx, page.PrintToPDFParams{

@@ -36,7 +36,7 @@ const (
 )
 
 var (
-	// ErrProcessClosed is the reason when Close ended a Process.
+	// ErrProcessClosed is the reason when Close or Kill ended a Process.
 	ErrProcessClosed = errors.New("chromium was closed")
 
 	// ErrProcessDied is the reason when a Process ended by itself. The error that

@@ -329,7 +329,7 @@ func TestSandboxRefused(t *testing.T) {
 		t.Skipf("this machine cannot make a place without user namespaces: %v: %s", err, out)
 	}
 	refused := script(t, "exec "+refusing+chromium+` "$@"`)
-	for range 2 { // the second start already knows
+	for range 2 { // at the second start, the refusal is known
 		p := browsertest.Launch(t, browser.LaunchOptions{ExecPath: refused})
 		if p.Sandboxed() {
 			t.Error("claims to be sandboxed")

@@ -15,10 +15,12 @@ import (
 const reapTimeout = 5 * time.Second
 
 // Reap cleans up after a killed server: it kills the Chromiums that still run
-// below root and removes their folders. It kills a process only if pid and start
-// time match the record, or if it belongs to that process's group and uses the
-// same profile. It does not touch folders of a running server, or folders without
-// our record. A root that does not exist counts as clean.
+// below root and removes their folders. It kills the recorded process if pid and
+// start time match, the members of that process's group that use the same profile,
+// and its crash handlers. If the server runs as root, it also kills all processes
+// of the folder's user, unless another Chromium has this user now. It does not
+// touch folders of a running server, or folders without our record. A root that
+// does not exist counts as clean.
 func Reap(root string) error {
 	var errs []error
 	for _, place := range placesOf(root) {
@@ -84,9 +86,9 @@ func (f *folder) tempIsOurs() bool {
 		filepath.Base(f.temp) == tempName && strings.HasPrefix(filepath.Base(filepath.Dir(f.temp)), shortTempPrefix)
 }
 
-// killLeft kills the processes of the recorded Chromium's group that have this
-// folder's profile. The kernel does not reuse a group's id while the group has
-// members.
+// killLeft kills the recorded Chromium's crash handlers and the processes of its
+// group that have this folder's profile. The kernel does not reuse a group's id
+// while the group has members.
 func (f *folder) killLeft(chromium identity) error {
 	if chromium.PID == 0 {
 		return nil

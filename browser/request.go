@@ -34,7 +34,7 @@ type Request struct {
 	From         *Request
 
 	page    *Page
-	frame   *Frame // nil when no frame of the page made it
+	frame   *Frame // see Frame
 	chain   *chain
 	wall    float64 // when it was sent, in seconds since 1970
 	started float64 // the same on Chromium's monotonic clock
@@ -51,7 +51,7 @@ type Request struct {
 	failure    string  // why it failed; empty after success
 	finishedAt float64 // monotonic
 	received   float64 // received bytes of the encoded response
-	pause      *pause  // set while interceptors are on
+	pause      *pause  // set from when Chromium holds the request back until it ends
 }
 
 // Response is the response to a request. All methods may be called from any
@@ -99,8 +99,8 @@ type Timing struct {
 	ResponseStart         float64 `json:"responseStart"`
 }
 
-// Sizes are in bytes. Headers include the first line and the empty line at the
-// end.
+// Sizes are in bytes. Headers include the first line. As in Playwright, only
+// ResponseHeaders also includes the empty line at the end.
 type Sizes struct {
 	RequestHeaders, RequestBody, ResponseHeaders, ResponseBody int
 }
@@ -112,8 +112,9 @@ func (r *Request) ServiceWorker() *Worker { return r.page.service }
 // that is never reported.
 func (r *Request) Page() *Page { return r.page }
 
-// Frame returns the frame that made the request or that it navigates. It is nil
-// for a worker's request.
+// Frame returns the frame that made the request or that it navigates. For a web
+// worker's request, it is the page's main frame. It is nil for a service worker's
+// request, and if the frame is unknown.
 func (r *Request) Frame() *Frame { return r.frame }
 
 // Headers returns the headers that the renderer set. The network adds more: see
@@ -130,8 +131,8 @@ func (r *Request) PostData() []byte {
 	return r.postData
 }
 
-// Size returns about how many bytes the request uses here, together with the head
-// of its response and the earlier requests of its redirect chain.
+// Size returns about how many bytes of memory the request uses, together with the
+// head of its response and the earlier requests of its redirect chain.
 func (r *Request) Size() int {
 	defer r.page.locked()()
 	n := 0
@@ -260,7 +261,8 @@ func (r *Request) Sizes(ctx context.Context) (Sizes, error) {
 	return s, nil
 }
 
-// Header returns the value of a header. The name is in lower case.
+// Header returns the first value of a header, or an empty text. The case of the
+// name does not matter.
 func (res *Response) Header(name string) string {
 	for _, h := range res.Headers() {
 		if equalFold(h.Name, name) {

@@ -22,9 +22,9 @@ func ReservedName(name string) bool {
 }
 
 // Reserved reports whether an execution context of a page's or a frame's target
-// is one of our isolated worlds, in which no script may run. It is named by its id
-// or by its unique id; the other one is zero. It may be called on a
-// connection's read loop.
+// is one of our isolated worlds, in which no script may run. The context is given
+// by its id or by its unique id; the other one is zero. Reserved may be called on
+// a connection's read loop.
 func (b *Browser) Reserved(target string, id runtime.ExecutionContextID, uniqueID string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -55,7 +55,7 @@ func (t *userTable) take(dir string) (int, error) {
 	const count = lastUID - firstUID + 1
 	for range count {
 		t.next++
-		uid := firstUID + (os.Getpid()+t.next)%count // another beginning in each server
+		uid := firstUID + (os.Getpid()+t.next)%count // each server begins at another id
 		if busy[uid] {
 			continue
 		}
@@ -83,7 +83,7 @@ func (t *userTable) claimLocked(uid int, dir string) error {
 		if _, err := os.Lstat(holder); !errors.Is(err, fs.ErrNotExist) {
 			return errUserTaken
 		}
-		// Its caller removed the folder without telling us.
+		// The folder that has the user id was removed, but not by RemoveDir.
 	}
 	if err := t.lockLocked(uid, unix.F_WRLCK); err != nil {
 		return err

@@ -92,7 +92,7 @@ exec `+chromium+` "$@"`)
 }
 
 // TestNoProcessOutlivesItsChromium checks that a process that left Chromium's
-// group ends with it, by a crash and by a close.
+// group is ended when Chromium crashes or is closed.
 func TestNoProcessOutlivesItsChromium(t *testing.T) {
 	needRoot(t)
 	for name, end := range map[string]func(p *browser.Process){
@@ -130,9 +130,9 @@ func waitForPID(t *testing.T, p *browser.Process) (pid int) {
 	return pid
 }
 
-// TestReuseWhileAProcessSwapsFolders checks that a process of Chromium's former
-// life, which swaps folders of the profile for links, makes root neither hand
-// over nor write to what the links point to.
+// TestReuseWhileAProcessSwapsFolders checks that root neither gives away nor writes
+// to the targets of links, while a process of the profile's former Chromium
+// replaces folders of the profile with links.
 func TestReuseWhileAProcessSwapsFolders(t *testing.T) {
 	needRoot(t)
 	target, check := rootsFolder(t)
@@ -207,8 +207,8 @@ func TestReuseKeepsTheOwners(t *testing.T) {
 	}
 }
 
-// TestUserWithProcessesIsNotGiven checks that a Chromium gets a user that nobody
-// has, and that others' processes go on running.
+// TestUserWithProcessesIsNotGiven checks that a Chromium gets a user id that no
+// process has, and that other users' processes go on running.
 func TestUserWithProcessesIsNotGiven(t *testing.T) {
 	needRoot(t)
 	const first, last = 60578, 61183

@@ -28,7 +28,7 @@ func TestUserAgent(t *testing.T) {
 }
 
 // TestUserAgentOfASilentExecutable checks that an executable that never prints
-// its version delays its start only for a moment.
+// its version delays the start only for a moment.
 func TestUserAgentOfASilentExecutable(t *testing.T) {
 	_, err := browser.Launch(t.Context(), browser.LaunchOptions{Dir: t.TempDir(), ExecPath: script(t, `[ "$1" = --version ] && { sleep 1000 & wait; }; exit 5`)})
 	if err == nil || !strings.Contains(err.Error(), "exit status 5") {

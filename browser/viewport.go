@@ -13,7 +13,7 @@ import (
 // the window.
 type Viewport struct {
 	Width, Height     int
-	Screen            Size    // size of the screen that the page sees; default: its own
+	Screen            Size    // size of the screen that the page sees; default: the viewport's size
 	DeviceScaleFactor float64 // default 1
 	IsMobile          bool    // meta viewport tag, overlay scrollbars
 	HasTouch          bool

@@ -28,9 +28,9 @@ type Worker struct {
 	requests   *Page       // for a service worker: it holds the requests, which belong to no page
 	attachment *attachment // nil for a service worker that has not been used yet
 	attaching  bool
-	pending    *World // its world until its script has run
+	pending    *World // its world, which may not be ready for calls yet
 	loaded     bool   // its script has run
-	world      *World // its world after that
+	world      *World // its world, once it is ready for calls
 	told       bool
 	gone       bool
 }
@@ -111,8 +111,8 @@ func (w *Worker) attachLocked() {
 }
 
 // newServiceSessionLocked handles a session with a service worker, and keeps it
-// if it was requested, or if the worker's context ends with its owner. In the
-// latter case the worker is known before its first line runs.
+// if it was requested, or if NewContext opened the worker's context. In the latter
+// case the worker is known before its first line runs.
 func (b *Browser) newServiceSessionLocked(s *cdp.Session, info *target.Info) bool {
 	w := b.serviceWorkerLocked(info)
 	if w.attachment != nil || !w.attaching && !w.context.owned {
@@ -123,8 +123,8 @@ func (b *Browser) newServiceSessionLocked(s *cdp.Session, info *target.Info) boo
 	return true
 }
 
-// serviceWorkerLocked returns the service worker of a target, and reports a new
-// one.
+// serviceWorkerLocked returns the service worker of a target. It adds and reports
+// the worker if it is new.
 func (b *Browser) serviceWorkerLocked(info *target.Info) *Worker {
 	for _, w := range b.workers {
 		if w.page == nil && w.id == info.TargetID {
@@ -164,15 +164,15 @@ func (b *Browser) newWorkerLocked(parent *attachment, s *cdp.Session, info *targ
 	w.enterLocked(&attachment{browser: b, session: s, root: proto.FrameID(info.TargetID), parent: parent})
 }
 
-// worldLocked handles a worker's execution context, after which the worker is ready
-// for calls.
+// worldLocked handles a worker's new execution context, which may make the worker
+// ready for calls.
 func (w *Worker) worldLocked(world *World) {
 	w.attachment.worlds[world.uniqueID] = world
 	w.pending = world
 	w.readyLocked()
 }
 
-// scriptLoadedLocked handles that a worker's script has run.
+// scriptLoadedLocked handles the event that a worker's script has run.
 func (a *attachment) scriptLoadedLocked(inspector.EventWorkerScriptLoaded) {
 	if a.worker != nil {
 		a.worker.loaded = true
@@ -180,9 +180,10 @@ func (a *attachment) scriptLoadedLocked(inspector.EventWorkerScriptLoaded) {
 	}
 }
 
-// readyLocked makes a worker ready for calls once its script has run.
+// readyLocked makes a worker ready for calls once it has a world. A web worker's
+// script must also have run.
 func (w *Worker) readyLocked() {
-	if w.pending == nil || !w.loaded && w.page != nil { // a service worker may be called only after that
+	if w.pending == nil || !w.loaded && w.page != nil { // a service worker's script may have run before its session began
 		return
 	}
 	w.world = w.pending

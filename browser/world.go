@@ -54,7 +54,7 @@ type worldValue struct {
 // World returns the execution context of the frame's current document. It waits
 // if there is none, and while the frame navigates, because Chromium then holds
 // back commands for the frame (RenderFrameDevToolsAgentHost suspends its
-// sessions), and their document may be gone afterwards.
+// sessions), and the document may be gone afterwards.
 func (f *Frame) World(ctx context.Context, kind Kind) (*World, error) {
 	var w *World
 	err := f.page.browser.await(ctx, func() (bool, error) {
@@ -273,8 +273,8 @@ type contextData struct {
 	FrameID   proto.FrameID `json:"frameId"`
 }
 
-// worldCreatedLocked handles a new execution context, if it is one of the frame's
-// two worlds. Other clients create worlds, too.
+// worldCreatedLocked handles a new execution context, if it is a worker's or one
+// of a frame's two worlds. Other clients create worlds, too.
 func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) {
 	if a.worker != nil {
 		a.browser.generation++

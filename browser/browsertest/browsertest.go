@@ -78,8 +78,8 @@ func Start(t testing.TB) *browser.Process {
 	return shared.process
 }
 
-// Launch starts a Chromium for this test alone. The end of the test ends it and
-// removes its folder. An empty Dir becomes a folder of the test.
+// Launch starts a Chromium for this test alone, and ends it at the end of the test.
+// If Dir is empty, the Chromium gets a folder that is then removed.
 func Launch(t testing.TB, o browser.LaunchOptions) *browser.Process {
 	t.Helper()
 	if o.Dir == "" {
