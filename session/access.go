@@ -37,9 +37,8 @@ func (v *Viewer) maySee() bool {
 	return t != nil && t.ID() == v.takeover
 }
 
-// mayAnswer returns an error unless the viewer may answer questions of pages.
-// Nobody may change a page behind the back of the person or the program in
-// control.
+// mayAnswer returns an error unless the viewer may answer pages' questions.
+// While another person or a program is in control, it may not.
 func (v *Viewer) mayAnswer() error {
 	if err := v.may(); err != nil {
 		return err
@@ -68,7 +67,7 @@ func (v *Viewer) holds(epoch uint64) error {
 }
 
 // controls returns an error unless the viewer is in control now. It is for
-// actions without an epoch.
+// actions without an epoch, and for a first check before an action is prepared.
 func (v *Viewer) controls() error {
 	if err := v.may(); err != nil {
 		return err

@@ -12,9 +12,10 @@ import (
 const actTimeout = 10 * time.Second
 
 // Control takes or releases control, or refuses to give it to the person who
-// asks. If nobody or a program has control, it is taken at once. If a person has
-// it, that person is asked, and yields after a moment. A guest with a takeover's
-// link may take it while the takeover is open.
+// asks. If nobody or a program has control, it is taken at once. If a person
+// has it, that person is asked, and loses it after Options.AskTimeout unless
+// they refuse. A guest with a takeover's link may take it while the takeover is
+// open.
 func (v *Viewer) Control(action string) error {
 	switch action {
 	case "take":
@@ -67,7 +68,7 @@ func (v *Viewer) Text(t Text, epoch uint64) error {
 	})
 }
 
-// Compose shows text of an input method that is not committed yet; see Mouse.
+// Compose shows an input method's text before it is committed; see Mouse.
 func (v *Viewer) Compose(c Compose, epoch uint64) error {
 	return v.dispatch(epoch, c.Validate, func(at aim) error { return at.input.Compose(c) })
 }

@@ -14,8 +14,8 @@ import (
 	"takeover/text"
 )
 
-// actor is a program that acts in a session: its name for others, and its client
-// with its pages and handles.
+// actor is a program that acts in a session: the name under which it holds
+// control, and its client, which has its pages and handles.
 type actor struct {
 	holder control.Holder // control.Nobody if the session itself reads a page
 	client *automation.Client
@@ -63,9 +63,9 @@ type action struct {
 	told    map[string]any // the data of its events
 
 	// Set by start, before the operation runs.
-	capture string    // id of the capture with its start event; empty for none
-	started time.Time // zero if it never started
-	waited  atomic.Int64
+	capture string       // id of the capture with its start event; empty for none
+	started time.Time    // zero if it never started
+	waited  atomic.Int64 // nanoseconds spent in admit since the start
 }
 
 // actionKey finds the action in the context of its operation.
@@ -102,7 +102,7 @@ func (a *action) end(err error, params json.RawMessage) {
 
 // noteAction records an event of an operation in a capture: the one with the
 // given id or, if that is empty, the running one. The monitor redacts it. It
-// returns the id of the capture that has the event, or nothing.
+// returns the id of the capture that has the event, or "".
 func (s *Session) noteAction(typ string, data map[string]any, in string) string {
 	ev, err := capture.NewEvent(typ, data)
 	if err == nil {
@@ -121,8 +121,9 @@ func (s *Session) noteAction(typ string, data map[string]any, in string) string 
 // maxTarget bounds the target and the error of an operation in its events, in bytes.
 const maxTarget = 500
 
-// maxContents and maxMessage (bytes) bound the search for an operation's contents
-// in its error. If they are exceeded, the error is not reported.
+// maxContents (number of texts) and maxMessage (bytes) bound the search for an
+// operation's contents in its error. If they are exceeded, the error is not
+// reported.
 const (
 	maxContents = 1000
 	maxMessage  = 64 << 10
@@ -138,8 +139,8 @@ func targetOf(params json.RawMessage) string {
 	return p.URL
 }
 
-// brief redacts a text and then cuts it. After a cut, the beginning of a secret
-// would not be recognized.
+// brief redacts a text and then cuts it. In the opposite order, the cut could
+// leave the beginning of a secret, which would not be recognized.
 func (s *Session) brief(what string) string {
 	return text.Clip(s.monitor.Redactor().Text(what), maxTarget)
 }

@@ -14,7 +14,7 @@ import (
 // a browser.
 type capturing struct {
 	tries           int
-	pause, pauseMax time.Duration // the pause between two tries starts with pause and doubles up to pauseMax
+	pause, pauseMax time.Duration // the time between two tries is pause at first, and doubles up to pauseMax
 	timeout         time.Duration // for one try
 	attach          func(ctx context.Context, m *capture.Monitor, conn *cdp.Conn) error
 }
@@ -45,13 +45,13 @@ func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.S
 
 // attachment records which browser a session's capture is attached to.
 type attachment struct {
-	mu sync.Mutex // held while the capture attaches; guards to
-	to *engine    // the last browser; nil for none
+	mu sync.Mutex // held while the capture attaches; guards the field below
+	to *engine    // the last browser that the capture was attached to; nil for none
 }
 
-// attachMonitor attaches the capture to a browser, once per browser. From then on
-// it collects consoles and errors; everything else is captured only after
-// StartCapture.
+// attachMonitor attaches the capture to a browser, once per browser. From then
+// on, console output and errors are collected; everything else is captured only
+// after StartCapture.
 func (s *Session) attachMonitor(ctx context.Context, eng *engine) error {
 	s.capture.mu.Lock()
 	defer s.capture.mu.Unlock()

@@ -3,7 +3,7 @@ package session
 import "sync"
 
 // changes wakes observers of the session list. It has no queue: a slow observer
-// sees many changes at once.
+// sees many changes as one.
 type changes struct {
 	mu   sync.Mutex    // guards next
 	next chan struct{} // closed at the next change; nil while nobody waits

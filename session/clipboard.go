@@ -21,9 +21,10 @@ const (
 	copyWindow = 10 * time.Second
 )
 
-// Clipboard is a viewer's clipboard action. Copy and cut press the shortcut; the
-// copied text arrives as a ClipboardMessage, like any other copy of a page. Paste
-// puts text or an image on the remote clipboard and presses that shortcut.
+// Clipboard is a viewer's clipboard action. Copy and cut press the shortcut;
+// the copied text arrives as a ClipboardMessage, like any other copy of a page.
+// Paste puts text or an image on the remote clipboard and presses the shortcut
+// for pasting.
 type Clipboard struct {
 	Action string `json:"action"` // copy cut paste
 	Text   string `json:"text"`   // for paste

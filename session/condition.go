@@ -15,8 +15,8 @@ import (
 )
 
 // watchCondition completes a takeover when its condition is met on the active
-// page. The condition is a URL glob (which has a slash and begins with a scheme,
-// "/" or "*"), or a selector that becomes visible.
+// page. The condition is a URL glob (a text that contains "://", or begins with
+// "**" or with one slash), or a selector of an element that becomes visible.
 func (s *Session) watchCondition(t *Takeover, c condition) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	var watch sync.WaitGroup
@@ -62,8 +62,8 @@ type condition struct {
 	pattern *urlglob.Pattern // nil for a selector
 }
 
-// selectorPatience bounds how long a page may take to check a selector. Only
-// pages can check them, and a busy page is not waited for.
+// selectorPatience bounds how long a page may take to check a selector. Only a
+// page can check a selector, and the request must not wait for a busy page.
 const selectorPatience = 2 * time.Second
 
 // readCondition parses an until condition. The error is an *invalid.Error.
@@ -151,8 +151,8 @@ func (f *focus) waitForURL(ctx context.Context, pattern *urlglob.Pattern) bool {
 	}
 }
 
-// conditionPause is the pause before a selector is tried again after its page has
-// gone.
+// conditionPause is the pause before a selector is tried again after an error,
+// for example because its page has closed.
 const conditionPause = 250 * time.Millisecond
 
 // waitForSelector waits until an element that matches the selector is visible on

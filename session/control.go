@@ -14,7 +14,7 @@ func (s *Session) newControl() *control.Handover {
 	return control.New(control.Options{
 		AskTimeout: s.services.settings.askTimeout, Grace: s.services.settings.leaseGrace,
 		Before: func(to control.Holder) {
-			if to.IsPerson() { // from the first one on, no key of a person is recorded
+			if to.IsPerson() { // from the person's first key on, no key is recorded
 				s.monitor.PersonControls(true)
 			}
 		},
@@ -114,8 +114,9 @@ func (s *Session) viewerOf(h control.Holder) *Viewer {
 }
 
 // Lost ends the view of a viewer whose connection broke, and releases what it
-// held down. The viewer keeps control for LeaseGrace. A new connection can resume
-// it with the secret word from its HelloMessage.
+// held down. If the viewer was in control, it keeps control for LeaseGrace. A
+// new connection can resume the view with the secret word from its
+// HelloMessage.
 func (v *Viewer) Lost() { v.departure.Do(v.lose) }
 
 // lose ends the view of a viewer whose connection broke. departure calls it.
@@ -143,10 +144,10 @@ func (s *Session) abandon(person control.Holder) {
 	}
 }
 
-// resume gives a new viewer the place of an earlier one: its id, and so its
-// control. word is from the earlier viewer's HelloMessage. If the server has not
-// noticed yet that the old connection is broken, resume ends it. It reports
-// whether there was such a place.
+// resume gives a new viewer the id of an earlier one, and so its control. word
+// is from the earlier viewer's HelloMessage. If the server has not noticed yet
+// that the old connection is broken, resume ends it. It reports whether the
+// earlier viewer could be resumed.
 func (s *Session) resume(v *Viewer, word string) bool {
 	id, secret, _ := strings.Cut(word, ".")
 	person := control.Person(id)

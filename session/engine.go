@@ -100,8 +100,8 @@ func orUnknown(err error) error {
 	return err
 }
 
-// startEngine starts a Chromium and attaches the clients. dir is its folder if it
-// is a restart.
+// startEngine starts a Chromium and attaches the clients. dir is the folder of
+// the session's former Chromium, or empty for the first one.
 func (s *Session) startEngine(dir string) (*engine, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
 	defer cancel()
@@ -253,7 +253,7 @@ func (s *Session) reopen(ctx context.Context, eng *engine) error {
 		if _, err := eng.model.DefaultContext().NewPage(ctx); err != nil {
 			return err
 		}
-		// The page's event has been handled when this returns.
+		// When Do returns, the event of the new page has been handled.
 		if err := eng.model.Do(ctx, func() {}); err != nil {
 			return err
 		}

@@ -41,8 +41,8 @@ var (
 	// ErrSecret is returned for taking a picture while a person types a password,
 	// a code or the number of a card.
 	ErrSecret = errors.New("a person is typing a secret")
-	// ErrTooMany is returned when a session already has as many viewers or
-	// takeovers as it may have.
+	// ErrTooMany is returned when a session already has as many viewers, tabs,
+	// files of guests or permissions as it may have.
 	ErrTooMany = errors.New("too many")
 )
 

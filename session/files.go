@@ -54,9 +54,9 @@ func (s *Session) closeFiles() {
 	}
 }
 
-// ShareFile lets guests who may act fetch a file: one that a page downloaded or a
-// person added. Files that scripts write are only for the operator, also those
-// that replace a shared one.
+// ShareFile lets guests who may act fetch a file: one that a page downloaded or
+// a person added. Files that scripts write are only for the operator, even if
+// they replace a shared one.
 func (s *Session) ShareFile(f files.File) { s.transfers.share(f) }
 
 // FileShared reports whether guests may fetch a file.

@@ -7,17 +7,17 @@ import (
 	"takeover/browser"
 )
 
-// gestures records when people last did something in a session. Idle timeouts,
-// pop-ups, copies, prints and menus use it to decide whether a person wanted what
-// happens now.
+// gestures records when people last did something in a session. Pop-ups,
+// copies, prints and menus use it to decide whether a person wanted what
+// happens now, and idle timeouts to find out whether the session is in use.
 type gestures struct {
-	mu      sync.Mutex // guards what follows
-	used    time.Time  // when anybody last used the session
-	input   time.Time  // when a person in control last sent input, or control last changed
-	pressed time.Time  // when a person last pressed something
-	printed time.Time  // value of pressed when a page last printed
-	page    *browser.Page
-	inPage  time.Time // when a person last pressed something in a page, or answered it
+	mu      sync.Mutex    // guards what follows
+	used    time.Time     // when anybody last used the session
+	input   time.Time     // when a person in control last sent input, or control last changed
+	pressed time.Time     // when a person last pressed something
+	printed time.Time     // value of pressed when a page last printed
+	page    *browser.Page // the last page in which a person pressed something, or whose question a person answered
+	inPage  time.Time     // when a person last pressed something in page, or answered its question
 }
 
 func newGestures(now time.Time) *gestures { return &gestures{used: now} }

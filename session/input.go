@@ -16,11 +16,11 @@ type aim struct {
 // dispatch checks a person's input and writes it to the page that viewers see.
 // Input with an old epoch is dropped without an error.
 //
-// A keystroke holds inputMu until the end, so that no input gets in after the
-// keys of a lost lease were released. Meanwhile it takes the locks of these
-// parts, once each: life, control, stage for the page, the live view for its
-// dispatcher, and gestures; for a viewer who came to help, also takeovers. It
-// does not take the session's mu.
+// A keystroke holds inputMu until the end, so that a viewer who has lost
+// control cannot press anything after its keys were released. Meanwhile it
+// takes the locks of these parts, once each: life, control, stage for the page,
+// the live view for its dispatcher, and gestures; for a viewer who came to
+// help, also takeovers. It does not take the session's mu.
 func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(aim) error) error {
 	if err := validate(); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s *Session) pressed(at aim) {
 	at.eng.asker.press(at.page)
 }
 
-// typed records a person's key before the page gets it.
+// typed records a person's key in a secret field, before the page gets it.
 func (s *Session) typed(k Key, at aim) {
 	if k.Event == "down" {
 		at.eng.asker.typed(at.page, k)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	respondTimeout     = 300 * time.Millisecond // for a page to show that it can be pictured
+	respondTimeout     = 300 * time.Millisecond // for a page to respond before a picture of it is taken
 	keptPictureTimeout = 2 * time.Second
 	keptPictureQuality = 60 // quality of the JPEG
 )
@@ -35,8 +35,8 @@ func (s *Session) LastPicture(ctx context.Context) ([]byte, error) {
 	return s.lastPicture.read(ctx, s.services.archive, s.key())
 }
 
-// Picture returns a JPEG of the page when the run failed. The error is
-// ErrNotFound if there is none.
+// Picture returns a JPEG of the page that was taken when the run failed. The
+// error is ErrNotFound if there is none.
 func (r *Run) Picture(ctx context.Context) ([]byte, error) {
 	return r.picture.read(ctx, r.session.services.archive, r.key())
 }

@@ -57,8 +57,9 @@ func (l *life) enter(status Status) {
 }
 
 // alive returns an *EndedError for a session that has ended or is just ending.
-// The end of the session still finds what a caller adds, if the caller checks
-// alive and adds it under the same lock that the end takes to look for it.
+// A caller that adds something to the session calls alive and adds it under one
+// lock. The session's end takes the same lock to collect what was added, and so
+// misses nothing.
 func (l *life) alive() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,9 +122,9 @@ func (s *Session) run() {
 	defer close(s.life.ended)
 	s.life.work.Go(s.watchClock)
 	err := s.supervise()
-	s.life.end(StatusFailed, errText(err)) // has no effect if the context caused err
+	s.life.end(StatusFailed, errText(err)) // has no effect if the session's context has already ended
 	cause := &endCause{status: StatusFailed, reason: "ended"}
-	_ = errors.As(context.Cause(s.ctx), &cause) // causes are set only by end and by the line above
+	_ = errors.As(context.Cause(s.ctx), &cause) // always succeeds, because only life.end sets causes
 
 	s.life.finish(cause, time.Now().UTC(), err)
 	s.mu.Lock()
@@ -154,8 +155,8 @@ func (s *Session) run() {
 	}
 }
 
-// watchClock ends the session when its time is up or it is idle for too long, but
-// not while a person works in it or a script runs.
+// watchClock ends the session when its time is up or it is idle for too long,
+// but not while a takeover is open, a person works in it or a script runs.
 func (s *Session) watchClock() {
 	for {
 		wait, reason := s.timeLeft(time.Now())
@@ -229,5 +230,5 @@ func errText(err error) string {
 	return err.Error()
 }
 
-// msOf returns a duration in whole milliseconds, as the API has it.
+// msOf returns a duration in whole milliseconds, as in the API.
 func msOf(d time.Duration) int64 { return d.Milliseconds() }

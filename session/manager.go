@@ -212,8 +212,9 @@ func (m *Manager) List() []*Session {
 	return list
 }
 
-// Takeovers returns the takeovers of all sessions that are in the given state, or
-// all for an empty state, oldest first. "pending" means that nobody has answered.
+// Takeovers returns the takeovers of all sessions that are in the given state,
+// or all for an empty state, oldest first. "pending" means that nobody has
+// claimed it yet.
 func (m *Manager) Takeovers(state string) []*Takeover {
 	var list []*Takeover
 	for _, s := range m.List() {
@@ -340,7 +341,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	return errors.Join(m.scripts.Close(), m.browsers.Close())
 }
 
-// Limits counts how often limits are reached.
+// Limits returns the counts of how often limits were reached.
 func (m *Manager) Limits() *limits.Hits { return m.opts.Limits }
 
 func (m *Manager) liveLocked() int {

@@ -17,7 +17,7 @@ type (
 	Text = input.Text
 	// Compose is the unfinished text of an input method.
 	Compose = input.Compose
-	// Touch is a change of fingers.
+	// Touch says which fingers went down, moved or went up.
 	Touch = input.Touch
 	// Drop is a drop of files on the page.
 	Drop = input.Drop

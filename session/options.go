@@ -16,7 +16,7 @@ import (
 	"takeover/store"
 )
 
-// Defaults and limits. Each can be set with an option of the server.
+// Limits, and defaults for options.
 const (
 	DefaultTimeout         = 5 * time.Minute // for a session's life
 	MaxTimeout             = 24 * time.Hour
@@ -31,18 +31,19 @@ const (
 
 	DefaultWidth     = 1280
 	DefaultHeight    = 720
-	minSide, maxSide = 100, 4096
+	minSide, maxSide = 100, 4096 // CSS pixels
 
-	maxViewers    = 100 // of one session
-	maxGuests     = 50  // how many of these viewers may be guests, so that a leaked link cannot lock out others
-	maxTakeovers  = 200 // of one session that are kept
-	maxRuns       = 100 // kept of one session
-	maxReason     = 500 // runes of a takeover's reason
-	maxNote       = 2000
+	maxViewers    = 100  // of one session
+	maxGuests     = 50   // how many of these viewers may be guests, so that a leaked link cannot lock out others
+	maxTakeovers  = 200  // of one session that are kept
+	maxRuns       = 100  // kept of one session
+	maxReason     = 500  // of a takeover's reason, in runes
+	maxNote       = 2000 // of a takeover's note, in runes
 	maxTabs       = browser.MaxPages
-	maxScriptSize = 1 << 20
+	maxScriptSize = 1 << 20 // bytes
 
-	// restarts a Chromium may need within restartWindow before the session ends.
+	// A session ends when its Chromium dies maxRestarts times within
+	// restartWindow.
 	maxRestarts   = 3
 	restartWindow = time.Minute
 )
@@ -68,8 +69,8 @@ type Options struct {
 	Redaction       capture.RedactorOptions // further secrets to remove from events and logs; default: none
 	Limits          *limits.Hits            // counts how often limits are reached; default: one of its own
 	Keep            KeepOptions             // limits of the kept ended sessions
-	Capture         bool                    // makes capture.DefaultConfig and pictures the default of sessions that do not choose
-	Notify          func(Notice)            // receives news for others than viewers; must not block; default: none
+	Capture         bool                    // the default of CreateOptions.Capture
+	Notify          func(Notice)            // receives news for receivers other than viewers; must not block; default: none
 	Logger          *slog.Logger            // default: discard
 }
 
@@ -129,7 +130,7 @@ type Dimensions struct {
 type CreateOptions struct {
 	URL               string // opened first; default about:blank
 	Timeout           time.Duration
-	IdleTimeout       time.Duration // time without viewers, runs or calls; 0: none
+	IdleTimeout       time.Duration // time without viewers, runs or calls; default Options.IdleTimeout
 	Dimensions        Dimensions
 	DeviceScaleFactor float64
 	IsMobile          bool

@@ -45,7 +45,7 @@ func (s *Session) Screenshot(ctx context.Context, format string, fullPage bool) 
 	if err != nil {
 		return nil, "", err
 	}
-	if p.Crashed() { // its size cannot be measured, either
+	if p.Crashed() { // a crashed page can be neither measured nor captured
 		return nil, "", ErrTabCrashed
 	}
 	ctx, cancel := context.WithTimeout(ctx, screenshotTimeout)
@@ -72,8 +72,8 @@ type thumbnail struct {
 	at    time.Time
 }
 
-// Thumbnail returns a small JPEG of the active page. It is at most 5 s old while
-// the session is live. While the browser is away, it is the last one taken.
+// Thumbnail returns a small JPEG of the active page, at most 5 s old. If no
+// picture can be taken now, it returns the last one.
 func (s *Session) Thumbnail(ctx context.Context) ([]byte, string, error) {
 	s.thumb.mu.Lock()
 	defer s.thumb.mu.Unlock()
@@ -158,7 +158,7 @@ func (s *Session) screenshot(ctx context.Context, p *browser.Page, params page.C
 			return nil, err
 		}
 		return nil, ErrNotReady
-	case err == nil && s.veiled(p): // a person started to type one meanwhile
+	case err == nil && s.veiled(p): // a person started to type a secret meanwhile
 		return nil, ErrSecret
 	}
 	return image, err

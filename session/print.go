@@ -19,9 +19,9 @@ const (
 	printWindow = 10 * time.Second
 )
 
-// printed handles a page's window.print(), which would otherwise do nothing: if a
-// person pressed something just before, it makes a PDF of the page for that
-// person. It may run on the model's goroutine.
+// printed handles a page's window.print(), which would otherwise do nothing: if
+// a person is in control and pressed something just before, it makes a PDF of
+// the page for that person. It may run on the model's goroutine.
 func (s *Session) printed(p *browser.Page) {
 	holder := s.control.Holder()
 	if p.Printing() || !holder.IsPerson() || !s.gestures.print(printWindow) {

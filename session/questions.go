@@ -97,7 +97,7 @@ func (s *Session) shownPage() (*browser.Page, context.Context) {
 	return f.page, f.ctx
 }
 
-// resendQuestions sends a viewer who joins the open questions of pages.
+// resendQuestions sends the open questions of pages to a viewer who joins.
 func (s *Session) resendQuestions(v *Viewer) {
 	for _, m := range s.questions.Messages(v.role != RoleView) {
 		v.send("", m)
@@ -138,8 +138,8 @@ func (v *Viewer) Auth(ctx context.Context, id string, accept bool, username, pas
 
 // Permission answers a permission message. With allow, the site gets the
 // permission, and the page is loaded again. place, for geolocation, becomes the
-// position of all pages that may know it; nil means that the position is unknown.
-// See Dialog for who may answer.
+// position of all pages that may know it. With nil, an earlier position stays;
+// if there is none, the position is unknown. See Dialog for who may answer.
 func (v *Viewer) Permission(ctx context.Context, id string, allow bool, place *Place) error {
 	if err := v.mayAnswer(); err != nil {
 		return err

@@ -109,8 +109,8 @@ func (s *Session) firstRecord() {
 	}
 }
 
-// fitInfo cuts the parts whose length pages choose: icons, and tabs that were not
-// shown.
+// fitInfo cuts the parts whose length pages choose, if they are too long:
+// icons, and tabs that were not shown.
 func fitInfo(info *Info) {
 	size := 0
 	for _, t := range info.Tabs {
@@ -144,7 +144,7 @@ func (t *Takeover) write(ctx context.Context) (int, error) {
 }
 
 // withoutSecret returns a takeover in the form that is kept: without the secret
-// of its link, and with shortened texts from pages.
+// of its link, and with as many names of cookies as fit.
 func withoutSecret(info TakeoverInfo) TakeoverInfo {
 	info.URL, _, _ = strings.Cut(info.URL, "#")
 	if c := info.Changes; c != nil {

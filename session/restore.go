@@ -17,11 +17,12 @@ import (
 	"takeover/store"
 )
 
-// reasonRestart is the reason why sessions ended that were live when the process
-// was killed.
+// reasonRestart is the reason for the end of sessions that were live when the
+// process was killed.
 const reasonRestart = "the server was restarted"
 
-// openStore opens the store and lists the sessions of earlier processes.
+// openStore opens the events, the archive and the links in the store, and adds
+// the sessions of earlier processes to the manager.
 func (m *Manager) openStore(s *store.Store) error {
 	ctx, cancel := context.WithTimeout(context.Background(), store.OpenTimeout)
 	defer cancel()
@@ -48,8 +49,8 @@ func (m *Manager) openStore(s *store.Store) error {
 	return nil
 }
 
-// restore lists the sessions of earlier processes in their final state. Sessions
-// that were live count as ended.
+// restore adds the sessions of earlier processes to the manager, in their final
+// state. Sessions that were live count as ended.
 func (m *Manager) restore(ctx context.Context) error {
 	now := time.Now().UTC()
 	if err := archive.Read(ctx, m.archive, archive.Sessions, func(_ archive.Key, r sessionRecord) (int, error) {
@@ -135,7 +136,7 @@ func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Tim
 	return s
 }
 
-// restoreRun lists a run of an earlier session.
+// restoreRun adds a run to a session of an earlier process.
 func (s *Session) restoreRun(record runRecord, now time.Time) {
 	info := record.RunInfo
 	r := &Run{session: s, archived: true, detailBytes: record.DetailBytes, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: info}
@@ -152,7 +153,7 @@ func (s *Session) restoreRun(record runRecord, now time.Time) {
 	s.runs.restore(r)
 }
 
-// restoreTakeover lists a takeover of an earlier session.
+// restoreTakeover adds a takeover to a session of an earlier process.
 func (s *Session) restoreTakeover(info TakeoverInfo, now time.Time) {
 	t := &Takeover{session: s, ended: make(chan struct{}), info: info}
 	close(t.ended)

@@ -169,7 +169,8 @@ func (r *Run) Stream(ctx context.Context) iter.Seq2[RunEvent, error] {
 	}
 }
 
-// addLocked appends a message to the stream. The last message is always kept.
+// addLocked appends a message to the stream. The end message is kept even if
+// there are too many others.
 func (r *Run) addLocked(typ string, data any) {
 	r.archive()
 	if len(r.events) >= maxRunEvents && typ != "end" {
@@ -195,8 +196,8 @@ func (r *Run) setStatus(status RunStatus) {
 }
 
 // StartRun runs a script in the session. Only one runs at a time; starting
-// another returns ErrRunning. The run continues when ctx ends. If the script is
-// refused before it starts, StartRun returns a failed run.
+// another returns ErrRunning. The run ends with the session at the latest. If
+// the script is refused before it starts, StartRun returns a failed run.
 func (s *Session) StartRun(o RunOptions) (*Run, error) {
 	if err := checkRun(&o); err != nil {
 		return nil, err
@@ -212,7 +213,7 @@ func (s *Session) StartRun(o RunOptions) (*Run, error) {
 			return nil, err
 		}
 		if last != nil {
-			<-last.done // its end can be read a moment before the session is free
+			<-last.done // its status shows the end a moment before the session can run another script
 		}
 		eng, err = s.claimRun(r)
 	}
@@ -254,7 +255,7 @@ func (r *Run) refused(err error) (*Run, error) {
 	r.info.Error = r.error(bad)
 	r.mu.Unlock()
 	r.said.End(r.head())
-	r.session.clearRun() // before those who may start the next run learn of the end
+	r.session.clearRun() // before the end message, whose receivers may start the next run
 	r.session.keepRun(r)
 	info := r.Info()
 	r.mu.Lock()
@@ -325,7 +326,7 @@ func (r *Run) finish() {
 	r.said.End(r.head())
 	info := r.Info()
 	s.broadcast("run", r.brief())
-	s.clearRun() // before those who may start the next run learn of the end
+	s.clearRun() // before the end message, whose receivers may start the next run
 	r.mu.Lock()
 	r.addLocked("end", info)
 	r.mu.Unlock()

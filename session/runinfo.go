@@ -40,7 +40,7 @@ type RunLog struct {
 	TS    time.Time `json:"ts"`
 }
 
-// RunStep is an API call of the script.
+// RunStep is a call that the script made to the script API.
 type RunStep struct {
 	Title      string    `json:"title"`
 	StartedAt  time.Time `json:"startedAt"`

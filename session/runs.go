@@ -40,7 +40,8 @@ func (l *runs) clear() {
 	l.running = nil
 }
 
-// add lists a run. It returns the oldest run if that was dropped for it, or nil.
+// add adds a run to the list. If the oldest run was dropped to make room, add
+// returns it.
 func (l *runs) add(r *Run) (dropped *Run) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +52,7 @@ func (l *runs) add(r *Run) (dropped *Run) {
 	return dropped
 }
 
-// restore lists a run of an earlier process.
+// restore adds a run of an earlier process to the list.
 func (l *runs) restore(r *Run) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +92,7 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 	return eng, nil
 }
 
-// keepRun lists a run that has started or was refused.
+// keepRun adds a run that has started or was refused to the session's runs.
 func (s *Session) keepRun(r *Run) {
 	r.archive()
 	if dropped := s.runs.add(r); dropped != nil {

@@ -6,7 +6,7 @@ import (
 	"takeover/browser"
 )
 
-// secretTyped records the content of a secret field, unless a script entered it.
+// secretTyped records the content of a secret field if a person is in control.
 // It may run on the model's goroutine.
 func (s *Session) secretTyped(_ *browser.Page, value string) {
 	if holder := s.control.Holder(); holder.IsPerson() {

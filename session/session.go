@@ -45,9 +45,9 @@ type Session struct {
 
 	ctx context.Context // ends with the session; its cause is an *endCause
 
-	tellMu sync.Mutex // orders messages to viewers: held while state is read and queued, never across I/O; taken before mu
+	tellMu sync.Mutex // keeps messages to viewers in order: held while a state is read and its message queued, never across I/O; taken before mu
 
-	inputMu sync.Mutex // held while input is checked and queued, and while it is released
+	inputMu sync.Mutex // held while input is checked and queued, and while held keys and buttons are released
 
 	mu        sync.Mutex // guards what follows; never held across I/O
 	metadata  map[string]any
@@ -93,11 +93,12 @@ func (s *Session) ID() string { return s.id }
 // hit counts that a limit was reached.
 func (s *Session) hit(limit limits.Name) { s.services.settings.limits.Add(limit, 1) }
 
-// Monitor captures the browser's events. StartCapture starts it.
+// Monitor returns the monitor, which captures the browser's events after
+// StartCapture.
 func (s *Session) Monitor() *capture.Monitor { return s.monitor }
 
-// Journal reads the session's events, including those that its ring no longer
-// holds.
+// Journal returns the session's journal, which reads events, including those
+// that the ring no longer holds.
 func (s *Session) Journal() *journal.Journal { return s.journal }
 
 // Ended returns a channel that is closed when the session is over and all its

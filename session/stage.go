@@ -94,17 +94,19 @@ func (g *stage) refocus() {
 	}
 }
 
-// newPage says why a new page may take the place of the shown one.
+// newPage says what decides whether a new page may take the place of the shown
+// one.
 type newPage struct {
 	person bool                    // a person is in control
-	wanted func(at time.Time) bool // reports whether the person pressed in the opener just before
+	wanted func(at time.Time) bool // reports whether the person pressed something in the opener shortly before at
 }
 
 // mayShowLocked reports whether a new page takes the place of the shown one.
-// Pages may open others at any time, so that scripts find them. But what a person
-// types must not go to a page that the person did not ask for. When a person
-// opens a page by a click with a modifier key, Chromium names no opener, so the
-// page stays in the background, as in any browser.
+// While no person is in control, it does, unless a page other than the shown
+// one opened it. But what a person types must not go to a page that the person
+// did not ask for. When a person opens a page by a click with a modifier key,
+// Chromium names no opener, so the page stays in the background, as in any
+// browser.
 func (g *stage) mayShowLocked(p *browser.Page, n newPage) bool {
 	at, opened := p.Opened()
 	switch {
@@ -134,7 +136,7 @@ func (g *stage) add(eng *engine, p, opener *browser.Page, n newPage) (added Tab,
 	switch {
 	case restored && t.Tab.Tab == active, !restored && g.mayShowLocked(p, n):
 		g.showLocked(eng, t)
-	case g.focus != nil: // Chromium has put the new page in front of it
+	case g.focus != nil: // Chromium has put the new page in front of the shown one
 		g.focus.page.BringToFront()
 	}
 	return t.Tab, url, true
@@ -255,7 +257,7 @@ type tabList struct {
 
 	opening int // number of tabs that people are opening now
 
-	refusedAt time.Time // when viewers were last notified that pages open too many
+	refusedAt time.Time // when viewers were last told that a page wanted to open one tab too many
 }
 
 // tab is a page and its number.
@@ -340,7 +342,8 @@ type focus struct {
 	cancel context.CancelFunc
 }
 
-// maxTitle bounds the titles that viewers receive, because pages choose them.
+// maxTitle bounds the titles that viewers receive, in bytes, because pages
+// choose them.
 const maxTitle = 500
 
 func (t *tab) describe(p *browser.Page) {

@@ -38,7 +38,8 @@ type TakeoverOptions struct {
 	RunID       string        // the run that makes the request, if any
 }
 
-// Changes lists what changed while a person worked: names without values.
+// Changes says what changed while a person worked. It has the names of the
+// cookies that were set, but not their values.
 type Changes struct {
 	URLBefore  string   `json:"urlBefore"`
 	URLAfter   string   `json:"urlAfter"`
@@ -58,7 +59,7 @@ type TakeoverInfo struct {
 	CreatedAt   time.Time     `json:"createdAt"`
 	Deadline    time.Time     `json:"deadline"`
 	ClaimedBy   string        `json:"claimedBy"` // empty while nobody claimed it
-	ClaimedAt   *time.Time    `json:"claimedAt"` // when somebody first claimed it; null again when that person has left
+	ClaimedAt   *time.Time    `json:"claimedAt"` // when somebody first claimed it; null again when the claimer has left and nobody else has claimed it
 	EndedAt     *time.Time    `json:"endedAt"`
 	Note        string        `json:"note"`
 	URL         string        `json:"url"`
@@ -123,8 +124,8 @@ func (t *Takeover) Claim(by string) error {
 	}
 }
 
-// unclaim takes the takeover from a claimer who is gone. It goes to the person in
-// control, if any; otherwise everybody is asked again.
+// unclaim takes the takeover from a claimer who is gone. The person in control
+// gets it, if there is one; otherwise everybody is asked again.
 func (t *Takeover) unclaim(by control.Holder) {
 	s := t.session
 	if holder := s.control.Holder(); holder.IsPerson() && t.Info().ClaimedBy == by.String() {
@@ -227,14 +228,14 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	return nil
 }
 
-// linkGrace is how long the link of a takeover outlives its deadline. Until then,
-// a late visitor reads that the deadline has passed, and not that the link is
-// wrong.
+// linkGrace is how long the link of a takeover outlives its latest possible
+// deadline. Until then, a late visitor reads that the deadline has passed, and
+// not that the link is wrong.
 const linkGrace = 5 * time.Minute
 
 // addLink creates the share link of a takeover, so that everybody who gets the
-// URL can use it. The server decides who may see the URL, because it opens the
-// takeover.
+// URL can use it. The URL opens the takeover, so the server decides who may see
+// it.
 func (t *Takeover) addLink() {
 	_, secret, err := t.session.CreateLink(links.Options{Role: RoleTakeover, Takeover: t.ID(), ExpiresIn: MaxTakeoverTimeout + linkGrace, CreatedBy: "takeover"})
 	if err != nil { // if there are too many links, a person needs a key

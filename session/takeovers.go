@@ -21,9 +21,9 @@ type takeovers struct {
 	list []*Takeover // oldest first
 }
 
-// begin adds a takeover and starts its time, unless another one is open or the
-// session is over. If the oldest takeover was dropped to make room, begin returns
-// it.
+// begin adds a takeover and starts its timer, unless another one is open or the
+// session is over. If the oldest takeover was dropped to make room, begin
+// returns it.
 func (l *takeovers) begin(t *Takeover, session *life) (oldest *Takeover, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,7 +218,8 @@ func (s *Session) snapshot() snapshot {
 	return snapshot{url: info.URL, cookies: s.cookieHashes()}
 }
 
-// changesSince returns what has changed: names, never values.
+// changesSince returns the addresses before and after, the title after, and the
+// names of the cookies that were set, without their values.
 func (s *Session) changesSince(before snapshot) *Changes {
 	info := s.Info()
 	c := &Changes{URLBefore: s.monitor.Redactor().Text(before.url), URLAfter: info.URL, TitleAfter: info.Title, CookiesSet: []string{}}

@@ -18,9 +18,9 @@ const (
 	maxShared = 2 * files.DefaultCount
 	// maxGuestFiles bounds the number of files that guests add to a session.
 	maxGuestFiles = 200
-	// guestShare is the divisor of the free space that gives the maximum size of
-	// a guest's file, and of the folder's size that gives the maximum of all their
-	// files, so that guests never fill a session's folder.
+	// guestShare limits guests to a part of a session's folder: one file to
+	// 1/guestShare of the free space, and all their files to 1/guestShare of
+	// the folder's size.
 	guestShare = 2
 )
 
@@ -90,8 +90,8 @@ func (t *transfers) admitGuestFile() error {
 	return nil
 }
 
-// chargeGuest counts bytes that a guest adds, or gives back negative ones. It
-// returns false if guests would exceed their share of a folder.
+// chargeGuest counts bytes that a guest adds. A negative number gives bytes
+// back. It returns false if guests would exceed their share of a folder.
 func (t *transfers) chargeGuest(bytes, capacity int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -39,7 +39,7 @@ type Viewer struct {
 	ctx    context.Context // ends with the viewer
 	cancel context.CancelFunc
 
-	departure sync.Once // Leave or Lost; a second call waits for the first, so that its seat is there
+	departure sync.Once // runs Leave or Lost; a second call waits for the first, so that resume finds the seat that Lost keeps
 
 	mu   sync.Mutex // guards what follows
 	seen *place     // nil while it sees nothing
@@ -51,7 +51,7 @@ type Viewer struct {
 type place struct {
 	focus               *focus
 	sub                 *screencast.Subscription // ends when the focus or the viewer ends
-	offFocus, offViewer func() bool              // undo the two links to sub's context
+	offFocus, offViewer func() bool              // stop sub from closing when the focus or the viewer ends
 }
 
 // lookAt joins the cast of f.
@@ -69,7 +69,7 @@ func (p *place) close() {
 	}
 }
 
-// Picture is a picture for a viewer. Release it when it is written.
+// Picture is a picture for a viewer. Release it after writing it.
 type Picture struct {
 	*screencast.Frame
 	Tab uint32
@@ -86,7 +86,7 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 	resumed := o.Resume != "" && s.resume(v, o.Resume)
 	if err := s.welcome(v); err != nil {
 		v.cancel()
-		if resumed { // drop the earlier viewer's place, as if nobody had returned
+		if resumed { // give up what the earlier viewer had, as if nobody had returned
 			s.control.Release(v.holder())
 			s.abandon(v.holder())
 		}
@@ -238,7 +238,8 @@ func (v *Viewer) NextPicture(ctx context.Context) (Picture, error) {
 // watchPause is the pause before a page that could not be watched is tried again.
 const watchPause = 250 * time.Millisecond
 
-// watch returns what the session now shows, and the viewer's place at its cast.
+// watch waits for a page that the viewer may see, and returns it with the
+// viewer's subscription to its cast.
 func (v *Viewer) watch(ctx context.Context) (*focus, *screencast.Subscription, error) {
 	for {
 		if v.ctx.Err() != nil {
@@ -323,7 +324,8 @@ func (v *Viewer) CastStats() screencast.Stats {
 // back. It may be called again.
 func (v *Viewer) Leave() { v.departure.Do(func() { v.leave(true) }) }
 
-// leave ends the view. departure calls it.
+// leave ends the view, and with giveBack also the viewer's control. departure
+// calls it.
 func (v *Viewer) leave(giveBack bool) {
 	s := v.session
 	v.mu.Lock()

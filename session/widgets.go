@@ -20,7 +20,7 @@ type CursorMessage struct {
 	Cursor string `json:"cursor"` // one of widget.Cursors
 }
 
-// shown returns what viewers see, if its browser still runs.
+// shown returns what viewers see, or nil while there is no browser or no page.
 func (s *Session) shown() *focus {
 	f, _ := s.stage.shown()
 	return f
