@@ -201,7 +201,7 @@ func (a *Archive) next(now time.Time) (key Key, job *waitingJob, wait time.Durat
 			delete(a.rests, key)
 		}
 	}
-	wait = time.Hour // a token arrives earlier
+	wait = time.Hour // put ends the wait earlier
 	for key, job := range a.jobs {
 		left := a.rests[key].until.Sub(now)
 		if left <= 0 {
@@ -326,8 +326,9 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Set writes the record of a key as JSON and returns its length in bytes. Records
-// hold at most MaxRecord bytes; SetDetails takes longer values. Call it in a Job.
+// Set writes the record of a key as JSON and returns its length in bytes.
+// Records hold at most MaxRecord bytes; SetDetails takes longer values. Call
+// Set in a Job.
 func (a *Archive) Set(ctx context.Context, key Key, record any) (int, error) {
 	return a.tables.set(ctx, key, record)
 }
