@@ -58,8 +58,9 @@ func New(o Options) *Log {
 	return &Log{options: o, titles: map[string]string{}}
 }
 
-// Realm adds a realm to a target, whose kind is page or one of the worker kinds.
-// It returns nil when there are too many realms; a nil realm keeps no events.
+// Realm adds a realm to a target. kind is page or one of the kinds of workers.
+// Realm returns nil when there are too many realms; a nil realm keeps no
+// events.
 func (l *Log) Realm(target, kind, address string) *Realm {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +93,7 @@ func (l *Log) writeLocked(at time.Time, text string) {
 	at = at.UTC()
 	i := len(l.written)
 	for i > 0 && l.written[i-1].at.After(at) {
-		i-- // a section that waited for others may have begun earlier
+		i-- // a section may be written later than others that are newer
 	}
 	l.written = slices.Insert(l.written, i, section{at, text})
 	for l.bytes += len(text); l.bytes > maxWritten && len(l.written) > 1; {
@@ -102,7 +103,8 @@ func (l *Log) writeLocked(at time.Time, text string) {
 	}
 }
 
-// flushLocked writes the events outside runs that have waited long enough.
+// flushLocked writes the events outside runs that have waited long enough, or
+// all of them.
 func (l *Log) flushLocked(now time.Time, all bool) {
 	for _, r := range l.realms {
 		switch {
@@ -115,8 +117,9 @@ func (l *Log) flushLocked(now time.Time, all bool) {
 	}
 }
 
-// Markdown returns the whole log: the finished sections, and the current run. The
-// run supplies the head of its own section.
+// Markdown returns the whole log: the finished sections, and the current run.
+// running returns the head of the current run's section; nil leaves that
+// section out.
 func (l *Log) Markdown(running func() Head) string {
 	l.mu.Lock()
 	l.flushLocked(l.options.Now(), false)

@@ -43,7 +43,7 @@ type Realm struct {
 	second   time.Time
 	inSecond int // number of events in that second
 	closed   bool
-	closing  string // its name, if it ended during a run
+	closing  string // its name when it was closed; empty before
 }
 
 // Moved sets the URL of the realm.
@@ -121,7 +121,7 @@ func (r *Realm) putLocked(k *kept) {
 	if len(r.loose) > 0 && k.at.Sub(r.loose[0].at) >= flushAfter {
 		r.flushLocked(r.loose[0].at.Add(flushAfter))
 		if k.excess > 0 {
-			r.excess = k // the first dropped event
+			r.excess = k // flushLocked has forgotten it
 		}
 	}
 	if r.loose = r.appendLocked(r.loose, k); len(r.loose) >= flushAt {
@@ -149,8 +149,8 @@ func (r *Realm) flushLocked(at time.Time) {
 	r.loose, r.excess = nil, nil
 }
 
-// nameLocked returns the title of the page, or its host and path. The text is
-// hostile, so characters with a meaning in Markdown are removed.
+// nameLocked returns the title of the page, or its host and path. The text may
+// be hostile, so characters with a meaning in Markdown are removed.
 func (r *Realm) nameLocked() string {
 	if r.closing != "" {
 		return r.closing
@@ -170,8 +170,8 @@ func (r *Realm) nameLocked() string {
 	return text.Clip(name, maxName)
 }
 
-// plain removes invisible characters, and those with a meaning in Markdown, from
-// a name.
+// plain replaces control characters, and those with a meaning in Markdown, with
+// a space.
 func plain(c rune) rune {
 	if unicode.IsControl(c) || strings.ContainsRune("*`_<>[]\\\u2028\u2029\u007f", c) {
 		return ' '

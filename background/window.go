@@ -17,7 +17,7 @@ const (
 	shownWhole = 10
 	shownLast  = 8
 
-	// maxSections bounds the realms of one run.
+	// maxSections bounds the realms whose output is kept after a run.
 	maxSections = 16
 	// Unnamed is the name of a page that has neither title nor URL.
 	Unnamed = "page"
@@ -65,7 +65,8 @@ type Head struct {
 	Error    string // with its stack; shown instead of the result
 }
 
-// partsLocked returns the realms with output, the run's own first.
+// partsLocked returns the output of each realm that has any, in order of the
+// realms' start.
 func (w *Window) partsLocked() []part {
 	if w.ended {
 		return w.parts
