@@ -70,12 +70,12 @@ type heardCopy struct {
 	TooLong bool   `json:"tooLong"`
 }
 
-// Open creates the page. It calls attached with the page's session before the
-// first event of that session arrives; pass those events to HandleEvent. It calls
-// copied, on a goroutine of the Clipboard, with the text that is already on the
-// clipboard, and then whenever a page of this Chromium puts text there. SetText
-// and SetImage do not cause a call. When texts arrive in quick succession, only
-// the newest is reported.
+// Open creates the hidden page. It calls attached with the page's session
+// before the first event of that session arrives; pass those events to
+// HandleEvent. It calls copied, on a goroutine of the Clipboard, with the text
+// that is already on the clipboard, and then whenever a page of this Chromium
+// puts text there. SetText and SetImage do not cause a call. When texts arrive
+// in quick succession, only the newest is reported.
 func Open(ctx context.Context, client *cdp.Client, attached func(*Clipboard), copied func(text string, err error)) (*Clipboard, error) {
 	c := &Clipboard{copied: copied, news: make(chan heardCopy, 1), there: make(chan struct{}), done: make(chan struct{})}
 	if err := c.open(ctx, client, attached); err != nil {
@@ -114,8 +114,8 @@ func (c *Clipboard) open(ctx context.Context, client *cdp.Client, attached func(
 	if err := c.navigate(ctx); err != nil {
 		return err
 	}
-	// The document is in another renderer than before, which does not know the
-	// binding.
+	// The navigation has put the document into another renderer, which would
+	// not know a binding that was added earlier.
 	if _, err := cdp.Call(ctx, c.session, runtime.AddBinding, runtime.AddBindingParams{Name: heard}); err != nil {
 		return err
 	}
@@ -177,7 +177,8 @@ func (c *Clipboard) HandleEvent(ev cdp.Event) {
 	}
 }
 
-// answer answers the request for the page itself, and refuses everything else.
+// answer answers a request of the page, which is for its document, with an
+// empty document.
 func (c *Clipboard) answer(id fetch.RequestID) {
 	// An error means that the page is gone, which Open and write will notice.
 	_ = cdp.Send(c.session, fetch.FulfillRequest, fetch.FulfillRequestParams{
@@ -241,8 +242,8 @@ func (c *Clipboard) evaluate(ctx context.Context, expression string) error {
 	return nil
 }
 
-// Close closes the page and waits for the goroutine. After it returns, the
-// callback is not called again, so the callback must not call Close. Close may be
+// Close waits for a running callback, which therefore must not call Close, and
+// closes the page. After Close, the callback is not called again. Close may be
 // called again.
 func (c *Clipboard) Close() {
 	c.end.Do(func() { close(c.done) })
