@@ -32,8 +32,10 @@ var (
 	ErrKept = errors.New("the person in control keeps it for now")
 )
 
-// Options are the functions and times of a Handover. All functions are required.
-// Except for Before, they are called without a lock held.
+// Options are the functions and times of a Handover. All functions are
+// required. Before and Changed must not change the lease: Before is called
+// under its lock, and Changed while other changes wait. The others are called
+// without a lock held.
 type Options struct {
 	AskTimeout time.Duration // default DefaultAskTimeout
 	Grace      time.Duration // default DefaultGrace
@@ -50,10 +52,10 @@ type Options struct {
 	Gone    func(person Holder)      // a person left while getting control, or did not return in time, and is not in control
 }
 
-// Handover is a lease that passes between people. A person who wants control asks
-// the person in control, who yields after a moment. A person whose connection
-// broke keeps a seat, and with it control, for a while. All methods may be called
-// from any goroutine. End it with Close.
+// Handover is a lease that passes between people. A person who wants control
+// asks the person in control, who yields after AskTimeout unless they refuse. A
+// person whose connection broke keeps a seat, and with it control, for a while.
+// All methods may be called from any goroutine. End it with Close.
 type Handover struct {
 	*Lease
 	o Options
@@ -69,7 +71,7 @@ type Handover struct {
 	refused map[string]time.Time // when a party may ask again
 }
 
-// ask is one person's request for control to the person who has it.
+// ask is a question: one person's request for control to the person who has it.
 type ask struct {
 	by, of Holder
 	party  string // of by
@@ -102,8 +104,8 @@ func New(o Options) *Handover {
 	return h
 }
 
-// Close ends all questions and seats, and gives control to nobody. It returns
-// when the goroutines have ended.
+// Close stops waiting for answers and for people who are away, and leaves the
+// lease as it is. It returns when the goroutines have ended.
 func (h *Handover) Close() {
 	h.mu.Lock()
 	h.closed = true
@@ -260,8 +262,8 @@ func (h *Handover) seated(person Holder) bool {
 	return h.seats[person] != nil
 }
 
-// settle ends the open question if which accepts it. A nil which accepts any. It
-// reports whether it ended one.
+// settle ends the open question if the function which accepts it, or if which
+// is nil. It reports whether it ended one.
 func (h *Handover) settle(which func(*ask) bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

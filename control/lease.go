@@ -10,10 +10,10 @@ import (
 // first of them is the holder. Each change of the holder raises the epoch. All
 // methods may be called from any goroutine.
 type Lease struct {
-	before func(to Holder)      // called under the lock, before the change is visible
-	notify func(Holder, uint64) // called outside the lock, in order of epochs
+	before func(to Holder)      // called while mu is held, before the change is visible
+	notify func(Holder, uint64) // called while mu is not held, in order of epochs
 
-	calls sync.Mutex // orders the calls of notify; taken before mu
+	calls sync.Mutex // keeps the calls to notify in order; taken before mu
 
 	mu       sync.Mutex // guards what follows
 	holder   Holder
@@ -25,7 +25,7 @@ type Lease struct {
 // NewLease returns a free lease with epoch 1. Before a change of the holder
 // becomes visible, the lease calls before, which must not block or call the
 // lease. After the change, it calls changed with the new holder and epoch, in
-// order.
+// order; changed must not change the lease.
 func NewLease(before func(to Holder), changed func(Holder, uint64)) *Lease {
 	return &Lease{before: before, notify: changed, epoch: 1, changed: make(chan struct{})}
 }
