@@ -8,8 +8,8 @@ import (
 )
 
 // Add writes r to a new file, without replacing another. If a file of that name
-// has the same content, it stays and no file is written. If its content differs,
-// the new file gets a number in its name.
+// has the same content, Add writes nothing and returns that file. If its
+// content differs, the new file gets a number in its name.
 func (f *Folder) Add(suggested string, r io.Reader) (File, error) {
 	f.mu.Lock()
 	f.parts++

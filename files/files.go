@@ -38,7 +38,7 @@ var (
 type Limits struct {
 	Count int   // number of files; default 1,000
 	Bytes int64 // bytes of all files; default 512 MiB
-	// Full is called when a file was refused. Default: nothing is.
+	// Full is called when a file was refused. Default: nothing is called.
 	Full func()
 }
 
