@@ -1,6 +1,6 @@
 // Package har holds the types of HAR files, version 1.2
-// (http://www.softwareishard.com/blog/har-12-spec/), with Playwright's additional
-// fields, whose names begin with _.
+// (http://www.softwareishard.com/blog/har-12-spec/), with additional fields of
+// Playwright and Chrome, whose names begin with _.
 package har
 
 import (
@@ -41,8 +41,8 @@ type Page struct {
 	Timings PageTimings `json:"pageTimings"`
 }
 
-// Entry is a request and its response. The name that begins with _ is from
-// Chrome's own files.
+// Entry is a request and its response. _resourceType is as in the HAR files
+// that Chrome writes.
 type Entry struct {
 	PageRef      string   `json:"pageref,omitempty"`
 	Started      string   `json:"startedDateTime"`
