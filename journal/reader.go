@@ -116,8 +116,9 @@ func (r *Reader) take() capture.Event {
 	return e
 }
 
-// Each calls each with all events up to the present one, oldest first. It reads
-// only a few at a time. It stops when each returns an error, and returns that.
+// Each calls each with every event up to the newest one at the time of the
+// call, oldest first. It reads only a few at a time. It stops when each returns
+// an error, and returns that.
 func (j *Journal) Each(ctx context.Context, each func(*capture.Event) error) error {
 	last := j.ring.Last()
 	reader := j.Read(0, capture.Filter{})

@@ -15,7 +15,7 @@ import (
 // Limits of copying events to a sink.
 const (
 	batchEvents = 50                     // maximum number of events in a batch
-	batchBytes  = 4 << 20                // an event that reaches this size ends its batch
+	batchBytes  = 4 << 20                // bytes; a batch ends with the event that makes it this large
 	batchTime   = 100 * time.Millisecond // how long a batch waits for more events
 
 	minRetry    = 250 * time.Millisecond // first pause while the sink is away; doubles
