@@ -31,7 +31,7 @@ func ByCode(code string) (Key, bool) {
 	return k, ok
 }
 
-// ByName finds a key that types nothing by its KeyboardEvent.key. Keyboards
+// ByName finds a key that types no text, by its KeyboardEvent.key. Keyboards
 // without codes, such as a phone's, identify keys in this way.
 func ByName(name string) (Key, bool) {
 	k, ok := byName[name]
@@ -142,7 +142,8 @@ var codes = map[string]Key{
 
 const digitsShifted = ")!@#$%^&*("
 
-// complete adds letters, digits and function keys, and tells each key its code.
+// complete adds letters, digits and function keys, and sets the code of each
+// key.
 func complete(keys map[string]Key) map[string]Key {
 	for i, letter := range "abcdefghijklmnopqrstuvwxyz" {
 		upper := string(letter - 'a' + 'A')
@@ -163,7 +164,8 @@ func complete(keys map[string]Key) map[string]Key {
 	return keys
 }
 
-// named returns the keys that type nothing by their names, the left one of two.
+// named maps names to the keys that type no text. Of two keys with the same
+// name, it takes the left one.
 func named(keys map[string]Key) map[string]Key {
 	names := map[string]Key{
 		"AltGraph": {KeyCode: 0xE1, Name: "AltGraph", Location: 2},
