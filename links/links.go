@@ -31,7 +31,8 @@ var (
 	// ErrInvalid is returned for a link that is unknown, expired, used up or
 	// revoked. An Error says which.
 	ErrInvalid = errors.New("this link is not valid any more")
-	// ErrNotFound is returned for an id that names no open link of the session.
+	// ErrNotFound is returned for an id that names no link of the session, or
+	// one that has expired or ended.
 	ErrNotFound = errors.New("not found")
 	// ErrTooMany is returned when a session already has as many links as it may
 	// have.
@@ -42,7 +43,7 @@ const (
 	defaultLife = time.Hour
 	maxLife     = 30 * 24 * time.Hour
 	maxUses     = 1000
-	maxOpen     = 100 // links of one session
+	maxOpen     = 100 // links of one session that have not expired or ended
 	keptVisits  = 50  // number of uses remembered of one link
 	keptDead    = 50  // number of ended links remembered of one session
 )
