@@ -28,7 +28,7 @@ type Clipboard struct {
 
 // opened is one attempt to open the clipboard.
 type opened struct {
-	done chan struct{} // closed when what follows is set
+	done chan struct{} // closed when the fields it and err are set
 	it   *clipboard.Clipboard
 	err  error
 
@@ -76,8 +76,8 @@ func (c *Clipboard) forget(o *opened) {
 	}
 }
 
-// Paste is content for the clipboard: an image or, without one, a text. The zero
-// value is nothing.
+// Paste is content for the clipboard: an image or, without one, a text. The
+// zero value puts nothing on it.
 type Paste struct {
 	Wanted bool
 	Text   string

@@ -70,7 +70,8 @@ func (a *attachment) done() bool {
 	}
 }
 
-// New attaches a client. End it with Close.
+// New returns a view with a CDP client of its own on the connection. End the
+// view with Close.
 func New(ctx context.Context, conn *cdp.Conn, o Options) (*View, error) {
 	v := &View{options: o, pages: map[target.ID]*attachment{}, casts: map[cdp.SessionID]*screencast.Cast{}}
 	client, err := conn.NewClient(ctx, cdp.SinkFunc(v.handle))
