@@ -33,8 +33,8 @@ type ChooserMessage struct {
 }
 
 // Choosers are the input elements that ask people for files. Pages ask while a
-// person is in control. Scripts that listen for file choosers handle them alone.
-// For other scripts, Chromium without a window chooses nothing.
+// person is in control. Scripts that listen for file choosers handle them
+// alone. With neither, nothing is chosen, because this Chromium has no window.
 type Choosers struct {
 	open *register
 
@@ -103,7 +103,8 @@ func (c *Choosers) onControlChanged(person bool) {
 	}
 }
 
-// mark returns the pages whose setting has to change.
+// mark records whether pages ask, and returns the pages whose setting has to
+// change.
 func (c *Choosers) mark(asked bool) []*browser.Page {
 	c.mu.Lock()
 	defer c.mu.Unlock()

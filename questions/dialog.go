@@ -43,8 +43,9 @@ type decision struct {
 }
 
 // ForPerson decides whether a person answers a dialog that opens while a script
-// drives the browser. It returns true if the script does not listen for dialogs
-// and a person is in control. Automation calls it before Handle gets the dialog.
+// drives the browser. It returns true if the script does not listen for
+// dialogs, a person is in control, and somebody who may answer is present.
+// Automation calls it before Handle gets the dialog.
 func (d *Dialogs) ForPerson(dialog *browser.Dialog, scriptAnswers bool) bool {
 	person := !scriptAnswers && d.open.host.Control() == Person && d.open.host.Answerable()
 	d.mu.Lock()
@@ -73,8 +74,8 @@ func (d *Dialogs) opened(dialog *browser.Dialog) {
 	})
 }
 
-// closed withdraws a dialog that was answered elsewhere or has vanished with its
-// document. Chromium reports all of these.
+// closed withdraws a dialog that was answered elsewhere or has vanished with
+// its document. Chromium reports both.
 func (d *Dialogs) closed(dialog *browser.Dialog) {
 	d.open.dropIf(func(q *question) bool { return q.about == dialog })
 }

@@ -48,7 +48,7 @@ type Permissions struct {
 	mu      sync.Mutex // guards what follows
 	browser Browser    // the present browser; its fields are nil before the first
 	allowed []permission
-	place   *Place // the position for pages that may know it; nil before
+	place   *Place // the position for pages that may know it; nil until people allow geolocation
 }
 
 // permission is a named permission of a site.
@@ -86,7 +86,8 @@ func (p *Permissions) Refused(r *widget.Refusal) {
 	})
 }
 
-// ask tells people about a refusal, once per site. It names the page that viewers
+// ask tells people about a refusal, once per site and permission. If several
+// pages of a site were refused, the question is about the page that viewers
 // see, because that page will be loaded again.
 func (p *Permissions) ask(page *browser.Page, wanted permission) {
 	same := func(q *question) bool {
@@ -113,9 +114,10 @@ func (p *Permissions) ask(page *browser.Page, wanted permission) {
 }
 
 // Answer answers a refusal. With allow, the site gets the permission, and the
-// page is loaded again so that it asks once more. place, for geolocation, becomes
-// the position of all pages that may know it; without it, they get an error. The
-// error is an *invalid.Error, ErrAllowed or the browser's.
+// page is loaded again so that it asks once more. place, for geolocation,
+// becomes the position of all pages that may know it. Without place, an earlier
+// position stays; if there is none, these pages get an error. The error is an
+// *invalid.Error, ErrAllowed or the browser's.
 func (p *Permissions) Answer(ctx context.Context, id string, allow bool, place *Place) error {
 	if err := checkPlace(place); err != nil {
 		return err
@@ -165,7 +167,8 @@ func checkPlace(place *Place) error {
 	return nil
 }
 
-// setPlace sets the position of pages; nil keeps the present one.
+// setPlace sets the position of pages. nil keeps the present one, or makes the
+// position unknown if there is none.
 func (p *Permissions) setPlace(ctx context.Context, bc *browser.Context, place *Place) error {
 	if place == nil {
 		if bc.Options().Geolocation != nil {

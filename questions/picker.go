@@ -40,9 +40,9 @@ func (p *Pickers) attach(d *widget.Desk) {
 	p.desk = d
 }
 
-// Opened takes over a picker of the page that is shown, if a person has control.
-// While a script has control, it leaves the picker to the script. It runs on the
-// model's goroutine.
+// Opened takes over a picker of the page that is shown, if a person has
+// control. Otherwise it leaves the picker alone, so that a script can use it.
+// It runs on the model's goroutine.
 func (p *Pickers) Opened(k *widget.Picker) {
 	if p.open.host.Control() != Person {
 		return
@@ -139,8 +139,9 @@ func (p *Pickers) onControlChanged(person bool) {
 	}
 }
 
-// Answer sets a field to the values of the chosen options, or to the one value.
-// With nil, it sets nothing. The error is an *invalid.Error or the browser's.
+// Answer sets a field: a select to the options with the given values, and any
+// other field to the one value. With nil, it sets nothing. The error is an
+// *invalid.Error or the browser's.
 func (p *Pickers) Answer(ctx context.Context, id string, values []string) error {
 	if len(values) > widget.MaxOptions {
 		return invalid.Field("values", "must be at most %d", widget.MaxOptions)

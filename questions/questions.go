@@ -67,8 +67,9 @@ type Options struct {
 	Shown func() (*browser.Page, context.Context)
 	// Proxy is the address of the proxy that the browser uses, or empty.
 	Proxy string
-	// Secret is called with the password that a person gives to a server, before
-	// the browser gets it.
+	// Secret is called with the password that a person gives to a server, and
+	// with the name and the password in the form of a request header, before
+	// the browser gets them.
 	Secret func(values ...string)
 	// Answered is called before a page gets a person's answer to a dialog. What
 	// the page opens after that is what the person wants.
@@ -168,8 +169,8 @@ func (q *Questions) Handle(ev browser.Event) {
 }
 
 // navigated ends the questions of a document that the page has left. An error
-// page stands for a document that did not arrive, so that the page has not left
-// anything yet.
+// page stands for a document that did not arrive, so the page has not left its
+// document yet.
 func (q *Questions) navigated(ev browser.FrameNavigated) {
 	page := ev.Frame.Page()
 	errorPage := strings.HasPrefix(ev.URL, "chrome-error:")

@@ -60,8 +60,8 @@ func newSignIns(open *register, proxy string, secret func(...string)) *SignIns {
 
 // responded asks people for a name and a password if the response to a document
 // requests them. By then, the credentials that scripts set with httpCredentials
-// have been tried. Responses need not be held back for this. Any other response
-// ends the question about the document before.
+// have been tried. Responses need not be held back for this. Any other
+// response, except a redirect, ends the question about the document before.
 func (s *SignIns) responded(r *browser.Response) {
 	if !r.Request.Navigation {
 		return
@@ -129,8 +129,9 @@ func (s *SignIns) drop(page *browser.Page) {
 
 // Answer loads the document again. With accept it signs in; otherwise the page
 // shows what the server sends to visitors without credentials. Only Chromium
-// keeps the name and the password. The error is an *invalid.Error. The page shows
-// how the server responds, and a wrong password leads to another question.
+// and Options.Secret get the name and the password. The error is an
+// *invalid.Error. The page shows how the server responds, and a wrong password
+// leads to another question.
 func (s *SignIns) Answer(ctx context.Context, id string, accept bool, username, password string) error {
 	if len(username) > maxCredential {
 		return invalid.Field("username", "must be at most %d bytes", maxCredential)
@@ -173,7 +174,8 @@ func (s *SignIns) note(answered map[*browser.Page]string, page *browser.Page, or
 	}
 }
 
-// headersOf returns all values of a header in a response. Chromium joins them.
+// headersOf returns all values of a header in a response. Chromium joins them
+// with line feeds.
 func headersOf(r *browser.Response, name string) []string {
 	var values []string
 	for _, h := range r.Headers() {
@@ -193,8 +195,9 @@ func hostOf(proxy string) string {
 	return u.Host
 }
 
-// realmOf parses a challenge (RFC 9110, 11.6.1). It reports whether a name and a
-// password answer the challenge, and its realm.
+// realmOf parses the challenges of a response (RFC 9110, 11.6.1). It returns
+// the realm of the first one that a name and a password can answer, and whether
+// there is one.
 func realmOf(challenges []string) (realm string, ok bool) {
 	for _, c := range challenges {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(c), " ")
