@@ -35,7 +35,7 @@ func (r *Reader) Read(b []byte) (int, error) {
 	var errno syscall.Errno
 	err := r.pipe.Read(func(fd uintptr) bool {
 		n, errno = call(syscall.SYS_READ, fd, b)
-		return errno != syscall.EAGAIN // then wait for more
+		return errno != syscall.EAGAIN // false waits for more
 	})
 	switch {
 	case err != nil:
@@ -99,7 +99,7 @@ func nonblocking(x any) syscall.RawConn {
 	return raw
 }
 
-// call reads or writes b once; n is 0 with an error.
+// call reads or writes b once. n is 0 if there is an error.
 func call(number, fd uintptr, b []byte) (n int, errno syscall.Errno) {
 	for {
 		done, _, errno := syscall.RawSyscall(number, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
