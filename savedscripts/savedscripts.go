@@ -27,7 +27,7 @@ const (
 )
 
 var (
-	// ErrNotFound is returned for an id of no script.
+	// ErrNotFound is returned for an id that no script has.
 	ErrNotFound = errors.New("not found")
 	// ErrNoStore is returned by all methods on a server without a store.
 	ErrNoStore = errors.New("this server has no store")
@@ -63,7 +63,8 @@ func (s Script) Filename() string {
 	return name + ".ts"
 }
 
-// Change says what to change in a script. A nil field stays unchanged.
+// Change says what to change in a script. A nil field leaves that part
+// unchanged.
 type Change struct {
 	Name *string
 	Code *string
