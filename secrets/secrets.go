@@ -17,16 +17,17 @@ import (
 const (
 	minSecret    = 3   // bytes, as in the redactor
 	maxSecrets   = 64  // of a session; the oldest are dropped first
-	maxDrafts    = 64  // drafts of the secret being typed
+	maxDrafts    = 64  // unfinished texts; the oldest are dropped first
 	minDraft     = 4   // bytes of the shortest draft that is registered; shorter ones would match everywhere
 	maxTypedText = 512 // characters; nobody types a longer password
 )
 
 // Secrets registers with a redactor what the people in one session type into
 // secret fields. It learns this in two ways: from their keys, before the page
-// gets them, so that even a page that logs them at once reveals nothing; and from
-// the contents of the fields that the page reports (package widget), which is
-// right also after corrections. All methods may be called from any goroutine.
+// gets them, so that even a page that logs them at once reveals nothing; and
+// from the contents of the fields that the page reports (package widget), which
+// are right even after corrections. All methods may be called from any
+// goroutine.
 type Secrets struct {
 	redactor *capture.Redactor
 	limits   *limits.Hits
@@ -34,11 +35,11 @@ type Secrets struct {
 	mu      sync.Mutex // guards what follows
 	typed   []rune     // the keys since the person entered this field
 	kind    string     // kind of that field
-	moved   bool       // the person has pressed somewhere since
+	moved   bool       // the person has pressed somewhere since the last key
 	told    string     // the content of the field at its last change
 	kept    []registered
-	drafts  []registered  // earlier contents of the field, forgotten when the person leaves it
-	changed chan struct{} // closed and replaced when the focus or control moved
+	drafts  []registered  // contents of fields while they were typed, forgotten when people lose control
+	changed chan struct{} // closed and replaced when the focus or control moves
 }
 
 type registered struct {
@@ -81,7 +82,8 @@ func (c *Secrets) Holds(value string) {
 	c.draftLocked(value)
 }
 
-// Given records the user name and password that a person gave to a server.
+// Given records the password that a person gave to a server, and other forms of
+// it.
 func (c *Secrets) Given(values ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
