@@ -106,7 +106,8 @@ func (b *Blobs) Delete(ctx context.Context, name string) error {
 	return errors.Join(b.bucket.Delete(ctx, headKey(name)), b.drop(ctx, name, h))
 }
 
-// drop removes the parts of a value without a head.
+// drop removes the parts that h names. The stored head must name other parts,
+// or must be gone.
 func (b *Blobs) drop(ctx context.Context, name string, h blobHead) error {
 	var errs []error
 	for i := range h.Parts {

@@ -58,7 +58,7 @@ func NewS2(o S2Options) (*S2, error) {
 		return nil, errors.New("S2: S2_STREAM_NAME must be at most 512 bytes")
 	}
 	s := &S2{token: o.Token, client: &http.Client{
-		Timeout: s2Timeout, Transport: http.DefaultTransport.(*http.Transport).Clone(), //nolint:forcetypeassert // it is one
+		Timeout: s2Timeout, Transport: http.DefaultTransport.(*http.Transport).Clone(), //nolint:forcetypeassert // DefaultTransport is one
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // no other server may get the token
 	}}
 	base := "https://" + o.Basin + ".b.aws.s2.dev"

@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	// DefaultMaxStore bounds the embedded server's files.
+	// DefaultMaxStore bounds the embedded server's files, in bytes.
 	DefaultMaxStore = 6 << 30
-	// DefaultMaxMemory bounds what the embedded server keeps in memory streams.
+	// DefaultMaxMemory bounds what the embedded server keeps in memory streams,
+	// in bytes.
 	DefaultMaxMemory = 64 << 20
 
 	// OpenTimeout bounds the start of the embedded server, and then the time for
@@ -29,8 +30,8 @@ const (
 	// changes within that time may be lost. If only the process is killed,
 	// nothing is lost, because the kernel has its writes.
 	syncInterval = 5 * time.Second
-	// maxPayload is the largest message of the embedded server. An external
-	// server has its own limit, 1 MiB by default.
+	// maxPayload is the largest message of the embedded server, in bytes. An
+	// external server has its own limit, 1 MiB by default.
 	maxPayload = 8 << 20
 )
 
@@ -137,7 +138,7 @@ func (s *Store) embed(o Options) error {
 	if o.Dir == "" {
 		return errors.New("open store: a folder is required")
 	}
-	// Its files are private, like the keys beside them.
+	// The store's files are private, like the keys beside them.
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
@@ -168,7 +169,8 @@ func (s *Store) embed(o Options) error {
 	return nil
 }
 
-// Close ends the connection, and the embedded server, and waits for it.
+// Close closes the connections, stops the embedded server, and waits for its
+// end.
 func (s *Store) Close() error {
 	for _, conn := range []*nats.Conn{s.ordered, s.conn} {
 		if conn != nil {
