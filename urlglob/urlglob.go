@@ -1,7 +1,7 @@
-// Package urlglob matches URLs against globs, with Playwright's syntax: * matches
-// any text without a slash; ** matches any text, and between slashes also
-// nothing; {a,b} matches either a or b. ? and [ ] are literal, and \ makes the
-// next character literal. A glob must match the whole URL.
+// Package urlglob matches URLs against globs, with Playwright's syntax: *
+// matches any text without a slash; ** matches any text, and a/**/b also
+// matches a/b; {a,b} matches either a or b. ? and [ ] are literal, and \ makes
+// the next character literal. A glob must match the whole URL.
 //
 // Scripts match URLs with the same syntax in scripting/api/net/urls.ts.
 // globs.json has test cases for both.
@@ -23,8 +23,8 @@ type Pattern struct {
 	regexp *regexp.Regexp
 }
 
-// Compile parses a glob. A relative one is resolved against base, unless that is
-// empty. The error says what is wrong with the braces.
+// Compile parses a glob. A relative one is resolved against base, unless that
+// is empty. The error says what is wrong with the glob.
 func Compile(glob, base string) (*Pattern, error) {
 	text, err := expression(absolute(glob, base))
 	if err != nil {
@@ -105,8 +105,9 @@ var (
 )
 
 // absolute rewrites a glob to the form in which browsers write URLs: absolute,
-// with the host in lower case, without dots in the path and without the default
-// port. During that, placeholders stand for parts that are not plain text.
+// with the host in lower case, without . and .. in the path and without the
+// default port. Meanwhile, placeholders stand for parts that are not plain
+// text.
 func absolute(glob, base string) string {
 	if strings.HasPrefix(glob, "*") || opaque.MatchString(glob) {
 		return glob
