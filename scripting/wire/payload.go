@@ -80,8 +80,8 @@ type Failure struct {
 	Fields  map[string]any `json:"fields,omitempty"`
 }
 
-// Step is one call of the API by the script, reported when it has ended. Times
-// are in milliseconds.
+// Step is one call that the script made to the script API. It is reported when the
+// call has ended. Times are in milliseconds.
 type Step struct {
 	Title     string  `json:"title"`
 	StartedAt float64 `json:"startedAt"` // since the Unix epoch

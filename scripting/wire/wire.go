@@ -23,7 +23,7 @@ const (
 	KindAnswer                    // id; payload the operation's result
 	KindFailure                   // id; payload Failure
 	KindEvent                     // name; payload the event's parameters
-	KindInterrupt                 // name is the reason: stop, and report the position
+	KindInterrupt                 // stop, and report the position; name is the reason
 
 	// From a worker to the server.
 	KindReady // the API is loaded
