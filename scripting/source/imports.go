@@ -278,7 +278,7 @@ func (x *extractor) clause() importClause {
 }
 
 // isTypeModifier reports whether the word type that was just read is TypeScript's
-// modifier and not a name. It is a name if from or a comma follows.
+// modifier and not a name. It is a name if from, a comma or = follows.
 func (x *extractor) isTypeModifier() bool {
 	t, ok := x.peek()
 	text := x.text(t)

@@ -34,8 +34,8 @@ type scanner struct {
 	pos   int
 	prev  token
 	stack []byte // open brackets: ( [ { and $ for a template's ${
-	ifs   []bool // for each ( in stack: whether it holds a keyword's condition
-	wasIf bool   // the last ) closed a keyword's condition
+	ifs   []bool // for each bracket in stack: whether it is the ( after if, while, for or with
+	wasIf bool   // whether the bracket that was closed last was such a (
 }
 
 // text returns the source of a token.
@@ -192,7 +192,7 @@ func (s *scanner) regexpMayStart() bool {
 	}
 }
 
-// skipRegexp skips a regular expression. If the expression does not end in this
+// skipRegexp skips a regular expression. If the expression does not end on this
 // line, it skips nothing and returns false.
 func (s *scanner) skipRegexp() bool {
 	class := false

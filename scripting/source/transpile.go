@@ -20,16 +20,16 @@ var lowered = map[string]bool{
 	"decorators":                      false,
 	"dynamic-import":                  false,
 	"import-meta":                     false,
-	"regexp-match-indices":            false, // otherwise rewritten to new RegExp, but the API's own RegExp supports it
+	"regexp-match-indices":            false, // rewritten to new RegExp, because the API's own RegExp supports it
 	"regexp-set-notation":             false,
-	"regexp-sticky-and-unicode-flags": false, // likewise; and esbuild overlooks properties in classes
+	"regexp-sticky-and-unicode-flags": false, // likewise for all literals with u, because esbuild overlooks \p{…} in character classes
 }
 
 // MainName is the name of the function whose body is the script.
 const MainName = "__takeover_main"
 
 // opening is the line before a script's body. It is a separate line, so that
-// columns stay the same; shiftSourceMap removes it again.
+// columns stay the same; shiftSourceMap subtracts it from the line numbers.
 const opening = "(async function " + MainName + "() {"
 
 // Program is a script as JavaScript that goja understands.
