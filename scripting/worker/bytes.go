@@ -16,7 +16,7 @@ func (h *host) encode(c goja.FunctionCall) goja.Value {
 }
 
 // decode returns the string of an ArrayBuffer's bytes from start to end:
-// decode(buffer, start, end, fatal).
+// decode(buffer, start, end, fatal). With fatal, it throws if they are not UTF-8.
 func (h *host) decode(c goja.FunctionCall) goja.Value {
 	data := h.bytes(c)
 	if !utf8.Valid(data) {
@@ -58,7 +58,7 @@ func (h *host) fromBase64(c goja.FunctionCall) goja.Value {
 	return h.w.vm.ToValue(h.w.vm.NewArrayBuffer(data))
 }
 
-// random returns random bytes as an ArrayBuffer: random(count).
+// random returns random bytes, at most 64 KiB, as an ArrayBuffer: random(count).
 func (h *host) random(c goja.FunctionCall) goja.Value {
 	data := make([]byte, min(max(c.Argument(0).ToInteger(), 0), 1<<16))
 	_, _ = rand.Read(data) // never fails

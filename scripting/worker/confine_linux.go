@@ -51,7 +51,7 @@ func confine(setup wire.Setup) error {
 
 func limitResources(l wire.Limits) error {
 	// A run's clock stops during takeovers, and the worker uses no processor time
-	// then. Twice the run time leaves room for what the runtime does otherwise.
+	// then. Twice the run time leaves room for the Go runtime's own work.
 	cpu := uint64(2*l.RunTime.Seconds()) + 30
 	limits := []struct {
 		what  int

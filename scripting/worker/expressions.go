@@ -13,8 +13,8 @@ import (
 	"takeover/scripting/source"
 )
 
-// maxReceiver bounds, in bytes, how much of the expression before a method's name
-// is shown.
+// maxReceiver is the maximum length, in bytes, of the expression that is shown
+// before a method's name. A longer one is shown as intermediate.
 const maxReceiver = 120
 
 // offsetOf returns the offset in source of a line and column from a stack frame,

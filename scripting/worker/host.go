@@ -43,7 +43,7 @@ type hostCall struct {
 	trace   []goja.StackFrame
 	began   time.Time
 	over    goja.Callable // called when the operation has ended; may be nil
-	size    int           // size of its parameters
+	size    int           // bytes of its parameters
 }
 
 func newHost(w *worker) *host {
@@ -149,7 +149,7 @@ func (h *host) abort(c goja.FunctionCall) goja.Value {
 }
 
 // abortAll makes all running operations fail and returns their number:
-// abortAll(reason, over). It calls over for each operation that has failed.
+// abortAll(reason, over). It calls over each time one of them has ended.
 func (h *host) abortAll(c goja.FunctionCall) goja.Value {
 	over, ok := goja.AssertFunction(c.Argument(1))
 	if !ok {
@@ -279,7 +279,7 @@ func (h *host) holdTimer(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// unicode returns the ranges of a Unicode property as the inside of a character class,
+// unicode returns the ranges of a Unicode property as the content of a character class,
 // or null if there is no such property.
 func (h *host) unicode(c goja.FunctionCall) goja.Value {
 	class, ok := unicodeClass(c.Argument(0).String())
@@ -289,7 +289,7 @@ func (h *host) unicode(c goja.FunctionCall) goja.Value {
 	return h.w.vm.ToValue(class)
 }
 
-// extras returns the exports of a bundle of the folder extras: extras(name).
+// extras returns the exports of a bundle in the folder extras: extras(name).
 func (h *host) extras(c goja.FunctionCall) goja.Value {
 	name := c.Argument(0).String()
 	if h.bundles[name] == nil {

@@ -164,7 +164,8 @@ func (i *intl) zoneName(c goja.FunctionCall) goja.Value {
 	return i.w.vm.ToValue(zone.String())
 }
 
-// zone returns a time zone's offset in minutes and its abbreviation: zone(name, ms).
+// zone returns a time zone's offset from UTC, in minutes, and its abbreviation at a
+// time: zone(name, milliseconds since the epoch).
 func (i *intl) zone(c goja.FunctionCall) goja.Value {
 	zone := i.location(c.Argument(0).String())
 	if zone == nil {

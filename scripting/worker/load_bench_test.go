@@ -43,6 +43,6 @@ func BenchmarkLoad(b *testing.B) {
 // processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
 	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // never fails for the own process
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // never fails for this process
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -50,7 +50,7 @@ func (l *loop) post(task func()) {
 // run runs tasks and timers until one of them ends the process.
 func (l *loop) run() {
 	go l.watch()
-	started := false // a warm worker may wait any time for its script
+	started := false // a warm worker may wait for its script as long as needed
 	for {
 		l.mu.Lock()
 		tasks := l.tasks
@@ -80,7 +80,7 @@ func (l *loop) run() {
 	}
 }
 
-// ranDry ends the run if nothing can happen any more.
+// ranDry ends the run because nothing can happen any more.
 func (l *loop) ranDry() {
 	if l.finished != nil {
 		l.finished()

@@ -8,8 +8,8 @@ import (
 	"takeover/scripting/source"
 )
 
-// stackFrame matches a frame in goja's format. The last number is the position in
-// goja's own code.
+// stackFrame matches a frame in goja's format. The last number is an offset in the
+// code to which goja compiled the script.
 var stackFrame = regexp.MustCompile(`^\s*at (?:(.*) \()?(.+):(\d+):(\d+)(?:\(\d+\))?\)?$`)
 
 // tidyStack returns the frames of a JavaScript stack that lie in the script, each

@@ -23,8 +23,8 @@ const (
 // errors in goja's syntax tree of a script. First, goja ends the text of an arrow
 // function at the last node of its body, before the closing brackets, so that ()
 // => ({ a: 1 }) becomes () => ({ a: 1 }. That matters because functions are sent
-// to the page as text. Second, goja's position of a call is its bracket, but V8's
-// is the name of the called function.
+// to the page as text. Second, goja gives a call the position of its bracket, but
+// V8 that of the called function's name.
 func mendTree(program *ast.Program, source string) {
 	w := treeWalk{source: source, base: program.File.Base(), seen: map[uintptr]bool{}}
 	w.walk(reflect.ValueOf(program.Body))

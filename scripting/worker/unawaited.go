@@ -82,11 +82,13 @@ func awaited(p *goja.Promise) bool {
 	return reflect.ValueOf(p).Elem().FieldByName("handled").Bool()
 }
 
-// answers are calls that listeners and handlers rarely await.
+// answers are the beginnings of the names of calls that listeners and handlers
+// rarely await.
 var answers = []string{"dialog.", "route.", "webSocketRoute."}
 
-// counts reports whether the log should name a call that was not awaited. In a
-// script that failed, it ignores waits that the script would have awaited later.
+// counts reports whether the log should name a call that was not awaited. It
+// ignores answers that succeeded and, in a script that failed, waits that the
+// script would have awaited later.
 func (c watchedCall) counts(p *goja.Promise, failed bool) bool {
 	if p.State() == goja.PromiseStateFulfilled {
 		for _, prefix := range answers {

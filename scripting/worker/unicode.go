@@ -19,8 +19,8 @@ var longCategories = map[string]string{
 	"Paragraph_Separator": "Zp", "Other": "C", "Control": "Cc", "cntrl": "Cc", "Format": "Cf", "Surrogate": "Cs", "Private_Use": "Co",
 }
 
-// derivedProperties are properties that Unicode derives from others, by the
-// definitions in UAX #44.
+// derivedProperties are properties that are composed of other tables, most of them
+// by the definitions in UAX #44.
 var derivedProperties = map[string][]*unicode.RangeTable{
 	"Alphabetic":            {unicode.L, unicode.Nl, unicode.Other_Alphabetic},
 	"Alpha":                 {unicode.L, unicode.Nl, unicode.Other_Alphabetic},

@@ -10,9 +10,10 @@ import (
 	"takeover/scripting/wire"
 )
 
-// wordings are the messages of goja that V8 words differently, each with a
-// function that returns V8's message. The first group of a pattern is the name in
-// the message. goja does not distinguish undefined from null.
+// wordings are goja's messages that V8 words differently, each with a function that
+// returns V8's message, or an empty text to keep goja's. The first group of a
+// pattern is the name in the message. goja does not distinguish undefined from
+// null.
 var wordings = []struct {
 	begins  string // the beginning of the message, checked before the pattern
 	pattern *regexp.Regexp
@@ -118,11 +119,12 @@ func (e *goError) noMember() string {
 	return text
 }
 
-// promised are API calls that return promises, whose results scripts often use
+// promised matches API calls that return promises, whose results scripts often use
 // without awaiting them.
 var promised = regexp.MustCompile(`\.(title|content|textContent|innerText|innerHTML|inputValue|getAttribute|count|all|allTextContents|allInnerTexts|evaluate|\$|\$\$|\$eval|\$\$eval|cookies|boundingBox|json|text|body|path|goto|newPage|newContext|waitFor\w+)\([^()]*\)$`)
 
-// takesCallback are built-in functions that reject an argument that is not a function.
+// takesCallback matches built-in functions that reject an argument that is not a
+// function.
 var takesCallback = regexp.MustCompile(`^(map|forEach|filter|reduce|reduceRight|some|every|find\w*|flatMap|sort|toSorted|from|then|Promise)$`)
 
 // notCallable returns the message for a call of something that is not a function.

@@ -29,8 +29,8 @@ const (
 	loadGCPercent   = 60       // used while the API is compiled, when a small heap matters
 )
 
-// maxJSONDepth is how deep encoding/json permits values to nest. Otherwise it
-// accepts all JSON that goja writes.
+// maxJSONDepth is how deep encoding/json permits values to nest. It accepts all
+// other JSON that goja writes.
 const maxJSONDepth = 10_000
 
 // apiName is the API's file name in stack frames.
@@ -47,7 +47,7 @@ const (
 // and stdout, and does not return. bundles is the script API: scripting.Bundles.
 func Main(bundles fs.FS) {
 	runtime.MemProfileRate = 0 // workers have no memory profile
-	debug.SetGCPercent(-1)     // module enables it where it is needed
+	debug.SetGCPercent(-1)     // no collection while the API loads, except where module asks for it
 	debug.SetMaxStack(workerStack)
 	in := bufio.NewReaderSize(rawio.NewReader(polled(os.Stdin)), 64<<10)
 	f, err := wire.Read(in)
@@ -103,7 +103,7 @@ type worker struct {
 	loop   *loop
 	host   *host
 
-	loading bool // the common bundles are being loaded
+	loading bool // load is running
 
 	// Of the running script: its file name, its original code, and the helpers
 	// that precede it in the program.
@@ -163,8 +163,8 @@ func (w *worker) file(name string) string {
 func extra(name string) string { return "extras/" + name + ".js" }
 
 // module runs a bundle, which is a function that takes the host and returns the
-// bundle's exports. While the worker loads, module collects garbage after
-// compiling, which leaves twice as much garbage as program.
+// bundle's exports. While the worker loads, module collects garbage before and
+// after compiling, because compiling leaves garbage of twice the program's size.
 func (w *worker) module(code string) (*goja.Object, error) {
 	tree, err := goja.Parse(apiName, code, parser.WithDisableSourceMaps)
 	if err != nil {
@@ -295,8 +295,8 @@ func (w *worker) enter(f func() error) {
 	}
 }
 
-// uncaught passes the error of a callback to the API, which knows where it
-// belongs.
+// uncaught passes the error of a callback to the API, which knows whether the
+// error belongs to a test.
 func (w *worker) uncaught(e *goja.Exception) {
 	if f, ok := goja.AssertFunction(w.host.object.Get("unhandled")); ok {
 		if _, err := f(goja.Undefined(), e.Value()); err == nil {
@@ -346,7 +346,8 @@ func (w *worker) located(e *wire.ScriptError, frames []goja.StackFrame) *wire.Sc
 	return e
 }
 
-// userFrames formats the frames that lie in the script, at most most of them.
+// userFrames formats the frames that lie in the script. most is their maximum
+// number.
 func (w *worker) userFrames(frames []goja.StackFrame, most int) string {
 	var b strings.Builder
 	for i := range frames {
