@@ -34,7 +34,7 @@ const intrinsics = [
 // The files of the modules of api.js that the other bundles take from there, by the modules' names.
 const shared = new Map([...readFileSync(join(here, 'shared.ts'), 'utf8').matchAll(/from '\.\/(\w+\/(\w+)\.ts)'/g)].map(m => [m[2], join(here, m[1])]));
 
-/** In bundles that are loaded later: modules that api.js has are those of api.js. */
+/** Makes bundles that are loaded later use the shared modules of api.js, instead of having copies of them. */
 const fromAPI = {
   name: 'shared modules',
   setup(build) {
@@ -59,7 +59,7 @@ export async function build() {
   }
 }
 
-// What a bundle may have of its own besides that of api.js: it keeps nothing.
+// Modules of which a bundle may have its own copy, because they have no state.
 const stateless = ['core/host.ts'];
 
 function bundle(entryPoints, plugins = []) {
@@ -76,7 +76,7 @@ function bundle(entryPoints, plugins = []) {
     target: 'esnext',
     supported,
     define: { DEVICES: JSON.stringify(JSON.stringify(devices)) },
-    // Names stay: classes are told apart by theirs.
+    // Names are not minified, because the code tells classes apart by their names.
     minifyWhitespace: true,
     minifySyntax: true,
     keepNames: false,
@@ -87,8 +87,8 @@ function bundle(entryPoints, plugins = []) {
   });
 }
 
-// What Intl knows of each locale: taken from this Node's, which takes seconds,
-// so only when how it is taken has changed.
+// Writes the data of each locale, which it takes from Node's own Intl. That takes
+// seconds, so it is repeated only when data.mjs or the version of Node has changed.
 function buildLocales() {
   const out = join(here, '../dist/locales');
   const stamp = join(out, '.made-by');

@@ -75,7 +75,7 @@ type Invented<Ours, Theirs> = Exclude<keyof Ours, keyof Theirs | Plumbing | Adde
 
 /** Places where our types differ from Playwright's, with tsc's reason. */
 interface Known {
-  // The type of a handle does not name its value here.
+  // The types of our handles do not say what value they refer to.
   'Page.evaluateHandle gives something else': true;
   'Page.waitForFunction gives something else': true;
   'Frame.evaluateHandle gives something else': true;

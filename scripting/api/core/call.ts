@@ -125,9 +125,9 @@ async function sendTraced<T>(go: Send, op: string, params: object, title: string
 }
 
 /**
- * Runs one call of the API by the script. The call is reported as a step when it ends, and its errors contain its name and position. All public
- * methods that wait for something use this. A signal in its options ends its operations; other waits in it must use wait. label is its name in the
- * log if nobody awaits it; default: name.
+ * Runs one call that the script made to the API. The call is reported as a step when it ends, and its errors contain its name and position. All
+ * public methods that wait for something use this. A signal in its options ends its operations; other waits in its body must use the function wait.
+ * label is its name in the log if nobody awaits it; default: name.
  */
 export function step<T>(name: string, title: () => string, body: (send: Send) => T | Promise<T>, options?: object, label = name): Promise<T> {
   const trace = host.trace();
@@ -170,7 +170,7 @@ function plain(trace: Trace, signal: AbortSignal | undefined): Send {
   return signal ? abortable(trace, signal) : (op, params, own) => send(op, params, trace, own);
 }
 
-/** Returns a function that sends operations that appear in traces, and records whether there was one. */
+/** Returns a function that sends operations that appear in traces. It calls told before it sends one. */
 function tracing(trace: Trace, title: () => string, signal: AbortSignal | undefined, told: () => void): Send {
   const go = plain(trace, signal);
   return (op, params, own) => {
@@ -256,8 +256,8 @@ export class Timeouts {
 }
 
 /**
- * Watches for something. It settles the wait with one of these functions, and returns how to stop watching. abandon is called when the wait is ended
- * from outside, and adds the log to the error.
+ * Watches for something. It settles the wait by calling one of its parameters, and returns the function that stops watching. It calls abandon when
+ * what it watches for can no longer happen; abandon rejects with the error and adds the log to it.
  */
 export type Watch<T> = (resolve: (value: T) => void, reject: (error: Error) => void, abandon: (error: Error) => void) => () => void;
 

@@ -20,7 +20,7 @@ export interface Host {
   settle?(failure: string | null, answer: string, call: Call | undefined, startedAt: number, duration: number): unknown;
   /** Makes a running operation fail with a reason. */
   abort(answer: Promise<unknown>, reason: string): void;
-  /** Makes all running operations fail with a reason and returns their number; over is called for each that has failed. */
+  /** Makes all running operations fail with a reason and returns their number; over is called each time one has ended. */
   abortAll(reason: string, over: () => void): number;
   /** Reports an API call that ended; times are milliseconds, error is '' if there was none. */
   step(title: string, startedAt: number, duration: number, error: string, trace: Trace | undefined): void;
@@ -44,7 +44,7 @@ export interface Host {
   /** Returns null if the text is not base64. */
   fromBase64(text: string): ArrayBuffer | null;
   random(bytes: number): ArrayBuffer;
-  /** Returns a Unicode property as the inside of a character class; null for an unknown name. */
+  /** Returns a Unicode property as the content of a character class; null for an unknown name. */
   unicode(property: string): string | null;
   /** Returns the data of a locale as JSON; null if there is none. */
   locale(name: string): string | null;
@@ -59,9 +59,9 @@ export interface Host {
   cannotImport(name: string): string;
   /** Set by the API: modules that later bundles share, by name. */
   shared?: Record<string, object>;
-  /** Loads a bundle of the folder extras and returns its exports. */
+  /** Loads a bundle in the folder extras and returns its exports. */
   extras(bundle: string): Record<string, unknown>;
-  /** Remembers a call's promise, to report at the end of the run if nobody awaited it. */
+  /** Remembers a call's promise, to report it at the end of the run if nobody awaited it. */
   watch(promise: Promise<unknown>, name: string, trace: Trace): void;
   /** Forgets a promise, because nobody can await it. */
   excuse(promise: unknown): void;
@@ -71,7 +71,7 @@ export interface Host {
   reword(message: string, stack: unknown): string;
   /** Returns the name of the global that catch clauses call with the caught value. */
   mending(): string;
-  /** Set by the API: returns the names of a class's members, or of all classes for '', as JSON. */
+  /** Set by the API: returns the names of the members of a class, or of all classes if name is '', as JSON. */
   members?(name: string): string;
   /** Ends the run successfully. With json, at once; without it, as soon as nothing is pending. */
   finish(json: string | undefined): void;

@@ -41,7 +41,7 @@ export function lines(parts: string[], a: Around, l: Layout): string {
   return `${base}${a.open}\n${pad}  ${parts.join(`,\n${pad}  `)}\n${pad}${a.close}`;
 }
 
-/** Arranges items in columns, one line each. Returns the items themselves if columns do not suit them. */
+/** Arranges items in columns, and returns the rows as lines. Returns the items themselves if columns do not suit them. */
 export function columns(items: string[], l: Layout, value: unknown, limit: number): string[] {
   const list = value as ArrayLike<unknown>;
   const count = list.length > limit && /^\.\.\. /.test(items[items.length - 1]!) ? items.length - 1 : items.length;
@@ -50,7 +50,7 @@ export function columns(items: string[], l: Layout, value: unknown, limit: numbe
   const total = widths.reduce((a, b) => a + b, 0);
   if (longest * 3 + l.indent >= lineLength || !(total / longest > 5 || longest <= longestCell + 2))
     return items;
-  // Makes the columns nearly a square, because characters are about 2.5 times as high as wide.
+  // Makes the whole look nearly square; characters are about 2.5 times as high as wide.
   const bias = Math.max(longest - 3 - Math.sqrt(longest - total / items.length), 1);
   const across = Math.min(Math.round(Math.sqrt(2.5 * bias * count) / bias), Math.floor((lineLength - l.indent) / longest), compactLevels * 4, mostColumns);
   if (across <= 1)

@@ -20,7 +20,7 @@ export function waiting(end: (reason: string) => void): () => void {
   };
 }
 
-/** Makes all waits fail, operations included. Returns their number, and a promise that settles when they have failed. */
+/** Makes all waits fail, operations included. Returns their number, and a promise that settles when they have ended. */
 export function interrupt(reason: string): { count: number; over: Promise<unknown> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let left = 0;

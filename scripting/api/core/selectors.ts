@@ -25,7 +25,7 @@ function escapeRegExp(re: RegExp): string {
   return String(re).replace(/(^|[^\\])(\\\\)*(["'`])/g, '$1$2\\$3').replace(/>>/g, '\\>\\>');
 }
 
-/** Writes text in the form of internal:text and similar engines; s means strict, i not. */
+/** Writes text in the form of internal:text and similar engines. The suffix s means that it must match exactly, i that it need not. */
 function escapeText(text: Text, exact: boolean | undefined): string {
   return isRegExp(text) ? escapeRegExp(text) : `${stringify(text)}${exact ? 's' : 'i'}`;
 }

@@ -7,7 +7,7 @@ const parsed = Function;
 
 /**
  * Returns the text of a function, as an expression or as the shorthand of a method. Parts of the source that the script's engine does not support
- * were rewritten to functions at the top of the program. If the text uses such functions, it includes them.
+ * were rewritten to functions at the top of the program. If the text uses such functions, the result includes them.
  */
 export function sourceText(fn: Function): string {
   const text = toText.call(fn) as string;

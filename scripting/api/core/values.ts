@@ -4,7 +4,7 @@ import { parse, serialize, type Tagged } from '../../../automation/page/serializ
 import { host } from './host.ts';
 import { sourceText } from './sources.ts';
 
-/** Arguments that may be handles. */
+/** A handle, or any object with the id of one. */
 export interface HandleLike { _handle: string }
 
 const handles = new WeakSet<object>();

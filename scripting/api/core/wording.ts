@@ -26,7 +26,7 @@ function define(e: Error, name: string, value: string): void {
   } catch {} // the error may be frozen
 }
 
-/** Does the same for any thrown value, and returns it. */
+/** Rewrites the message of a thrown value if it is a built-in error, and returns the value. */
 export function mended<T>(thrown: T): T {
   if (thrown instanceof Error && natives.has(thrown.constructor))
     worded(thrown);
@@ -37,7 +37,7 @@ const natives = new Set<Function>([TypeError, ReferenceError, RangeError, Syntax
 
 const { catch: original } = Promise.prototype;
 
-/** Makes functions that handle rejections see V8's wording, too. */
+/** Defines the global that catch clauses call, and makes functions passed to catch() see V8's wording, too. */
 export function installWording(define: (values: Record<string, unknown>) => void): void {
   define({ [host.mending()]: mended });
   const value = { catch<T, U>(this: Promise<T>, f?: ((e: any) => U | PromiseLike<U>) | null): Promise<T | U> {

@@ -44,7 +44,7 @@ class ExpectError extends Error {
   }
 }
 
-// All matcher names, including those of any expect.extend.
+// The matchers of every expect.extend, by name.
 const registry: Record<string, Matcher> = Object.create(null) as Record<string, Matcher>;
 // Matchers that wait for their subject themselves, and so cannot be polled.
 const waiting: Readonly<Record<string, unknown>> = { ...pageMatchers, ...responseMatchers, toPass: true };
@@ -285,7 +285,7 @@ function make(config: Config): any {
 
 interface Expecting extends Record<string, unknown> { not: Record<string, unknown> }
 
-// Adds a custom matcher as a value that can be inside another one.
+// Adds a custom matcher as an asymmetric matcher, which can stand inside an expected value.
 function addAsymmetric(expect: Expecting, name: string, matcher: Matcher): void {
   const make = (inverse: boolean) => (...args: unknown[]) => customAsymmetric(name, inverse, args, other => {
     const state = stateOf({ value: other, config: { custom: {} }, isNot: inverse, promise: '' });

@@ -98,7 +98,7 @@ function verdict(state: PageState, name: string, subject: Locator | Page, a: Ans
 
 type Ask<A extends unknown[]> = (...args: A) => { question: Question; expected: string; shown?: string; options?: Common };
 
-/** Returns a matcher for a state that is named in a word. */
+/** Returns a matcher for a state of an element, such as visible. make returns the request to the page and the name of the expected state. */
 function word<A extends unknown[]>(name: string, make: Ask<A>): PageMatcher {
   return async function (subject, ...args) {
     subjectOf(name, subject, [['Locator', Locator]]);
@@ -184,7 +184,7 @@ async function whole(state: PageState, name: string, subject: Locator, expected:
   return verdict(state, name, subject, answer, rest);
 }
 
-// Returns the received text if it matches its pattern, so that the difference shows it on both sides.
+// Replaces each expected pattern with the received text if the pattern matches it, so that the difference shows the text on both sides.
 function matched(expected: unknown, received: unknown): unknown {
   if (!Array.isArray(expected) || !Array.isArray(received))
     return expected;

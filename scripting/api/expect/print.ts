@@ -76,7 +76,7 @@ export function diff(a: unknown, b: unknown): string | null {
   return typeof a === 'object' && a !== null ? printer().diffValues(a, b) ?? 'Compared values have no visual difference.' : null;
 }
 
-// Returns whether lines show the difference better than both values do.
+// Returns whether a line-by-line difference shows more than the two values do.
 function comparable(expected: unknown, received: unknown): boolean {
   const type = typeOf(expected);
   if (type !== typeOf(received) || !['array', 'map', 'set', 'object'].includes(type))
@@ -88,7 +88,7 @@ function comparable(expected: unknown, received: unknown): boolean {
   return !isAsymmetric(received);
 }
 
-// Returns copies in which a value that an asymmetric matcher matches is replaced on both sides, so that it makes no difference.
+// Returns copies in which the matcher replaces each value that an asymmetric matcher matches, so that the two do not differ there.
 function aligned(expected: any, received: any, parents: unknown[] = []): [unknown, unknown] {
   if (parents.includes(expected) || typeOf(expected) !== typeOf(received) || isAsymmetric(expected) || isAsymmetric(received))
     return [expected, received];

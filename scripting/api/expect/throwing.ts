@@ -48,7 +48,7 @@ function outcome(state: MatcherState, head: string, received: any): Thrown | und
 function check(expected: any, got: Thrown | undefined, not: boolean, head: string): Check {
   const no = not ? 'not ' : '';
   const pad = ' '.repeat(no.length);
-  // Shows the expected value alone, after a blank line unless a received value follows.
+  // Shows the expected value alone, followed by a blank line if nothing was thrown.
   const alone = (line: string) => (got ? [line] : [line, '']);
   const beside = (label: string, text: string) => {
     const wanted = `Expected ${label}: ${no}${text}`;

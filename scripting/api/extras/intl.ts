@@ -33,7 +33,7 @@ export const Intl = Object.defineProperty({
 for (const name of ['PluralRules', 'RelativeTimeFormat', 'ListFormat', 'Locale'] as const)
   Object.defineProperty(Intl[name], 'name', { value: name, configurable: true });
 
-// Formats that scripts use repeatedly, by their options.
+// The formats made so far, by kind, locales and options, because scripts use them repeatedly.
 const kept = new Map<string, { format: (value: any) => string }>();
 
 function formatOf(kind: string, locales: unknown, options: Options | undefined, make: () => { format: (value: any) => string }): (value: any) => string {

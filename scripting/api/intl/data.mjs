@@ -1,8 +1,8 @@
-// Asks Node's own Intl, at build time, for what scripts' Intl needs to know of
+// Asks Node's own Intl, at build time, for what scripts' Intl needs to know about
 // each locale. Patterns are text with names in braces; numbers.ts, dates.ts and
-// their like fill them in.
+// words.ts fill them in.
 
-/** Locales whose data is kept, without those that lack in this Node. */
+/** Locales whose data is kept. */
 export const locales = [
   'en-US', 'en-GB', 'en-AU', 'en-CA', 'en-IN', 'de', 'de-AT', 'de-CH', 'fr', 'fr-CA', 'es', 'es-MX', 'it', 'pt-BR', 'pt-PT', 'nl', 'pl', 'sv',
   'da', 'nb', 'fi', 'cs', 'ru', 'uk', 'tr', 'ja', 'zh-CN', 'zh-TW', 'ko', 'he', 'el', 'hu', 'ro',
@@ -25,15 +25,15 @@ const zones = [
 ];
 const styles = ['long', 'short', 'narrow'];
 
-/** How keys of patterns write a width. */
+/** The letters that stand for widths in the keys of patterns. */
 const letter = { '': '-', numeric: 'd', '2-digit': '2', long: 'l', short: 's', narrow: 'n' };
 
-/** Everything of one locale. */
+/** Returns the data of a locale. */
 export function localeData(locale) {
   return { numbers: numbers(locale), dates: dates(locale), relative: relative(locale), lists: lists(locale) };
 }
 
-/** A number of each plural category that the locale has. */
+/** Returns one number for each plural category that the locale has. */
 function samples(locale) {
   const rules = new Intl.PluralRules(locale);
   const found = {};
@@ -44,7 +44,7 @@ function samples(locale) {
 
 const numeric = new Set(['integer', 'group', 'decimal', 'fraction', 'exponentInteger', 'exponentSeparator', 'exponentMinusSign']);
 
-/** Parts as a pattern: what is the number becomes {n}, what is named in fields its name. */
+/** Joins parts to a pattern: the parts of the number become {n}, and parts whose type is in fields become the text given there. */
 function pattern(parts, fields) {
   let out = '';
   for (const { type, value } of parts) {
@@ -66,7 +66,7 @@ function numbers(locale) {
   const compact = style => {
     const list = [];
     for (let k = 3; k <= 14; k++) {
-      const parts = nf({ notation: 'compact', compactDisplay: style }).formatToParts(2 * 10 ** k); // of 1 some say no number
+      const parts = nf({ notation: 'compact', compactDisplay: style }).formatToParts(2 * 10 ** k); // some locales write no number for 1
       const shown = Number(parts.filter(p => p.type === 'integer').map(p => p.value).join(''));
       list.push([k - Math.floor(Math.log10(shown)), perCategory(n => pattern(nf({ notation: 'compact', compactDisplay: style }).formatToParts(n * 10 ** k), fields))]);
     }
@@ -142,9 +142,9 @@ function dates(locale) {
     return made.get(key).formatToParts(at);
   };
   const months = Array.from({ length: 12 }, (_, i) => Date.UTC(2003, i, 7));
-  const days = Array.from({ length: 7 }, (_, i) => Date.UTC(2003, 5, 1 + i)); // from a Sunday
+  const days = Array.from({ length: 7 }, (_, i) => Date.UTC(2003, 5, 1 + i)); // the first is a Sunday
   const named = (options, type, at) => at.map(t => of(options, t).find(p => p.type === type)?.value);
-  const names = { M: [], E: [] }; // lists of names; patterns give their place
+  const names = { M: [], E: [] }; // lists of names; patterns refer to a list by its index
   const nameIn = (kind, list) => {
     const at = names[kind].findIndex(known => known.every((n, i) => n === list[i]));
     return at >= 0 ? at : names[kind].push(list) - 1;
@@ -203,7 +203,7 @@ function dates(locale) {
   };
 }
 
-/** Names of time zones by the zone's offset in minutes: short and long. */
+/** Returns the short and the long name of each time zone, by zone and by offset from UTC in minutes. */
 function zoneNames(locale) {
   const out = {};
   for (const timeZone of zones) {
@@ -217,7 +217,7 @@ function zoneNames(locale) {
 
 const offsets = new Map();
 
-/** A time zone's offset from UTC in minutes. */
+/** Returns a time zone's offset from UTC at a time, in minutes. */
 function offsetOf(timeZone, at) {
   const key = timeZone + at;
   if (!offsets.has(key)) {

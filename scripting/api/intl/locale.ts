@@ -119,7 +119,7 @@ export function numeric(options: object, name: string, min: number, max: number)
 /** A piece of formatted text. */
 export interface Part { type: string; value: string }
 
-/** Fills a pattern: text becomes literals, and `given` returns the parts for names in braces. */
+/** Fills a pattern: text becomes literals, and `give` returns the parts for names in braces. */
 export function fill(pattern: string, give: (name: string) => Part | Part[], literal = 'literal'): Part[] {
   const out: Part[] = [];
   for (const piece of pattern.split(/(\{[^}]+\})/)) {

@@ -14,7 +14,7 @@ export interface ResponseInit {
   securityDetails: object | null;
   timing: Record<string, number>;
   log?: string[];
-  /** base64; for a large body, the id for api.body. */
+  /** The body in base64. A large body is missing; response is then the id with which api.body returns it. */
   body?: string;
   response?: string;
 }

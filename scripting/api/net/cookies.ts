@@ -11,7 +11,7 @@ export type NewCookie = Parameters<pw.APIRequestContext['addCookies']>[0][number
 /** The options of clearCookies. */
 export interface CookieFilter { name?: string | RegExp; domain?: string | RegExp; path?: string | RegExp }
 
-/** Removes the matching cookies, or all without a filter. */
+/** Removes the matching cookies, or all if there is no filter. */
 export async function clearCookies(send: Send, source: Pick<RequestSource, 'id' | 'verb'>, filter: CookieFilter | undefined): Promise<void> {
   let gone: Cookie[] | undefined;
   if (filter && (filter.name !== undefined || filter.domain !== undefined || filter.path !== undefined)) {

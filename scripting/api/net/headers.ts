@@ -1,6 +1,6 @@
 import { typeName } from '../core/values.ts';
 
-/** One field of a header. */
+/** One header. */
 export interface Header { name: string; value: string }
 
 /** Headers in the form of routes; undefined removes a header. */

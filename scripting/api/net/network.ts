@@ -167,7 +167,7 @@ export class Request {
     return { ...none, ...known, responseEnd: known ? this.#init.responseEnd : -1 };
   }
 
-  /** Waits until it has ended. @internal */
+  /** Waits until the request has ended. @internal */
   async _finished(): Promise<void> {
     this._update((await quietly<{ request: RequestInit }>('request.finished', { request: this._id })).request);
   }

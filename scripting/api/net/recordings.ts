@@ -15,14 +15,14 @@ export function recordingOf({ path, content, omitContent, mode, urlFilter }: Rec
   return { path, content: content ?? (omitContent ? 'omit' : path.endsWith('.zip') ? 'attach' : 'embed'), minimal: mode === 'minimal', url: urlFilter };
 }
 
-/** The recordings of a context. They are written when the context ends, or before. */
+/** The recordings of a context. They are written when the script stops them, at the latest when the context ends. */
 export class HarRecordings {
   readonly #context: { context: string };
   readonly #paths = new Map<string, string>();
 
   constructor(context: { context: string }) { this.#context = context; }
 
-  /** Returns the server's name of a recording. */
+  /** Starts a recording, and returns the server's name for it. */
   async start(send: Send, { path, content, minimal, url }: Recording, page: Page | undefined, base: string | undefined): Promise<string> {
     const where = page ? page._where : this.#context;
     const { har } = await send<{ har: string }>('har.start', { ...where, content, minimal, urls: filter(url, base) });

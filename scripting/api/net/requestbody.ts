@@ -46,7 +46,7 @@ function isJSON(text: string): boolean {
 /** The content of a body, if there is one, and its type. */
 export interface Payload { body?: Uint8Array; contentType?: string }
 
-/** Converts the options to a body and its content type, unless a header sets another one. */
+/** Converts the options to a body and its content type. A header may override that type. */
 export async function payload(o: FetchOptions, headers: Header[], request: RequestLike | undefined): Promise<Payload> {
   const json = (text: string) => ({ body: utf8(text), contentType: 'application/json' });
   const { data } = o;

@@ -70,7 +70,7 @@ export class Route {
     }, options);
   }
 
-  /** Sends it to the network with the overrides so far. @internal */
+  /** Sends the request to the network with the overrides so far. @internal */
   async _go(): Promise<void> {
     const { url, method, headers, postData } = this.#request._overrides;
     await quietly('route.continue', {
@@ -106,7 +106,7 @@ export class Route {
     if (!this.#report)
       throw new Error('Route is already handled!');
     await step(`route.${method}`, () => `route.${method}()`, async send => {
-      if (this.#tried) // if that failed, the request waits for ever
+      if (this.#tried) // if the earlier decision failed, the request waits for ever
         throw new Error('Route is already handled!');
       this.#tried = true;
       try {
@@ -121,7 +121,7 @@ export class Route {
   }
 }
 
-/** Builds the response of fulfill. Options override those of a given response. */
+/** Builds the response of fulfill. Options take precedence over a given response. */
 async function answerOf(send: Send, options: NonNullable<Options<'fulfill'>>): Promise<{ status: number; headers: Header[]; body: string }> {
   let { body, path } = options;
   let contentType = options.contentType;

@@ -82,7 +82,7 @@ export function sameMatch(a: UrlMatch, b: UrlMatch): boolean {
 }
 
 // Rewrites a glob to the form in which browsers write URLs: absolute, with the host in lower case, without dots in the path and without the default
-// port. During that, placeholders stand for parts that are not plain text.
+// port. Meanwhile, placeholders stand for parts that are not plain text.
 function absolute(glob: string, base: string | undefined): string {
   if (glob.startsWith('*') || opaque.test(glob))
     return glob;

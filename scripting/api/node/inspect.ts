@@ -351,7 +351,7 @@ function className(value: object): string {
   for (let p: object | null = value; p; p = Object.getPrototypeOf(p) as object | null) {
     const d = Object.getOwnPropertyDescriptor(p, 'constructor');
     if (d && typeof d.value === 'function' && d.value.name)
-      return d.value.name === 'Iterator' ? 'Object' : d.value.name as string; // Node names the classes of the language like this
+      return d.value.name === 'Iterator' ? 'Object' : d.value.name as string; // Node shows iterators as Object, too
   }
   return '';
 }

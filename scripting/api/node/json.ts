@@ -3,7 +3,7 @@
 const parse = JSON.parse;
 const BuiltinSyntaxError = SyntaxError;
 
-/** Number of characters around the position of an error that its message quotes. */
+/** Number of characters on each side of an error's position that its message quotes. */
 const shown = 10;
 /** How many characters are searched for the error. Beyond that, the engine's own message is used. */
 const searched = 1 << 16;
@@ -21,7 +21,7 @@ JSON.parse = {
   },
 }.parse;
 
-/** The position where a text stops being JSON. */
+/** The error at the position where a text stops being JSON. */
 class Fault {
   constructor(readonly message: string) {}
 }

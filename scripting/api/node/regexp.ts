@@ -1,12 +1,12 @@
-// goja's RegExp supports neither \p{…} nor the flags v and d. esbuild turns literals that use them into calls of the constructor, and this module
-// replaces the constructor by one that translates them.
+// goja's RegExp supports neither \p{…} nor the flags v and d. esbuild turns literals that use them into calls to the constructor, and this module
+// replaces the constructor with one that translates them.
 
 import { host } from '../core/host.ts';
 
 const Native = RegExp;
 const exec = Native.prototype.exec;
 
-/** Replaces the global RegExp. Everything else about regular expressions stays. */
+/** Replaces the global RegExp. Everything else about regular expressions stays the same. */
 export function installRegExp(): void {
   function Wrapped(this: unknown, pattern: string | RegExp = '', flags?: string): RegExp {
     if (pattern instanceof Native && flags === undefined && new.target === undefined)

@@ -1,5 +1,5 @@
 // fetch and its classes, as far as scripts need them. They are part of a bundle that is loaded on demand. Requests are sent like those of `request`,
-// without cookies.
+// but without cookies.
 
 import { host } from '../core/host.ts';
 import { concat, multipart, utf8, type Field } from '../net/payload.ts';

@@ -112,7 +112,7 @@ async function initSource(send: Send, script: unknown, arg: unknown, options: { 
   return { source: `${await readTextFile(send, path)}\n//# sourceURL=${path.replace(/\n/g, '')}` };
 }
 
-// Returns the script with ids for its functions. Each document creates functions with these ids.
+// Returns the script with ids for the functions in its argument. Each document creates functions with these ids.
 function exposedSource(script: Function, arg: unknown): object {
   const functions: unknown[] = [];
   const tagged = serialize(arg, v => (typeof v === 'function' ? functions.push(v) - 1 : undefined));

@@ -39,7 +39,7 @@ export class BrowserContext extends ApiObject {
   _options: ContextOptions = {};
   /** The script created it and may close it. @internal */
   _own = false;
-  /** The options that it was created with; default: the session's browser. @internal */
+  /** The browser object that created it; default: the session's browser. @internal */
   _browser: Browser | undefined;
   /** The page of browser.newPage(). The context closes with it. @internal */
   _ownerPage: Page | undefined;
@@ -216,10 +216,10 @@ export class BrowserContext extends ApiObject {
   isClosed(): boolean { return this.#closed; }
   /** Returns the error of waits that fail because the context is closed. @internal */
   _closedError(): Error { return new TargetClosedError(this.#reason); }
-  /** Returns nothing, because a session has no extensions. */
+  /** Returns an empty list, because a session has no extensions. */
   backgroundPages(): Page[] { return []; }
 
-  /** Identifies it in operations. @internal */
+  /** Identifies the context in operations. @internal */
   get _where(): { context: string } { return { context: this._guid }; }
   /** @internal */
   get _prefix(): string { return 'browserContext'; }

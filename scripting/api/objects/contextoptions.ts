@@ -7,7 +7,7 @@ import { readTextFile } from '../core/files.ts';
 import { headerLines } from '../net/headers.ts';
 import type { State } from './storage.ts';
 
-/** The options that the running test adds to every new context of pages or requests; undefined outside tests. */
+/** The options that the running test adds to every new context of pages or requests; empty outside tests. */
 export const defaults: { options: ContextOptions; prepare(context: BrowserContext): void } = { options: {}, prepare: () => {} };
 
 const recording = 'a session is watched live and its events are recorded';
@@ -44,7 +44,7 @@ export function contextParams(o: ContextOptions): Record<string, unknown> {
 
 const media = ['media', 'colorScheme', 'reducedMotion', 'forcedColors', 'contrast'] as const;
 
-/** Returns the emulated surroundings; null ends an emulation. */
+/** Returns the parameters for emulated media features. A null in the options ends an emulation. */
 export function mediaParams(o: object | undefined): Record<string, string> {
   const out: Record<string, string> = {};
   for (const name of media) {

@@ -27,7 +27,7 @@ export class Download extends ApiObject {
   /** Returns the file's name among the session's files, once it is complete. */
   path(): Promise<string> { return this.#step('path', [], send => this.#file(send)); }
   failure(): Promise<string | null> { return this.#step('failure', [], async send => (await this.#end(send)).failure || null); }
-  /** Returns copies the file to another name among the session's files. */
+  /** Copies the file to another name among the session's files. */
   saveAs(path: string): Promise<void> {
     return this.#step('saveAs', [path], async send => { await send('download.saveAs', { download: this._guid, to: text('path', path) }); });
   }

@@ -34,7 +34,7 @@ export function removeLocatorHandler(page: Page, locator: Locator): Promise<void
   });
 }
 
-/** Handles that something blocks an action. If the handler throws, the run ends with an unhandled error. */
+/** Calls the handler of an overlay that blocks an action. If the handler throws, the run ends with an unhandled error. */
 export async function overlayFound(id: string): Promise<void> {
   const h = handlers.get(id);
   try {

@@ -92,7 +92,7 @@ export class Page extends Scope {
   override get _target(): Frame { return this.#main; }
   /** @internal */
   override get _prefix(): string { return 'page'; }
-  /** Identifies it in operations. @internal */
+  /** Identifies the page in operations. @internal */
   get _where(): { page: string } { return { page: this._guid }; }
 
   // Needs no request to the server.

@@ -16,7 +16,7 @@ import { expression, onlyOne, result, text } from '../core/values.ts';
 
 type Opt<K extends keyof pw.Page, N extends number = 0> = pw.Page[K] extends (...a: infer A) => unknown ? A[N] : never;
 
-/** Whether a selector may match several elements. */
+/** Options of methods with a selector. With strict, the selector must not match several elements. */
 interface Strict { strict?: boolean; timeout?: number }
 
 /** The common part of Page and Frame: locators, and methods with a selector. A page's methods act on its main frame, but have the page's name. */

@@ -12,7 +12,7 @@ export interface TakeoverResult {
   changes: { urlBefore: string; urlAfter: string; cookiesSet: string[]; titleAfter: string };
 }
 
-/** The timeout of a takeover, and what ends it without a person. */
+/** The timeout of a takeover in ms, and what ends it without a person. */
 export interface TakeoverOptions {
   timeout?: number;
   /** A URL glob or a selector, a pattern for a page's URL, or a function that is called repeatedly. */

@@ -17,7 +17,7 @@ interface HarRecording { content?: RecordHar['content']; mode?: RecordHar['mode'
 export class Tracing {
   readonly #context: BrowserContext;
   readonly #recordings: HarRecordings;
-  /** The server's name of the trace that is being recorded. */
+  /** The server's name for the trace that is being recorded. */
   #trace: string | undefined;
   #events: TraceEvents | undefined;
   #har: string | undefined;

@@ -52,7 +52,7 @@ export function builtinFixtures(browser: Browser, playwright: () => { request: R
   return { fixtures, location: undefined };
 }
 
-/** Returns the value of an option. Without a value of its own, it comes from contextOptions, or is the default. */
+/** Returns the fixture of an option that the file does not set. Its value is the one in contextOptions, or else the default. */
 function ofContext(name: string) {
   return ({ contextOptions }: { contextOptions: Values }, use: Use) => use(contextOptions[name] === undefined ? standard[name] : contextOptions[name]);
 }

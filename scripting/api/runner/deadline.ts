@@ -39,7 +39,7 @@ export interface Timed {
 export class Deadlines {
   /** The time limit of things that have none of their own. */
   phase = new Slot(0);
-  /** Receives errors that are thrown because of a timeout, after it. */
+  /** Receives the error of a timeout, and errors that the timed-out body throws afterwards. */
   late: (error: unknown) => void = () => {};
   #givenUp: Promise<unknown>[] = [];
   #running: { slot: Slot; expire: (error: Error) => void; what: Timed } | undefined;
@@ -112,7 +112,7 @@ export class Deadlines {
     this.#givenUp = [];
   }
 
-  /** Ends the waits of the body. Errors that it throws after that are late. */
+  /** Ends the waits of the body. Errors that it throws after that go to late. */
   #giveUp(error: DeadlineError, running: Promise<unknown>): void {
     this.late(error);
     if (interrupt(error.message).count)

@@ -8,7 +8,7 @@ import type { Annotation, Body, Suite, Test } from './suite.ts';
 /** The state of a test. */
 export type Status = 'passed' | 'failed' | 'timedOut' | 'skipped' | 'interrupted';
 
-/** An error in the form of testInfo, with the thrown value. */
+/** An error in the form of testInfo.errors. value is the thrown value if that is not an Error. */
 export interface TestError { message?: string; stack?: string; value?: string; cause?: TestError }
 
 /** Thrown by test.skip() and similar calls to leave the running function. */
@@ -161,7 +161,7 @@ function describe(error: unknown): TestError {
   return out;
 }
 
-/** Makes a folder's name of titles. */
+/** Makes a folder's name from titles. */
 function folderName(titles: readonly string[]): string {
   return titles.join('-').replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '').slice(0, 60);
 }

@@ -12,7 +12,7 @@ import { poolOf } from './testtype.ts';
 
 const { deadlines } = state;
 
-/** A worker. It lives until a test fails, or until the next test needs other fixtures. */
+/** A worker. It lives until a test fails, or until the next test needs other worker fixtures. */
 export class Worker {
   readonly #fixtures = new Fixtures(deadlines, defaultTestTimeout);
   /** The groups that were entered, with the marks of their modifiers and beforeAll hooks. */
@@ -143,7 +143,7 @@ export class Worker {
       slot.slow();
   }
 
-  /** Runs hooks one after the other. All of them run even if one fails, and the first error counts; a skip stops them. */
+  /** Runs hooks one after the other. All of them run even if one fails, and the first error counts; a skip or a timeout stops them. */
   async #hooks(hooks: readonly Hook[], run: (hook: Hook) => Promise<void>): Promise<void> {
     const failures: unknown[] = [];
     for (const hook of hooks) {
@@ -195,7 +195,7 @@ export class Worker {
   }
 }
 
-/** Returns the message for the case that a test's time is up. */
+/** Returns the function that writes the message for a test whose time is up. */
 function exceeded(during?: string): (ms: number) => string {
   return ms => `Test timeout of ${ms}ms exceeded${during ? ` while running ${during}` : ''}.`;
 }
