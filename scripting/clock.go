@@ -11,9 +11,9 @@ type clock struct {
 
 	mu      sync.Mutex // guards what follows
 	limit   time.Duration
-	elapsed time.Duration // time measured before since
+	elapsed time.Duration // time measured until the clock was last stopped
 	since   time.Time     // when the clock was last started; zero while it is stopped
-	paused  time.Duration // length of the earlier pauses
+	paused  time.Duration // total length of the earlier pauses
 	stood   time.Time     // when the present pause began; zero if there is none
 	pauses  int
 	timer   *time.Timer

@@ -83,7 +83,7 @@ func serveSite(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(body))
 }
 
-// runOn runs a script against a real page; args.url is where the handler is.
+// runOn runs a script against a real page; args.url is the URL of the handler.
 func runOn(t *testing.T, handler http.Handler, code string, l *logs) scripting.Result {
 	t.Helper()
 	for _, dir := range []string{"dist/api.js", "../automation/dist/injected.js"} {

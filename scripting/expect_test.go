@@ -46,7 +46,7 @@ func expectations(t *testing.T, name string) []expectation {
 var (
 	// How often the expectation was tried depends on the machine.
 	tries = regexp.MustCompile(`(?m)^ +(?:\d+ × |- )locator resolved to .*\n(?: +- unexpected value "(?s:.*?)"\n)?`)
-	// Where it was thrown depends on the rest of the script.
+	// Where the error was thrown depends on the rest of the script.
 	places = regexp.MustCompile(`(?m)(?:^\s+at .*(?:\n|$))+`)
 )
 

@@ -84,8 +84,8 @@ func TestLimits(t *testing.T) {
 }
 
 // TestRunTimeWaiting checks that a run whose time is up says what it waits for.
-// Its clock goes from when the script asks for the title, however long the
-// machine took until then.
+// The run's clock starts when the script asks for the title, so it does not matter
+// how long the machine takes to start the script.
 func TestRunTimeWaiting(t *testing.T) {
 	short := tight()
 	short.RunTime = time.Second
@@ -164,8 +164,8 @@ func TestPollution(t *testing.T) {
 	}
 }
 
-// TestSourceMapURL checks that no file is read because a source map is said to be
-// in it. goja would read it.
+// TestSourceMapURL checks that code which names a file as its source map does not
+// get that file read. By default, goja would read it.
 func TestSourceMapURL(t *testing.T) {
 	p := newPool(t, Limits{})
 	secret := filepath.Join(t.TempDir(), "secret.map")
@@ -192,7 +192,7 @@ func TestConfinement(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer inherited.Close()
-	fd, err := syscall.Dup(int(inherited.Fd())) // as one that the server was started with: it outlives an exec
+	fd, err := syscall.Dup(int(inherited.Fd())) // like a file that the server was started with, it is not closed on exec
 	if err != nil {
 		t.Fatal(err)
 	}

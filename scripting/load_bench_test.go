@@ -44,8 +44,8 @@ func TestStartTime(t *testing.T) {
 }
 
 // ownBudget is how many bytes of its own a ready worker may use. Two thirds of
-// that are its heap, which was half as large again when no garbage was collected
-// between compiling the bundles.
+// that are its heap. The heap was half as large again when no garbage was
+// collected between compiling the bundles.
 const ownBudget = 13_500_000
 
 func TestWorkerMemory(t *testing.T) {

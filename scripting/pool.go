@@ -16,8 +16,7 @@ const Subcommand = "script-worker"
 // DefaultUID is the workers' user id when the server runs as root: nobody.
 const DefaultUID = 65534
 
-// PoolOptions says how workers are started. The zero value of each field is its
-// default.
+// PoolOptions says how workers are started. Zero fields get their defaults.
 type PoolOptions struct {
 	Executable []string     // command of a worker; default this binary with Subcommand
 	Limits     Limits       // of each run
@@ -60,10 +59,11 @@ func NewPool(o PoolOptions) *Pool {
 // Limits returns the limits of the pool's runs, with defaults filled in.
 func (p *Pool) Limits() Limits { return p.o.Limits }
 
-// Start begins a run. It ends with the script, with ctx, with Cancel or with
+// Start begins a run. The run ends with the script, with ctx, with Cancel or with
 // the pool. The error is ErrNotBuilt, ErrTooLarge, ErrPoolClosed, a *ScriptError
-// for code whose brackets are nested too deep, or the reason why no worker could be
-// started. All other errors of the code are errors of the run.
+// for code whose brackets are nested too deep, one for Args that are not JSON, or
+// the reason why no worker could be started. All other errors of the code are
+// errors of the run.
 func (p *Pool) Start(ctx context.Context, s Script, ops Operations, sink Sink) (*Run, error) {
 	if !built() {
 		return nil, ErrNotBuilt

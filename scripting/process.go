@@ -16,8 +16,8 @@ import (
 	"takeover/scripting/wire"
 )
 
-// stderrKept is how many bytes are kept of a worker's stderr. These are the first
-// ones, in which the Go runtime says why it died.
+// stderrKept is how many bytes of a worker's stderr are kept: the first ones, in
+// which the Go runtime says why the process died.
 const stderrKept = 8 << 10
 
 // process is one worker process and the pipes to it.
@@ -25,7 +25,7 @@ type process struct {
 	cmd    *exec.Cmd
 	out    *frameQueue   // to the worker
 	in     *bufio.Reader // from the worker; owned by the run
-	stdout io.Closer     // under in
+	stdout io.Closer     // the pipe that in reads
 	stderr *headBuffer
 
 	ended chan struct{} // closed once the process has been waited for
@@ -34,7 +34,7 @@ type process struct {
 
 // startProcess starts a worker and sends it its limits.
 func startProcess(command []string, setup wire.Setup) (*process, error) {
-	cmd := exec.Command(command[0], command[1:]...) //nolint:noctx // it ends with its run, by stop
+	cmd := exec.Command(command[0], command[1:]...) //nolint:noctx // it ends with its run, by close
 	cmd.Env = []string{}                            // nil would mean the server's environment
 	cmd.Dir = "/"
 	cmd.SysProcAttr = workerAttributes()
@@ -86,8 +86,8 @@ func (p *process) kill() {
 	}
 }
 
-// close kills the process and waits until it is gone. Frames that it wrote before can
-// be read until then.
+// close kills the process and waits until it is gone. Until close returns, the
+// frames that the process wrote before its end can still be read.
 func (p *process) close() {
 	p.kill()
 	p.wg.Wait()

@@ -17,7 +17,7 @@ const maxDirect = 16 << 10
 // frame, the sender writes it directly, so that the goroutine of run need not
 // wake up.
 type frameQueue struct {
-	pipe  io.Closer // under w
+	pipe  io.Closer // the pipe that w writes to
 	w     *rawio.Writer
 	limit int
 	wake  chan struct{} // one token: there is something to do
@@ -30,7 +30,7 @@ type frameQueue struct {
 	full    bool
 
 	memory []byte // memory for rest
-	rest   []byte // the part of its frame that a sender could not write
+	rest   []byte // the part of a frame that its sender could not write
 }
 
 func newFrameQueue(w io.WriteCloser, limit int) *frameQueue {

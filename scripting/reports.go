@@ -43,7 +43,8 @@ func boundError(e *ScriptError) {
 	e.Line, e.Column = max(e.Line, 0), max(e.Column, 0)
 }
 
-// readStep reads a step. Its start time must be one that JSON can express.
+// readStep reads a step. It replaces an impossible start time, which JSON might be
+// unable to express, with the Unix epoch.
 func readStep(payload []byte) (Step, bool) {
 	var s wire.Step
 	if json.Unmarshal(payload, &s) != nil {

@@ -45,8 +45,8 @@ type Run struct {
 	pending  map[uint64]context.CancelCauseFunc
 	underWay int // bytes of the parameters of pending operations
 
-	// Owned by the goroutine that reads the worker's frames, until that has
-	// ended.
+	// Owned by the goroutine that reads the worker's frames until that goroutine
+	// has ended.
 	end       *wire.Result
 	logBytes  int
 	steps     int
@@ -127,8 +127,8 @@ func (r *Run) supervise() {
 		r.read()
 	}()
 	r.watch(reading)
-	// The worker is dead and its last frames are read: no operation can start any
-	// more.
+	// Once the worker is dead and its last frames are read, no operation can start
+	// any more.
 	r.proc.kill()
 	<-reading
 	cause := context.Cause(r.ctx)
@@ -175,7 +175,8 @@ func (r *Run) watch(reading <-chan struct{}) {
 	}
 }
 
-// read handles the worker's frames until it has ended.
+// read handles the worker's frames. It returns after the last one, or after one
+// that violates the protocol.
 func (r *Run) read() {
 	begin := sync.OnceFunc(func() { close(r.begun) })
 	defer begin()
@@ -225,7 +226,9 @@ func (r *Run) read() {
 	}
 }
 
-// begin starts an operation, unless too many are running.
+// begin starts an operation. It returns false if the operation's id is in use, or
+// if too many operations, or too many bytes of their parameters, would be under
+// way.
 func (r *Run) begin(f wire.Frame) bool {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	r.mu.Lock()
@@ -270,14 +273,14 @@ func (r *Run) abort(f wire.Frame) {
 	}
 }
 
-// abortedError returns the reason why the script no longer waits for an
-// operation, or "" if it still waits.
+// abortedError is the reason why the script no longer waits for an operation, or
+// "" if it still waits.
 type abortedError string
 
 func (e abortedError) Error() string { return string(e) }
 
-// explain returns the error of an aborted operation. It omits what the operation
-// was doing, but keeps a log that follows the reason.
+// explain returns the error to report for a failed operation. For an aborted one,
+// that is the reason, with the log that follows the reason in err.
 func (e abortedError) explain(err error) error {
 	if e == "" {
 		return err
@@ -369,8 +372,8 @@ func (r *Run) conclude(cause error) Result {
 
 const outOfMemory = "out of memory"
 
-// concludeDeath returns why a worker died without being killed. Only stderr has
-// the Go runtime's reason.
+// concludeDeath returns why a worker died that the server did not kill. Only
+// stderr has the Go runtime's reason.
 func (r *Run) concludeDeath(fail func(status, name, message string) Result) Result {
 	text := r.proc.stderr.String()
 	switch {

@@ -258,7 +258,7 @@ func TestClock(t *testing.T) {
 		defer r.Resume()
 		ran, _ := r.Times()
 		paused := time.Now()
-		for time.Since(paused) < 20*time.Millisecond { // the measured time
+		for time.Since(paused) < 20*time.Millisecond { // let time pass that the clock must not count
 			runtime.Gosched()
 		}
 		if later, _ := r.Times(); later != ran {

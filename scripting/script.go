@@ -27,10 +27,10 @@ type Script struct {
 	Timeout  time.Duration   // limit on the run time; by default and at most Limits.RunTime
 }
 
-// Operations executes the operations that the API calls. Call may be called from
-// many goroutines at once; its ctx ends with the run. An error may have the
+// Operations executes the operations that the script API calls. Call may be called
+// from many goroutines at once; its ctx ends with the run. An error may have the
 // methods ErrorName() string and ErrorFields() map[string]any. They give the name
-// and the further properties of the JavaScript error that the script gets.
+// and the other properties of the JavaScript error that the script gets.
 type Operations interface {
 	Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error)
 }
@@ -51,7 +51,8 @@ type Log struct {
 	Time  time.Time
 }
 
-// Step is one call of the API by the script. It is reported when it has ended.
+// Step is one call that the script made to the script API. It is reported when the
+// call has ended.
 type Step struct {
 	Title     string // in readable form: locator.click(getByRole('button'))
 	StartedAt time.Time
@@ -83,7 +84,7 @@ type Result struct {
 	Err       *ScriptError    // nil if it succeeded
 	Duration  time.Duration   // by the run's clock, without pauses
 	Paused    time.Duration   // length of the pauses
-	Truncated bool            // the value, a log or a step was truncated or omitted
+	Truncated bool            // the value, a log line, a step or a test was truncated or omitted
 }
 
 // ScriptError is an error of a script, with positions in the original code.
