@@ -141,7 +141,7 @@ func runFile(t *testing.T, m *session.Manager, name, base string) []session.RunT
 	return info.Tests
 }
 
-// readGaps reads the list of known gaps: «file › title — why».
+// readGaps reads the list of known gaps. Each line is: file › title — why.
 func readGaps(t *testing.T, path string) map[string]string {
 	t.Helper()
 	f, err := os.Open(path)

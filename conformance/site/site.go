@@ -202,7 +202,7 @@ func download(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", `attachment; filename="report.txt"`)
 	w.Header().Set("X-Content-Type-Options", "nosniff") // otherwise Chromium waits for more
 	write(w, "text/plain", "the report")
-	if ms, _ := strconv.Atoi(r.FormValue("ms")); ms > 0 { // the end comes late
+	if ms, _ := strconv.Atoi(r.FormValue("ms")); ms > 0 { // the end of the body comes late
 		_ = http.NewResponseController(w).Flush()
 		wait(r, ms)
 	}
@@ -227,7 +227,8 @@ func basic(w http.ResponseWriter, r *http.Request) {
 	write(w, "text/html; charset=utf-8", "<!doctype html><title>Known</title>hello "+User)
 }
 
-// socket returns the messages that it gets, and closes on «close».
+// socket returns each message with "echo " in front of it. On the message "close",
+// it closes the connection.
 func socket(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, nil)
 	if err != nil {
