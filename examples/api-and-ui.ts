@@ -1,5 +1,5 @@
-// API and page together: what is made by the API shows on the page, what the
-// page does shows in the API. Both use the same cookies.
+// An API and its page together: what the API creates appears on the page, and what
+// the page does appears in the API. Both use the same cookies.
 const base = args?.base ?? 'http://127.0.0.1:8080';
 const api = `${base}/demo/api/todos`;
 for (const text of ['Water the plants', 'Buy tea']) expect((await page.request.post(api, { data: { text } })).status()).toBe(201);

@@ -1,5 +1,5 @@
-// A captcha for a person, and no Done to press: the takeover ends by itself
-// when the page behind the captcha has come.
+// A captcha for a person, who need not press Done: the takeover ends by itself
+// when the page behind the captcha appears.
 const base: string = args?.base ?? 'http://127.0.0.1:8080';
 await page.goto(`${base}/demo/login`);
 await page.getByLabel('Email').fill('demo@example.com');

@@ -1,4 +1,4 @@
-// Questions in dialogs: what they say is noted, and each kind gets its answer.
+// Dialogs: the script notes what they ask, and answers each in its own way.
 await page.goto(`${args?.base ?? 'http://127.0.0.1:8080'}/demo/notes`);
 const said: string[] = [];
 page.on('dialog', async dialog => {

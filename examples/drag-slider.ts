@@ -1,5 +1,5 @@
-// Dragging a slider with the mouse until it shows what is wanted, and a fine
-// correction with the keyboard.
+// Dragging a slider with the mouse to about the wanted value, and correcting it
+// with the keyboard.
 await page.goto(`${args?.base ?? 'http://127.0.0.1:8080'}/demo/lamp`);
 const knob = page.getByRole('slider', { name: 'Brightness' });
 const track = (await page.locator('#track').boundingBox())!;

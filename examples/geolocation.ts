@@ -1,4 +1,4 @@
-// Being somewhere else: the page is told a place, then another one.
+// Emulating a location: the page gets one place, then another.
 const base = args?.base ?? 'http://127.0.0.1:8080';
 const there = await browser.newContext({ geolocation: { latitude: 43.77, longitude: 11.25 }, permissions: ['geolocation'] });
 const tab = await there.newPage();

@@ -1,4 +1,4 @@
-// A script as Playwright's library runs it, unchanged.
+// A script for Playwright's library, unchanged.
 import { chromium } from 'playwright';
 
 const browser = await chromium.launch();

@@ -1,4 +1,4 @@
-// Collecting from all pages of a list, by following «Next».
+// Collecting from all pages of a list, by following the link "Next".
 await page.goto(`${args?.base ?? 'http://127.0.0.1:8080'}/demo/catalog`);
 const items: { name: string; price: number }[] = [];
 for (;;) {

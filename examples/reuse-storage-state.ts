@@ -1,5 +1,5 @@
-// Signing in once and starting other contexts signed in: cookies and
-// localStorage go along.
+// Signing in once, and starting other contexts signed in, with the same cookies
+// and localStorage.
 const base = args?.base ?? 'http://127.0.0.1:8080';
 const first = await browser.newContext();
 const door = await first.newPage();

@@ -1,5 +1,5 @@
-// Pictures and paper, kept with the session's files: the page as it is shown,
-// the whole page, one element of it, and a PDF.
+// Screenshots of the visible part of the page, of the whole page and of one
+// element, and a PDF, all kept with the session's files.
 await page.goto(`${args?.base ?? 'http://127.0.0.1:8080'}/demo/orders`);
 const shown = await page.screenshot({ path: 'orders.png' });
 await page.screenshot({ path: 'orders-whole.jpg', type: 'jpeg', quality: 80, fullPage: true });

@@ -1,5 +1,5 @@
-// A Playwright Test file as it is: groups, hooks, steps, parameters and
-// annotations. The results of the tests are in the run's «tests».
+// An ordinary Playwright Test file, with groups, hooks, steps, parameters and
+// annotations. The results of the tests are in the run's field "tests".
 import { test, expect } from '@playwright/test';
 
 test.use({ baseURL: args?.base ?? 'http://127.0.0.1:8080' });

@@ -1,4 +1,4 @@
-// A table as JSON: the head gives the names, each row an object.
+// A table as JSON: the header gives the names, and each row becomes an object.
 await page.goto(`${args?.base ?? 'http://127.0.0.1:8080'}/demo/orders`);
 const names = await page.locator('thead th').allTextContents();
 const rows = await page.locator('tbody tr').evaluateAll(all => all.map(row => [...row.querySelectorAll('td')].map(cell => cell.textContent!.trim())));

@@ -1,5 +1,5 @@
 // TypeScript with all its types: interfaces, generics, classes and enums. Types
-// are taken off before the script runs, and nothing has to be compiled.
+// are removed before the script runs, and you need not compile anything.
 import type { Locator, Page } from '@playwright/test';
 
 interface Item { readonly name: string; readonly cents: number }
