@@ -176,7 +176,7 @@ func TestActionsBeginBehindTheGate(t *testing.T) {
 		t.Errorf("it began as %v and ended as %v", started, ended)
 	}
 
-	// An action that never started has no end, either.
+	// An action that never started has no end event.
 	v.take()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -299,8 +299,7 @@ func TestActionsAreToldOnlyWhenAsked(t *testing.T) {
 		t.Errorf("told unasked:\n%s", all)
 	}
 
-	// Running operations then costs nothing extra, and also nothing after a
-	// capture with actions has ended.
+	// Operations cost nothing extra after a capture with actions has ended.
 	config.Actions = true
 	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), config); err != nil {
 		t.Fatal(err)

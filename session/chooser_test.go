@@ -69,7 +69,7 @@ func (v *viewer) click(x, y float64, epoch uint64) {
 	}
 }
 
-// titled waits until the active tab has a title.
+// titled waits until the active tab has the given title.
 func (v *viewer) titled(title string) {
 	v.t.Helper()
 	await(v, "title "+title, func(m TabsMessage) bool {

@@ -133,8 +133,9 @@ func (v *Viewer) lose() {
 	s.tellControl()
 }
 
-// abandon handles a viewer that did not return in time: it gives the open
-// takeover back, and drops pages' questions if no other viewer is present.
+// abandon handles a viewer that did not return in time: it ends the viewer's
+// claim on the open takeover, and drops pages' questions if nobody who may
+// answer them is present.
 func (s *Session) abandon(person control.Holder) {
 	if t := s.openTakeover(); t != nil {
 		t.unclaim(person)

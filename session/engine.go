@@ -35,7 +35,7 @@ type engine struct {
 // returns why it gave up, or nil if the session's context ended.
 func (s *Session) supervise() error {
 	var deaths []time.Time
-	var last *browser.Process // the next one reuses its folder
+	var last *browser.Process // the next process reuses its folder
 	defer func() {
 		if last == nil {
 			return
@@ -50,7 +50,7 @@ func (s *Session) supervise() error {
 		if s.ctx.Err() != nil {
 			return nil
 		}
-		if last == nil { // the first one did not start
+		if last == nil { // the first process did not start
 			s.log.Error("start browser", "error", reason)
 			return fmt.Errorf("%w: Chromium did not start", ErrNotReady)
 		}

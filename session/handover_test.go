@@ -127,7 +127,7 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 }
 
 // TestReturnWhileTheLossIsNoticed lets a person return while the server notices
-// from several sides that their old connection is broken. They get their place
+// from several sides that their old connection is broken. They get their seat
 // back, and no second one is kept for them.
 func TestReturnWhileTheLossIsNoticed(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
@@ -210,8 +210,9 @@ func TestRefusedReturn(t *testing.T) {
 	}
 }
 
-// TestOnlyWhoWorksSettles lets a guest finish a takeover while another guest
-// works on it, is away for a moment, and has left.
+// TestOnlyWhoWorksSettles lets a guest try to finish a takeover while another
+// guest works on it, while that guest is away for a moment, and after that
+// guest has left.
 func TestOnlyWhoWorksSettles(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
 	ask := func() (to *Takeover, guest func(resume string) *Viewer) {

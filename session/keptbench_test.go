@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// BenchmarkKeptPicture measures the pictures that stay of a session and of a failed
-// run, as docs/events.md reports them: time and size, for a form, a dense list of
-// text, and a page of photos.
+// BenchmarkKeptPicture measures the pictures that are kept of a session and of
+// a failed run, as docs/events.md reports them: time and size, for a form, a
+// dense list of text, and a page of photos.
 //
 //	go test ./session -run '^$' -bench KeptPicture -benchtime 50x
 func BenchmarkKeptPicture(b *testing.B) {

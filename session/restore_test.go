@@ -183,7 +183,7 @@ const taken = await requestTakeover('please'); console.log(taken.note); await pa
 	}
 }
 
-// isLinkEnded reports whether a link ended with its session.
+// isLinkEnded reports whether an error says that a link ended with its session.
 func isLinkEnded(err error) bool {
 	why, ok := errors.AsType[*links.Error](err)
 	return ok && why.State == links.Ended && errors.Is(err, links.ErrInvalid)
@@ -210,8 +210,8 @@ func TestRestartEndsWhatWasLive(t *testing.T) {
 		waitFor(t, what+" is written", written)
 	}
 
-	// The first manager keeps running, as if it had been killed: the second one
-	// has its name.
+	// The first manager is not closed, as if its process had been killed. The
+	// second one has the same server id.
 	other, stranger := t.TempDir(), t.TempDir()
 	id, err := os.ReadFile(filepath.Join(data, "server-id"))
 	if err == nil {

@@ -283,9 +283,9 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 	}
 }
 
-// recordings searches the files that the script recorded, through which secrets
-// passed. The code is searched for separately, because times and names of files
-// may contain its digits by chance.
+// recordings searches the files in which the script recorded requests and
+// actions while secrets were entered. The code is searched for separately,
+// because times and names of files may contain its digits by chance.
 func recordings(t *testing.T, s *Session, code string, secrets ...string) {
 	t.Helper()
 	alone := regexp.MustCompile(`[^0-9A-Za-z.]` + code + `[^0-9A-Za-z.]`)
@@ -333,8 +333,8 @@ func recordings(t *testing.T, s *Session, code string, secrets ...string) {
 	}
 }
 
-// inFiles searches every file below a folder. A session's socket and lock are not
-// files.
+// inFiles searches every file below a folder. It skips a session's socket and
+// lock, which are not regular files.
 func inFiles(t *testing.T, dir, when string, secrets ...string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

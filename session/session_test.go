@@ -116,8 +116,8 @@ func residentMB(t *testing.T) int {
 	return pages * os.Getpagesize() >> 20
 }
 
-// TestSessionsLeaveNothing opens and ends sessions one after the other. The soak of the
-// bench does that for longer.
+// TestSessionsLeaveNothing opens and ends sessions one after the other. The
+// soak test of package bench does that for longer.
 func TestSessionsLeaveNothing(t *testing.T) {
 	m := startManager(t, Options{WarmBrowsers: -1, MaxSessions: 2})
 	base := site(t)
@@ -150,7 +150,7 @@ func TestSessionsLeaveNothing(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	browsertest.Until(t, "no goroutine is left over", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
 	runtime.GC()
-	if grown := residentMB(t) - memory; grown > 25 { // what ten sessions grow by varies by some 10 MB
+	if grown := residentMB(t) - memory; grown > 25 { // the growth during ten sessions varies by some 10 MB
 		t.Errorf("%d MB more than after the second session", grown)
 	}
 	if left, err := os.ReadDir(m.opts.Dir + "/chromium"); err != nil || len(left) > 0 {

@@ -59,7 +59,7 @@ func crash(t *testing.T, s *Session) {
 	}
 }
 
-// inState waits until the only tab is in a state and has loaded.
+// inState waits until the only tab is in the given state and has loaded.
 func (v *viewer) inState(state TabState) {
 	v.t.Helper()
 	await(v, "a tab that is "+string(state), func(m TabsMessage) bool {
