@@ -294,7 +294,7 @@ func TestRegisterEnds(t *testing.T) {
 	}
 }
 
-// TestRegisterLogsRefusals refuses a question, and the page does not take the
+// TestRegisterLogsRefusals refuses a question whose page does not accept the
 // answer.
 func TestRegisterLogsRefusals(t *testing.T) {
 	h := newRoom()

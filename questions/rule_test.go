@@ -42,7 +42,7 @@ type rig struct {
 const askingPage = `<title>asks</title><style>*{margin:0}</style><select style="width:200px;height:30px"><option>one<option>two</select>
 	<input type=file><script>document.querySelector('input').addEventListener('cancel', () => document.title = 'cancelled')</script>`
 
-// start starts a Chromium whose browser a person controls.
+// start starts a Chromium that a person controls.
 func start(t *testing.T) *rig {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
