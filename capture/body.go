@@ -17,8 +17,8 @@ const (
 	// boundary.
 	MaxBodyBytes = 900_000
 
-	// maxBodyBuffer and maxBodyBuffers bound what Chromium keeps for us of one
-	// response and of all, per target.
+	// Chromium keeps at most maxBodyBuffer bytes of a response for us, and at
+	// most maxBodyBuffers bytes of all responses of a target.
 	maxBodyBuffer  = 16 << 20
 	maxBodyBuffers = 64 << 20
 
@@ -65,8 +65,8 @@ type waitingBody struct {
 }
 
 // withBody writes a response when its body has arrived. The body is fetched when
-// the page has loaded, and before the page navigates, because Chromium drops it
-// with the document.
+// the page has loaded, when it requests its next document, or after bodyDelay.
+// Chromium drops the bodies of a document when the page leaves it.
 func (w *watched) withBody(r *request, e Event, data networkResponseData) {
 	now := time.Now()
 	if e.TS = now.UnixMilli(); w.l.ending {

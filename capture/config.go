@@ -67,8 +67,9 @@ func (c *Config) switches() map[string]*bool {
 }
 
 // Normalize returns the effective configuration: with defaults, and with
-// everything that a switch or trigger needs. It returns a warning for each thing
-// it turned on. The error is an *invalid.Error.
+// everything that a switch or trigger needs. It returns a warning for each switch
+// that it turned on, and one if screenshots are on but have no trigger. The error
+// is an *invalid.Error.
 func (c Config) Normalize() (Config, []string, error) {
 	if c.ScreenshotTriggers == nil {
 		c.ScreenshotTriggers = []string{TriggerError, TriggerNavigationSettled}
@@ -107,7 +108,7 @@ func (c *Config) picturesComputed() bool {
 }
 
 // turnOnNeeded turns on what the triggers and the computed events need, and
-// returns a warning for each switch that it changed.
+// returns the warnings of Normalize.
 func (c *Config) turnOnNeeded() (warnings []string) {
 	warnings = []string{}
 	switches := c.switches()

@@ -15,8 +15,8 @@ const (
 	maxConsoleArgs = 50
 	// maxStackFrames bounds how many frames of a stack are kept.
 	maxStackFrames = 50
-	// maxContexts bounds how many contexts are remembered of a page that creates
-	// them without end.
+	// maxContexts bounds the execution contexts that are remembered for a target,
+	// because a page may create them without end.
 	maxContexts = 10_000
 	// releaseEvery is the number of console objects after which the page may
 	// forget the objects that it keeps for us. By then, they have been captured.
@@ -90,8 +90,8 @@ func (s *stackTrace) frames() []stackFrame {
 	return frames
 }
 
-// consoleLevels maps the types of Runtime.consoleAPICalled. Types without output
-// (clear, endGroup, profile …) are missing.
+// consoleLevels maps the types of Runtime.consoleAPICalled to levels. Types
+// without output (clear, endGroup, profile …) are missing.
 var consoleLevels = map[string]string{
 	"log": "log", "info": "info", "debug": "debug", "warning": "warn", "error": "error", "assert": "error",
 	"dir": "log", "dirxml": "log", "table": "log", "trace": "log", "startGroup": "log", "startGroupCollapsed": "log",
@@ -125,7 +125,7 @@ func (r *Redactor) hidePairs(args []remoteObject) {
 func (w *watched) consoleCalled(ev cdp.Event) {
 	listening := w.listens()
 	if !w.m.config.Console && !listening {
-		w.handles++ // an upper bound, because the line is not examined
+		w.handles++ // counts the line as one object, because it is not examined
 		w.releaseHandles()
 		return
 	}
@@ -245,8 +245,8 @@ func (w *watched) exceptionThrown(ev cdp.Event) {
 	w.m.triggerLocked(w, TriggerError)
 }
 
-// releaseHandles lets the page forget the objects that it logged. Otherwise this
-// session would keep them in memory until the page closes.
+// releaseHandles lets the page forget the objects that it logged. Otherwise
+// Chromium would keep them in memory for us until the page closes.
 func (w *watched) releaseHandles() {
 	if w.handles >= releaseEvery {
 		w.handles = 0
@@ -266,7 +266,7 @@ func (w *watched) contextCreated(ev cdp.Event) {
 			ID   int64 `json:"id"`
 			Data struct {
 				FrameID string `json:"frameId"`
-				Type    string `json:"type"` // "isolated" for the world of another client
+				Type    string `json:"type"` // "isolated" for a world that a CDP client created
 			} `json:"auxData"`
 		} `json:"context"`
 	}

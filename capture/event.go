@@ -75,7 +75,7 @@ func (e Event) JSON() []byte {
 	return e.appendTail(append(b, ','))
 }
 
-// DecodeEvent parses an event that JSON wrote. The event shares memory with text.
+// DecodeEvent parses the result of Event.JSON. The event shares memory with text.
 func DecodeEvent(text []byte) (Event, error) {
 	var e Event
 	if err := json.Unmarshal(text, &e); err != nil {

@@ -48,8 +48,8 @@ func opaque(subtype string) bool {
 	return false
 }
 
-// word returns a value as part of a line: text unchanged, everything else as
-// JSON.
+// word returns a value as part of a line: objects and arrays as JSON, everything
+// else as text.
 func (x *expansion) word(o *remoteObject) string {
 	if o.Type == "object" && o.Subtype != "null" && !opaque(o.Subtype) {
 		return string(x.append(nil, o, 1, nil))
@@ -106,7 +106,8 @@ func (x *expansion) append(b []byte, o *remoteObject, depth int, above []string)
 	return append(b, end)
 }
 
-// flat reports whether a preview is complete and contains no objects.
+// flat reports whether each object in a preview has a preview of its own, unless
+// it is shown by its description.
 func (p *preview) flat() bool {
 	for i := range p.Properties {
 		q := &p.Properties[i]
@@ -124,7 +125,7 @@ type member struct {
 }
 
 // members requests an object's enumerable own properties. It returns nil when
-// that fails or when there are too many.
+// that fails, for maps and sets, and when there are far too many.
 func (x *expansion) members(o *remoteObject) []member {
 	if o.ObjectID == "" || len(o.previewEntries()) > 0 || o.Preview != nil && o.Preview.Overflow && !x.few(o) {
 		return nil
@@ -171,7 +172,7 @@ func (x *expansion) few(o *remoteObject) bool {
 	return err == nil && n <= 2*maxMembers
 }
 
-// circles returns the members that are one of the enclosing objects.
+// circles reports for each member whether it is one of the enclosing objects.
 func (x *expansion) circles(members []member, above []string) []bool {
 	circles := make([]bool, len(members))
 	var ids []string

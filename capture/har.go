@@ -169,7 +169,7 @@ func (h *HARWriter) put(entry *harEntry) {
 	h.write(append([]byte(separator), text...))
 }
 
-// page adds a page when it sees the request for its document.
+// page adds a page to the file. The event is the request for its document.
 func (h *HARWriter) page(e *Event, url string) {
 	delete(h.current, e.TargetID)
 	if !h.span.Contains(e.TS) || len(h.pages) == maxHARPages {

@@ -189,8 +189,8 @@ func (e *harEntry) answered(headers map[string]string) {
 	}
 }
 
-// timed adds the phases of a request. end is when the request ended, in case the
-// phases do not say.
+// timed adds the phases of a request. ended is when the request ended, in Unix
+// milliseconds, in case the phases are not known.
 func (e *harEntry) timed(t *timingData, ended int64) {
 	if t == nil || t.Send < 0 {
 		e.took(float64(ended - e.began))
@@ -212,7 +212,7 @@ func (e *harEntry) took(ms float64) {
 	e.Timings = har.Timings{Wait: e.Time}
 }
 
-// named drops cookies without names.
+// named drops cookies whose names are redacted.
 func named(cookies []har.Cookie) []har.Cookie {
 	return slices.DeleteFunc(cookies, func(c har.Cookie) bool { return c.Name == Redacted })
 }

@@ -79,7 +79,7 @@ func (r *recording) await(eventType string, match func(e capture.Event, data map
 	}
 }
 
-// none fails if an event of the type has arrived so far.
+// none fails if an event of the type has been read so far.
 func (r *recording) none(eventType string) {
 	r.t.Helper()
 	for _, e := range r.seen {

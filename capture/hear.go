@@ -19,9 +19,10 @@ import (
 const (
 	// maxHeard bounds the lines of one target that wait for the background log.
 	maxHeard = 2 * background.MaxPerSecond
-	// hearPatience is how long a page may take to say whether its console is
-	// silenced. After that, the line is kept. expandPatience is how long the page
-	// may take to return the objects in the line. A busy page does not answer.
+	// hearPatience is how long a line waits for its page to say whether its
+	// console is silenced. After that, the line is kept. expandPatience is how
+	// long the page may take to return the objects in a line. A busy page does
+	// not answer.
 	hearPatience   = 600 * time.Millisecond
 	expandPatience = 250 * time.Millisecond
 	// answerPatience is how long Heard waits for each page, and settlePatience
@@ -39,8 +40,8 @@ type heard struct {
 	until    time.Time      // when the line stops waiting for the answer
 }
 
-// listen finds the realm of a new target. A frame shares the realm of its page,
-// through whose session it was attached.
+// listen finds the background.Realm of a new target. A frame shares the realm of
+// its page, through whose session it was attached.
 func (w *watched) listen(by cdp.SessionID) {
 	switch holder := w.l.targets[by]; {
 	case w.m.heard == nil:
@@ -107,8 +108,8 @@ func (w *watched) hearConsole(p *consoleCall, level string, asked *question) {
 	w.hear(h)
 }
 
-// hearException takes an error for the background log, unless it comes from our
-// own world.
+// hearException takes an error for the background log, unless it comes from an
+// isolated world, where no script of the page runs.
 func (w *watched) hearException(d *exception, at float64) {
 	if w.contexts[d.Context].isolated {
 		return
@@ -232,8 +233,8 @@ func (w *watched) nextHeard() (batch []heard, ok bool) {
 	return nil, false
 }
 
-// say turns a line into text: a single value as JSON, several values joined as
-// text.
+// say turns a line into text: formatted if the first of several values is a
+// string with a %, otherwise its values joined with spaces.
 func (w *watched) say(h *heard) {
 	ctx, cancel := context.WithTimeout(w.l.ctx, expandPatience)
 	defer cancel()
@@ -251,7 +252,8 @@ func (w *watched) say(h *heard) {
 	h.entry.Message = strings.Join(words, " ")
 }
 
-// heardMark marks a position in the intake, behind the lines so far.
+// heardMark is put into the intake after the lines so far. When the loop reads
+// it, those lines are known.
 const heardMark = "heard"
 
 // Heard waits until all lines that pages and workers have logged so far are in
@@ -284,9 +286,9 @@ func (m *Monitor) Heard(ctx context.Context) {
 	}
 }
 
-// answered waits until each target has answered. All earlier events of a target
-// arrive before its answer. A target that is too busy to answer logs nothing new,
-// either.
+// answered waits until each target has answered, or answerPatience has passed.
+// All earlier events of a target arrive before its answer. A target that is too
+// busy to answer logs nothing new in the meantime.
 func answered(ctx context.Context, sessions []*cdp.Session) {
 	ctx, cancel := context.WithTimeout(ctx, answerPatience)
 	defer cancel()
@@ -297,7 +299,7 @@ func answered(ctx context.Context, sessions []*cdp.Session) {
 	all.Wait()
 }
 
-// awaitHeard answers the callers of Heard.
+// awaitHeard closes settled once all lines are in the log.
 func (l *link) awaitHeard(settled chan struct{}) {
 	if l.hearings == 0 {
 		close(settled)

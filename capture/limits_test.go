@@ -9,7 +9,7 @@ import (
 	"takeover/limits"
 )
 
-// TestLimitsAreCounted checks that everything that a capture loses is in /metrics.
+// TestLimitsAreCounted checks that events that a capture loses are counted.
 func TestLimitsAreCounted(t *testing.T) {
 	hits := limits.New()
 	ring := NewRing(RingOptions{Events: 10, Limits: hits})

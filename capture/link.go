@@ -19,8 +19,8 @@ const (
 	// detachPatience bounds how long a browser may take to detach the client.
 	detachPatience = 2 * time.Second
 
-	// maxFrames bounds the frames that are remembered of a page that creates them
-	// without end.
+	// maxFrames bounds the frames that are remembered, because a page may create
+	// them without end.
 	maxFrames = 20_000
 
 	// slack is how early a timer may fire, so that timers close to each other
@@ -34,9 +34,10 @@ var watchedTypes = []string{"page", "iframe", "worker", "shared_worker", service
 
 const serviceWorker = "service_worker"
 
-// autoAttach attaches to targets of watchedTypes, paused before their first
-// instruction. Service workers are watched only during a capture, because an
-// attached one is never stopped.
+// autoAttach returns parameters that make Chromium attach us to targets of
+// watchedTypes and pause new ones before their first instruction. Service workers
+// are watched only during a capture, because Chromium never stops one that is
+// attached.
 func autoAttach(services bool) target.SetAutoAttachParams {
 	var filter target.Filter
 	for _, t := range watchedTypes {
@@ -105,8 +106,8 @@ func (m *Monitor) dial(ctx context.Context, conn *cdp.Conn) (*link, error) {
 	return l, nil
 }
 
-// discoveredMark marks a position in the intake, behind the events of existing
-// targets.
+// discoveredMark is put into the intake after the events of the existing targets.
+// When the loop reads it, those targets are known.
 const discoveredMark = "discovered"
 
 // watch attaches to the targets. Their events wait in the intake until the loop
@@ -167,7 +168,8 @@ func (l *link) run() {
 	}
 }
 
-// deafen ends the realms of targets that are gone or no longer watched.
+// deafen ends the realms of the link's targets, and the calls that wait for pages
+// to come to rest, because the link has ended.
 func (l *link) deafen() {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
@@ -194,8 +196,8 @@ func (l *link) close(reason string) {
 	}
 }
 
-// taskLocked runs f concurrently with the mapping. f may wait for the browser,
-// and must end with the link's context.
+// taskLocked runs f concurrently with the mapping, unless the link is ending. f
+// may wait for the browser, and must end with the link's context.
 func (l *link) taskLocked(f func()) {
 	if !l.ending {
 		l.tasks.Go(f)

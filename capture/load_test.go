@@ -194,7 +194,7 @@ func TestAllocations(t *testing.T) {
 	for _, c := range []struct {
 		name, eventType string
 		texts           []string
-		most            float64 // maximum per event; the race detector allows a quarter more
+		most            float64 // maximum per event; a quarter of it is left for the race detector
 	}{
 		{"request", capture.TypeNetworkResponse, requestSaid, 250},
 		{"line", capture.TypeConsoleLog, []string{lineSaid}, 80},
@@ -261,8 +261,8 @@ func TestBodiesWaitForThePage(t *testing.T) {
 	}
 }
 
-// TestStopDoesNotWaitForBodies checks that stopping a capture while bodies are
-// being fetched still writes the responses.
+// TestStopDoesNotWaitForBodies checks that stopping a capture writes the
+// responses that still wait for their bodies.
 func TestStopDoesNotWaitForBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		browser, reader := listening(t)

@@ -18,12 +18,13 @@ import (
 )
 
 var (
-	// ErrOff is returned for an event that is added while nothing is captured.
+	// ErrOff is returned for an event that is added while no capture records such
+	// events.
 	ErrOff = errors.New("capture is off")
-	// ErrNotReady is returned by Start while no browser is attached. The caller
-	// may try again soon.
+	// ErrNotReady is returned by Start and Rest while no browser is attached. The
+	// caller may try again soon.
 	ErrNotReady = errors.New("the browser is not ready")
-	// ErrClosed is returned by every call after Close.
+	// ErrClosed is returned by Attach and Start after Close.
 	ErrClosed = errors.New("monitor closed")
 )
 
@@ -34,7 +35,8 @@ type Options struct {
 	Redactor    *Redactor // default: a redactor without registered secrets
 	QueueEvents int       // default DefaultQueueEvents
 	QueueBytes  int       // default DefaultQueueBytes
-	// Log gets consoles and errors, with or without a capture. Default: none.
+	// Log gets the console lines and errors of pages and workers, with or without
+	// a capture. Default: none.
 	Log    *background.Log
 	Logger *slog.Logger
 	// Limits counts what is dropped. By default, nothing counts it.
@@ -43,7 +45,7 @@ type Options struct {
 
 // Monitor watches one session's browser and writes its events to the ring. It
 // outlives the browser: Attach is called again for a new one. All methods may be
-// called from any goroutine; only Attach, Stop and Close wait.
+// called from any goroutine; only Attach, Close, Heard and Rest wait.
 type Monitor struct {
 	ring     *Ring
 	redactor *Redactor
@@ -74,7 +76,7 @@ type Monitor struct {
 	consoleSince, shiftsSince, paintsSince float64
 
 	human    bool      // a person is in control
-	humanEnd int64     // until when a person was in control, Unix ms
+	humanEnd int64     // until when keys may be those of a person, Unix ms
 	shooting bool      // a screenshot is being taken
 	shotAt   time.Time // time of the latest screenshot
 }
@@ -179,8 +181,8 @@ type failedData struct {
 }
 
 // ReconnectFailed ends a running capture with the event monitor_reconnect_failed,
-// because its browser went away and attaching the next one failed as many times
-// as given. The state is StateFailed until the next Start or Stop.
+// because its browser went away and attaching the next one failed. tries is how
+// often that was tried. The state is StateFailed until the next Start or Stop.
 func (m *Monitor) ReconnectFailed(reason error, tries int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -335,10 +337,11 @@ func (m *Monitor) State() (State, Config, Stopped) {
 }
 
 // Add records an event from outside the monitor: one of category control
-// (control_changed, takeover_…, run_…, viewer_…), or a caller's own (custom_…).
-// An event with the id of a capture is recorded in that capture only. Add returns
-// the event as readers get it. The error is ErrEventType, or ErrOff while nothing is
-// captured, which is normal for control events.
+// (control_changed, takeover_…, run_…, viewer_…, link_…, action_…), or a caller's
+// own (custom_…). An event with the id of a capture is recorded in that capture
+// only. Add returns the event as readers get it. The error is ErrEventType, an
+// error about data that is not JSON, or ErrOff if no capture records such events,
+// which is normal for control events.
 func (m *Monitor) Add(e Event) (Event, error) {
 	if e.Category = CategoryOf(e.Type); e.Category != CategoryControl && e.Category != CategoryCustom {
 		return Event{}, ErrEventType
@@ -367,8 +370,8 @@ func (m *Monitor) PersonControls(yes bool) {
 	m.human = yes
 }
 
-// typedLate is how long after a person has given up control Chromium may still
-// create the event of a key that the person pressed before.
+// A person may press a key just before giving up control. typedLate is how long
+// after that Chromium may still create the key's event.
 const typedLate = 250 * time.Millisecond
 
 // typedByPerson reports whether a person may have pressed the key of an event

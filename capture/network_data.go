@@ -1,7 +1,7 @@
 package capture
 
 // maxHeaders, maxHeaderName and maxHeaderBytes bound the headers that are kept of
-// a message.
+// one request or response.
 const (
 	maxHeaders     = 256
 	maxHeaderName  = 1 << 10

@@ -32,9 +32,9 @@ func init() {
 	handlers[dom.DocumentUpdated.Method] = (*watched).documentUpdated
 	handlers[inspector.TargetCrashed.Method] = func(w *watched, _ cdp.Event) { w.pageCrashed("", 0) }
 	handlers[performancetimeline.TimelineEventAdded.Method] = (*watched).timelineEvent
-	// Deprecated in the protocol. The replacement, Browser.download…, needs
-	// Browser.setDownloadBehavior, which would change the settings of other
-	// clients.
+	// These events are deprecated in the protocol. The replacement,
+	// Browser.download…, needs Browser.setDownloadBehavior, which would change
+	// the settings of other clients.
 	handlers["Page.downloadWillBegin"] = (*watched).downloadBegins
 	handlers["Page.downloadProgress"] = (*watched).downloadProgress
 }
@@ -61,7 +61,7 @@ type dialogOpenedData struct {
 
 type dialogClosedData struct {
 	Type     string `json:"type,omitempty"`
-	Accepted bool   `json:"accepted"` // without the typed text
+	Accepted bool   `json:"accepted"` // the text typed into a prompt is not recorded
 }
 
 type download struct {

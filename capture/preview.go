@@ -51,7 +51,7 @@ type propertyPreview struct {
 }
 
 // json returns the value as JSON: primitives unchanged, objects by their preview,
-// everything else as a string in brackets. It reports whether anything was cut.
+// everything else as a string. It reports whether anything was cut.
 func (o *remoteObject) json() (jsonValue, bool) {
 	switch {
 	case o.Unserializable != "":

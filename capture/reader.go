@@ -85,7 +85,8 @@ func (rd *Reader) TryNext() (Event, bool) {
 	return e, err == nil && changed == nil
 }
 
-// notWaiting means that there is no event yet.
+// notWaiting is what take returns if there is no event yet and the caller does
+// not want to wait.
 var notWaiting = make(chan struct{})
 
 // take returns the next event, or a channel that is closed when there may be one.

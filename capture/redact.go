@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 )
 
-// Redacted replaces a secret.
+// Redacted is the mark that replaces a secret.
 const Redacted = "[REDACTED]"
 
 const (
@@ -60,9 +60,9 @@ func NewRedactor(o RedactorOptions) *Redactor {
 	return r
 }
 
-// AddSecret registers a value that must not appear in any event from now on, in
-// any encoding. The returned function removes it. Values under three bytes are
-// ignored.
+// AddSecret registers a value that must not appear in any event from now on,
+// unchanged or in an encoding that the redactor knows. The returned function
+// removes it. Values under three bytes are ignored.
 func (r *Redactor) AddSecret(value string) (remove func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -58,7 +58,8 @@ var innocentBefore = map[string]map[string]bool{
 	"pin":  set("map", "drop", "push", "hair", "gpio", "is", "location"),
 }
 
-// signers are words before "signature", which alone also means other things.
+// signers are the words that may stand before "signature". After any other word,
+// it means something that is not secret.
 var signers = set("x", "amz", "goog", "url", "oss", "cos", "request", "webhook", "hub", "signed", "hash", "stripe", "aws")
 
 func set(words ...string) map[string]bool {
@@ -69,7 +70,7 @@ func set(words ...string) map[string]bool {
 	return m
 }
 
-// maxKeyBytes is the length of the longest name that is checked.
+// maxKeyBytes bounds how many bytes of a name are checked.
 const maxKeyBytes = 128
 
 // secretKey reports whether the value under this name is secret.
@@ -119,7 +120,7 @@ func hasSecretWord(name string) bool {
 	return n.secret()
 }
 
-// configured reports whether a name contains one that the operator named.
+// configured reports whether a name contains a key that the operator configured.
 func (r *rules) configured(squeezed []byte) bool {
 	for _, key := range r.keys {
 		if bytes.Contains(squeezed, []byte(key)) {
@@ -129,8 +130,8 @@ func (r *rules) configured(squeezed []byte) bool {
 	return false
 }
 
-// splitName is a name without separators, in lower case, and where its words
-// begin.
+// splitName holds a name without separators, in lower case, and the positions
+// where its words begin.
 type splitName struct {
 	text   [maxKeyBytes]byte
 	starts [maxKeyBytes]uint8 // where words begin in text
@@ -138,7 +139,7 @@ type splitName struct {
 	words  int                // number of starts
 }
 
-// word returns a word, and nothing for a word before the first.
+// word returns the word at an index, or nothing for a negative index.
 func (n *splitName) word(i int) []byte {
 	if i < 0 {
 		return nil
@@ -150,7 +151,8 @@ func (n *splitName) word(i int) []byte {
 	return n.text[n.starts[i]:end]
 }
 
-// secret reports whether the name's last word that says something is secret.
+// secret reports whether the last word of a name is secret. Numbers and followers
+// do not count as words.
 func (n *splitName) secret() bool {
 	for i := n.words - 1; i >= 0; i-- {
 		word := bytes.TrimRight(n.word(i), "0123456789")

@@ -70,9 +70,9 @@ var (
 // The values of classes.
 const (
 	other   = iota // nothing
-	marks          // it begins a segment of a path, or a private key
-	word           // it is part of a word
-	notable        // it is, and a word that begins with it may be the beginning of a secret
+	marks          // the byte begins a segment of a path, or a private key
+	word           // the byte is part of a word
+	notable        // likewise, and a word that begins with it may be the beginning of a secret
 )
 
 // bytesOf returns the set of ASCII letters, digits and further bytes.
@@ -144,7 +144,7 @@ func knownWord(s string, at, end int) (from, to int) {
 	c := s[at]
 	switch {
 	case c >= '2' && c <= '6':
-		if n := end - at; n < 3 || n > 7 && n < minCard || n > maxCard+len("%20") { // as cardEnd, which is slower
+		if n := end - at; n < 3 || n > 7 && n < minCard || n > maxCard+len("%20") { // cardEnd would refuse these, too, but more slowly
 			return at, -1
 		}
 		return at, cardEnd(s, at)
@@ -225,7 +225,7 @@ func unbase64(s string) (string, bool) {
 func basicEnd(s string, at int) int {
 	const leastPassword = 3
 	if !printable(s, at) {
-		return -1 // nearly always
+		return -1 // the usual case
 	}
 	end := span(s, at, &base64Bytes)
 	if (end-at)%4 == 1 {
@@ -286,9 +286,9 @@ const (
 	maxCard = 19
 )
 
-// cardEnd returns where a card number ends: digits of a card's issuer with a
-// right check digit, as one number or in groups with a space or a hyphen between
-// them.
+// cardEnd returns where a card number ends: digits that begin with the number of
+// a card issuer and have a valid check digit, as one number or in groups with a
+// separator between them.
 func cardEnd(s string, at int) int {
 	if at > 0 && (s[at-1] == '.' || s[at-1] == '_' || at > 1 && s[at-1] == '-' && alnumBytes[s[at-2]]) {
 		return -1
@@ -385,7 +385,7 @@ func cardNumber(number []byte) bool {
 	return sum%10 == 0
 }
 
-// privateKeyEnd returns the end of the PEM private key that begins at at.
+// privateKeyEnd returns the end of the PEM private key that begins at index at.
 func privateKeyEnd(s string, at int) int {
 	const begin, name, end = "-----BEGIN ", "PRIVATE KEY", "-----END "
 	if !strings.HasPrefix(s[at:], begin) {
@@ -406,10 +406,11 @@ func privateKeyEnd(s string, at int) int {
 	return to
 }
 
-// linkStems begin words of paths behind which one-time links have their token.
+// linkStems are the beginnings of words in a path. In a one-time link, the token
+// follows such a word.
 var linkStems = []string{"reset", "recover", "verif", "confirm", "magic", "invit", "token", "activat", "unlock", "unsubscrib", "password", "onetime", "forgot", "optin"}
 
-// linkStemsBy has them by their first letter.
+// linkStemsBy has the stems by their first letter.
 var linkStemsBy = func() (by [256][]string) {
 	for _, stem := range linkStems {
 		by[stem[0]] = append(by[stem[0]], stem)
@@ -417,7 +418,7 @@ var linkStemsBy = func() (by [256][]string) {
 	return by
 }()
 
-// withinSegments is how many path segments behind a word in linkStems are
+// withinSegments is how many path segments after a word of linkStems are
 // examined.
 const withinSegments = 3
 
@@ -427,7 +428,7 @@ type pathReader struct {
 	armed int // how many further segments may be a token
 }
 
-// slash reads the segment behind the slash at at, and returns the segment's
+// slash reads the segment after the slash at index at, and returns the segment's
 // position if it is a token.
 func (p *pathReader) slash(s string, at int) (from, to int) {
 	from = at + 1
@@ -451,7 +452,7 @@ func (p *pathReader) slash(s string, at int) (from, to int) {
 	return from, -1
 }
 
-// arm looks for a word in a segment behind which tokens are expected.
+// arm looks in a segment for a word after which tokens are expected.
 func (p *pathReader) arm(segment string) {
 	if len(segment) < 5 || len(segment) > 64 {
 		return
@@ -474,11 +475,13 @@ func (p *pathReader) arm(segment string) {
 	}
 }
 
-// staticFiles are the endings of names of files.
+// staticFiles are file extensions. A segment that ends in one is a file name, not
+// a token.
 var staticFiles = set("js", "mjs", "css", "map", "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "html", "htm", "json", "xml", "woff", "woff2", "ttf", "pdf", "txt", "wasm", "mp4", "webm")
 
-// randomSegment reports whether a segment of a path looks like a token: long,
-// letters mixed with digits, or with capitals as no name has them.
+// randomSegment reports whether a segment of a path looks like a token: long, and
+// made of letters and digits, of letters with more capitals than a name has, or
+// of digits only.
 func randomSegment(segment string) bool {
 	const leastMixed, leastLetters, leastDigits = 12, 24, 20
 	if len(segment) < leastMixed {
@@ -508,7 +511,7 @@ func randomSegment(segment string) bool {
 	return !isSlug(segment)
 }
 
-// isSlug reports whether a segment consists of words and short numbers, as
+// isSlug reports whether a segment consists of words and short numbers, such as
 // how-to-reset-in-2025.
 func isSlug(segment string) bool {
 	parts := strings.FieldsFunc(segment, func(c rune) bool { return c == '-' || c == '_' || c == '.' || c == '~' || c == '+' })

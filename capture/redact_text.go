@@ -72,16 +72,17 @@ func (c *cutter) String() string {
 // form: an API's key, and OAuth's code, which stands beside a state.
 type queryReader struct {
 	end  int  // where the last query that was read ends
-	auth bool // it belongs to OAuth
+	auth bool // that query belongs to OAuth
 
-	members int // whether the text has JSON members of OAuth
+	members int // which JSON members of OAuth the text has
 }
 
 // authParameters stand beside the code of OAuth (RFC 6749, sections 4.1.2 and
 // 4.1.3; RFC 7636).
 var authParameters = []string{"state=", "state%3d", "grant_type", "code_verifier", "redirect_uri", "client_id", "iss=", "session_state"}
 
-// secret reports whether the parameter whose name ends at at is one of them.
+// secret reports whether the parameter whose name ends at index at is one that a
+// queryReader finds.
 func (q *queryReader) secret(s string, at, width int, key string) bool {
 	code := strings.EqualFold(key, "code")
 	if width == 2 || !code && !strings.EqualFold(key, "key") && !strings.EqualFold(key, "oobCode") {
@@ -109,7 +110,8 @@ func (q *queryReader) secret(s string, at, width int, key string) bool {
 	return q.auth
 }
 
-// maxMember is how far behind a member's name its value may begin.
+// In a name and value pair, maxMember is how many bytes after the name the value
+// is searched for.
 const maxMember = 256
 
 // member returns the value of a JSON member that is secret only beside others, as
@@ -161,7 +163,7 @@ const (
 	besideGrant // it has others, beside which each code is secret
 )
 
-// startsParameter reports whether a parameter may begin behind this text.
+// startsParameter reports whether a parameter may begin after this text.
 func startsParameter(before string) bool {
 	if before == "" {
 		return true
@@ -169,7 +171,7 @@ func startsParameter(before string) bool {
 	switch before[len(before)-1] {
 	case '?', '&', '#', ';', '\n':
 		return true
-	case '6', 'f', 'F', '3': // behind a percent-encoded & ? or #
+	case '6', 'f', 'F', '3': // after a percent-encoded & ? or #
 		return strings.HasSuffix(before, "%26") || strings.HasSuffix(before, "%3F") || strings.HasSuffix(before, "%3f") || strings.HasSuffix(before, "%23")
 	}
 	return false
@@ -411,7 +413,7 @@ func userinfo(s string, from int) (int, int) {
 }
 
 // formPart returns the position of the body of a multipart form's field, if the
-// field's name is secret. The name follows the = at at.
+// field's name is secret. The name follows the = at index at.
 func (r *rules) formPart(s string, at int) (int, int) {
 	const within = 1024
 	if !strings.Contains(strings.ToLower(s[max(0, at-64):at]), "form-data") || at+2 >= len(s) || s[at+1] != '"' {

@@ -62,7 +62,7 @@ func needles(secret string) []string {
 func base64Core(encoding *base64.Encoding, secret string, shift int) string {
 	encoded := encoding.EncodeToString(append(make([]byte, shift), secret...))
 	first := (shift*8 + 5) / 6              // the first character that depends only on the secret
-	last := ((shift + len(secret)) * 8) / 6 // behind the last such character
+	last := ((shift + len(secret)) * 8) / 6 // after the last such character
 	if first >= last {
 		return ""
 	}

@@ -56,7 +56,7 @@ func (x *xmlReader) hide(from, to int) {
 	x.done = to
 }
 
-// tag reads the tag that opens at at, and returns where to go on.
+// tag reads the tag that opens at index at, and returns where to go on.
 func (x *xmlReader) tag(at int) int {
 	s := x.s
 	from := at + 1
@@ -94,7 +94,7 @@ func (x *xmlReader) tag(at int) int {
 	return end
 }
 
-// skipEnd returns where the closing tag at at ends.
+// skipEnd returns where the closing tag at index at ends, or at if there is none.
 func (x *xmlReader) skipEnd(at int) int {
 	if strings.HasPrefix(x.s[at:], "</") {
 		if end := tagEnd(x.s, at); end >= 0 {
@@ -135,7 +135,7 @@ func (x *xmlReader) contentEnd(at, from int, name string) int {
 		x.unclosed++
 	}
 	if at > 0 && alnumBytes[x.s[at-1]] {
-		return -1 // a type parameter of a program
+		return -1 // a type parameter in a program, such as List<Token>
 	}
 	if n := strings.IndexAny(x.s[from:], "<\n"); n >= 0 {
 		return from + n
@@ -143,14 +143,13 @@ func (x *xmlReader) contentEnd(at, from int, name string) int {
 	return len(x.s)
 }
 
-// mayHaveValue makes a cheap check for value="…" and content="…", in small or
-// capital letters.
+// mayHaveValue makes a cheap check for value="…", VALUE="…" and content="…".
 func mayHaveValue(attributes string) bool {
 	return strings.Contains(attributes, "alue") || strings.Contains(attributes, "ontent") || strings.Contains(attributes, "ALUE") || strings.Contains(attributes, "ONTENT")
 }
 
-// attributes hides the value in a tag whose name or type is secret, and reports
-// whether it is.
+// attributes hides the value in a tag if the tag's name or type says that it is
+// secret, and reports whether it does.
 func (x *xmlReader) attributes(from, to int, input bool) (secret bool) {
 	s := x.s
 	if strings.IndexByte(s[from:to], '=') < 0 {
@@ -169,7 +168,7 @@ func (x *xmlReader) attributes(from, to int, input bool) (secret bool) {
 			continue
 		}
 		i++
-		for i < to && s[i] == '\\' { // the text is that of a string
+		for i < to && s[i] == '\\' { // the tag is inside a string, whose quotes are escaped
 			i++
 		}
 		start, stop := i, i

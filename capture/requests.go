@@ -37,8 +37,8 @@ type requests struct {
 	order []string // oldest first; some may have gone
 	extra map[string]*extraInfo
 
-	whole bool            // requests from before the following started are known, too
-	over  map[string]bool // until then: those of them that have ended
+	whole bool            // requests that began before the target was followed are known, too
+	over  map[string]bool // requests that ended while whole was false
 
 	limits *limits.Hits
 }
@@ -72,8 +72,8 @@ func (q *requests) add(r *request) {
 
 func (q *requests) remove(r *request) { delete(q.byID, r.id) }
 
-// ended records the end of a request. The request may have started before it was
-// followed.
+// ended records the end of a request. The request may have started before the
+// target was followed.
 func (q *requests) ended(id string) {
 	if q.whole {
 		return
@@ -97,8 +97,8 @@ func (q *requests) extraOf(id string) *extraInfo {
 	return extra
 }
 
-// abandonRequests forgets the requests of a target that is gone. It writes those
-// that have a response, as far as it is known.
+// abandonRequests forgets the requests of a target that is gone. It writes the
+// responses that have begun, as far as they are known.
 func (w *watched) abandonRequests() {
 	for _, id := range w.requests.order {
 		if r := w.requests.byID[id]; r != nil && r.response != nil && w.m.active.Network {

@@ -110,10 +110,11 @@ func (m *Monitor) followed(by int) {
 // Rest waits until a page has come to rest: its navigation has settled, no
 // request has been pending for 500 ms, and nothing has moved for a second. If the
 // page is already at rest, Rest returns at once. It works with or without a
-// capture. Without one, the page is followed only during the call, and earlier
-// reports what happened in it before. Running requests that earlier reports count
-// like others; it must leave out those that ended before it was called. The error
-// is ErrTargetGone, ErrNotReady, or ctx's cause.
+// capture. Without one, the page is followed only during the call, and the
+// function earlier returns what happened in the page before. The running requests
+// that it returns count like others; it must leave out those that ended before it
+// was called. The error is ErrTargetGone (also when too many calls wait),
+// ErrNotReady, or ctx's cause.
 func (m *Monitor) Rest(ctx context.Context, target string, earlier func(context.Context) Earlier) error {
 	defer m.follow()()
 	w, err := m.pageOf(target)
@@ -158,8 +159,9 @@ func (w *watched) readFrames(ctx context.Context) {
 	}
 }
 
-// learn asks what happened in a page before it was followed, which Chromium does
-// not report, and adds the running requests.
+// learn asks what happened in a page before it was followed, because Chromium
+// does not report that, and adds the running requests. If that is already known,
+// it does nothing.
 func (w *watched) learn(ctx context.Context, earlier func(context.Context) Earlier) Earlier {
 	w.m.mu.Lock()
 	known := w.requests.whole && (!w.settle.adopted || w.settle.settled)
@@ -219,11 +221,11 @@ func (s *settle) adopt(e Earlier) {
 	}
 }
 
-// restMark marks a position in the intake, behind the earlier events, for a
-// caller of Rest.
+// restMark is put into the intake by Rest, after the earlier events. When the
+// loop reads it, those events are known.
 const restMark = "rest"
 
-// asked records that everything before a call of Rest is known.
+// asked records that everything that happened before a call to Rest is known.
 func (l *link) asked(r *rest) {
 	r.asked = true
 	for _, w := range l.targets {
@@ -280,8 +282,9 @@ func (s *settle) failRest(err error) {
 	s.waiting = nil
 }
 
-// followRest starts following a page. Its first document counts as one that
-// existed before; Chromium reports which stages it has reached.
+// followRest starts or stops following a page. When it starts, the page's
+// document counts as one that existed before, and Chromium reports which stages
+// the document has reached.
 func (w *watched) followRest() {
 	if w.settle == nil || w.followed == (w.m.awaited > 0) {
 		return

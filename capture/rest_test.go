@@ -22,8 +22,8 @@ import (
 // followed.
 func nothing(context.Context) capture.Earlier { return capture.Earlier{} }
 
-// TestRest checks that Rest waits for activity in a page, and that nobody else
-// sees events of it.
+// TestRest checks that Rest waits until a page's activity is over, and that a
+// capture does not record the events that only Rest needs.
 func TestRest(t *testing.T) {
 	r := record(t, capture.Config{Console: true})
 	gate := make(chan struct{}, 1)

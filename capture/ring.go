@@ -27,8 +27,8 @@ type RingOptions struct {
 // Ring keeps a session's latest events and numbers them. Every event passes
 // through it, from the goroutine that records to those that read. Writing never
 // waits for a reader. When the ring is full, the oldest event is dropped, and
-// readers that had not read it get a mark in its place. All methods may be called
-// from any goroutine.
+// readers that had not read it get an events_dropped event in its place. All
+// methods may be called from any goroutine.
 type Ring struct {
 	maxEvents int
 	maxBytes  int
@@ -51,7 +51,7 @@ type RingStats struct {
 	Events  int    // kept now
 	Bytes   int    // of kept JSON
 	Oldest  uint64 // seq of the oldest kept event, or 0
-	Last    uint64 // the newest seq, or 0
+	Last    uint64 // as Ring.Last
 	Written uint64 // number of all written events
 	Evicted uint64 // events dropped for newer ones
 	Lost    uint64 // events that were lost before the ring (Ring.Lose)
@@ -75,7 +75,7 @@ const headroom = len(`{"seq":,`) + 20
 
 // Write adds an event and returns it with its seq, as readers get it. It encodes
 // the event once for all readers and does not keep its Data. After Close it does
-// nothing and returns no event.
+// nothing and returns an empty event.
 func (r *Ring) Write(e Event) Event {
 	if e.fit(); e.Truncated {
 		r.limits.Add(limits.CaptureCut, 1)
@@ -196,7 +196,7 @@ func (r *Ring) Stats() RingStats {
 	return s
 }
 
-// Last returns the newest seq, or 0.
+// Last returns the newest seq. If there is none yet, it returns FirstSeq-1.
 func (r *Ring) Last() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

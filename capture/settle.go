@@ -24,7 +24,7 @@ type settle struct {
 	settled bool
 
 	adopted  bool // the navigation had ended before the page was followed, so its events are not reported
-	informed bool // requestedAt also covers the time before that
+	informed bool // requestedAt also covers the time before the page was followed
 
 	recount  bool      // requests began or ended since the last count
 	counted  time.Time // when they were last counted; counting at each request would cost too much
@@ -49,7 +49,7 @@ func (s *settle) stop() { *s = settle{w: s.w, restState: s.restState} }
 // enabled reports whether computed events are wanted.
 func (s *settle) enabled() bool { return s.w.m.active.ComputedEvents }
 
-// navigated starts a navigation of the main frame. restored means that the page
+// navigated handles a navigation of the main frame. restored means that the page
 // came from the back-forward cache and was already loaded.
 func (s *settle) navigated(loader string, restored bool) {
 	s.stop()

@@ -12,14 +12,15 @@ import (
 	"takeover/cdp"
 )
 
-// silencer is the global variable with which a page asks that its console is
-// ignored.
+// silencer is the global variable with which a page asks us to ignore its
+// console.
 const silencer = "__DAEBUG_NO_CONSOLE_CAPTURE"
 
 // silenceMark is the method of the event that carries a page's answer.
 const silenceMark = "silence"
 
-// place identifies where a console was called: an execution context of a session.
+// place identifies where a console was called: an execution context of a CDP
+// session.
 type place struct {
 	session cdp.SessionID
 	context int64
@@ -34,9 +35,9 @@ type question struct {
 
 // asker is the sink of a link's client. It passes events to the intake. After a
 // console call, it sends the page a question at once, from the connection's read
-// loop. So Chromium handles the question before anything that the logging program
-// sends next, such as a reload. In the intake, the answer follows the lines that
-// it is about.
+// loop. So Chromium handles the question before the next command of the client
+// that made the page log, such as a reload. In the intake, the answer follows the
+// lines that it is about.
 type asker struct {
 	*intake
 	limit *rate.Limiter // lines beyond this rate are dropped in any case

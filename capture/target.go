@@ -23,11 +23,11 @@ const (
 	// a popup is attached before Chromium reports its URL.
 	urlPatience = time.Second
 
-	// maxPostData is the longest request body that is captured.
+	// maxPostData is the longest request body that is captured, in bytes.
 	maxPostData = 256 << 10
 
-	// maxOpened bounds how many URLs are remembered of windows that never
-	// appeared.
+	// maxOpened bounds, for each target, the remembered URLs of windows that have
+	// not appeared.
 	maxOpened = 16
 )
 
@@ -40,7 +40,7 @@ type watched struct {
 	kind    string // one of watchedTypes
 	url     string
 	parent  string // the frame that holds an out-of-process iframe
-	opener  string // the target that opened it
+	opener  string // the id of the target that opened this one
 
 	announced  bool      // target_created was written, or must not be
 	announceBy time.Time // when to write it even without a URL
@@ -54,7 +54,7 @@ type watched struct {
 	socketErrors map[string]string
 	dialog       string // type of the open dialog
 	downloads    map[string]download
-	settle       *settle // of pages
+	settle       *settle // for a page; otherwise nil
 	bursts       map[string]*burst
 	observed     bool // the interaction script is installed
 	crashed      bool
@@ -62,9 +62,9 @@ type watched struct {
 	silentAt     time.Time // when to look for fetches that receive no more data
 
 	realm   *background.Realm  // the realm of its console, or nil
-	silent  map[int64]struct{} // execution contexts that asked not to be heard
+	silent  map[int64]struct{} // execution contexts whose page asked us to ignore the console
 	heard   []heard            // lines that are not yet in the background log, oldest first
-	hearing bool               // bringing is set while a task writes them to the log.
+	hearing bool               // lines are on their way to the log
 	// a task is writing them to the log
 	bringing bool
 	gone     bool
@@ -364,7 +364,7 @@ func (w *watched) tickLocked(now time.Time) time.Time {
 	return next
 }
 
-// learnFrames requests the frames of a target that existed before.
+// learnFrames requests the frames that a target had before they were followed.
 func (w *watched) learnFrames() {
 	w.l.taskLocked(func() { w.readTree(w.l.ctx) })
 }

@@ -27,18 +27,18 @@ type layoutShiftData struct {
 
 type lcpData struct {
 	Time    int64   `json:"time"` // Unix ms
-	Size    float64 `json:"size"` // size of the picture, if it is one
+	Size    float64 `json:"size"` // number of painted pixels
 	Element string  `json:"element,omitempty"`
-	URL     string  `json:"url,omitempty"` // URL of the picture, if it is one
+	URL     string  `json:"url,omitempty"` // URL of the image, if it is one
 }
 
 // maxBufferedShifts is how many of a document's layout shifts Chromium keeps for
 // observers that start later. It keeps the first ones.
 const maxBufferedShifts = 150
 
-// shifted records a layout shift at a time in seconds since the epoch. For a
-// shift that Chromium had kept, that is when it happened, unless there were too
-// many to report.
+// shifted records a layout shift. A buffered shift, which Chromium had kept,
+// counts as of its own time, in seconds since the epoch. Others count as of now.
+// So does the last one that Chromium keeps, because later ones may be missing.
 func (w *watched) shifted(seconds float64, buffered bool) {
 	at := time.Now()
 	if buffered {

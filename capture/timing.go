@@ -33,8 +33,8 @@ type cdpTiming struct {
 	HeadersEnd   float64 `json:"receiveHeadersEnd"`
 }
 
-// data returns the timing of a request. end is when it ended on the monotonic
-// clock, or 0 if that is unknown.
+// data returns the timing of a request. ended is when the request ended, in
+// seconds of the monotonic clock, or 0 if that is unknown.
 func (t *cdpTiming) data(r *request, ended float64) *timingData {
 	d := &timingData{StartedAt: int64(r.wall * 1000), Blocked: -1, DNS: -1, Connect: -1, SSL: -1, Send: -1, Wait: -1, Receive: -1, Total: -1}
 	if ended > 0 {
