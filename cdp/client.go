@@ -123,8 +123,9 @@ func (s *Session) Client() *Client { return s.client }
 
 // Call sends a command, waits for the reply and decodes it into result, which may
 // be nil. params is a cdproto value, a json.RawMessage or nil. The error is an
-// *Error when Chromium refused the command, ErrDetached, ErrClosed, or ctx's
-// cause. Prefer the function Call, which is typed.
+// *Error if Chromium refused the command. If no reply came, the error wraps
+// ErrDetached, ErrClosed, ErrBacklog, ErrMessageTooLarge or ctx's cause. Prefer
+// the function Call, which is typed.
 func (s *Session) Call(ctx context.Context, method string, params, result any) error {
 	raw, err := s.client.conn.call(ctx, s.id, method, params)
 	if err != nil || result == nil {

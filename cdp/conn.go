@@ -109,7 +109,7 @@ func NewConn(t Transport) *Conn {
 // have ended.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err returns why the connection ended, or nil while it is open. It wraps
+// Err returns why the connection ended, or nil while it is open. The error wraps
 // ErrClosed.
 func (c *Conn) Err() error {
 	c.mu.Lock()
@@ -125,8 +125,8 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// Root returns the connection's own session, without a client of its own. Its
-// events are discarded.
+// Root returns the connection's own session, which needs no call to NewClient.
+// Its events are discarded.
 func (c *Conn) Root() *Session { return &Session{client: c.root} }
 
 // end marks the connection as ended, closes the transport and answers every

@@ -78,8 +78,9 @@ func FuzzEnvelope(f *testing.F) {
 	})
 }
 
-// hasEscapedKey reports whether the message contains a backslash. encoding/json
-// reads "\u0069d" as a name, our parser does not, and Chromium never writes it.
+// hasEscapedKey reports whether the message contains a \u escape. encoding/json
+// reads "\u0069d" as the name id, our parser does not, and Chromium never writes
+// it.
 func hasEscapedKey(msg []byte) bool { return bytes.Contains(msg, []byte(`\u`)) }
 
 // hasOtherID reports whether the message has more than one id. Our parser refuses

@@ -55,9 +55,9 @@ func (e *Event) Release() {
 
 // Sink takes a client's events, in the order Chromium sent them. Put is called on
 // the connection's read loop. It must not wait for anything: it may not block on
-// a channel, do I/O, or make a call on the connection other than Send. Close is
-// called once, after the last Put of a connection that ended, or when the client
-// is closed.
+// a channel, do I/O, or make a call on the connection other than Send and Post.
+// Close is called once, after the last Put of a connection that ended, or when
+// the client is closed.
 type Sink interface {
 	Put(Event)
 	Close()

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// MaxMessageBytes is the largest message read from or written to a browser.
-	// Chromium itself refuses larger ones on its pipe (256 MiB).
+	// MaxMessageBytes is the size of the largest message read from or written to
+	// a browser. Chromium itself refuses larger ones on its pipe (256 MiB).
 	MaxMessageBytes = 256 << 20
 
 	// MaxQueuedBytes bounds the bytes that wait while the browser does not read.
