@@ -79,8 +79,8 @@ func NewClient(o Options) *Client {
 	return &Client{options: o, slots: make(chan struct{}, o.MaxRequests), transports: map[transportKey]*http.Transport{}}
 }
 
-// Close closes idle connections. Running requests continue until their context
-// ends.
+// Close closes idle connections. Running requests continue, but fail if they have
+// to follow a redirect. New requests fail with ErrClosed.
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -146,9 +146,9 @@ type Request struct {
 
 // Response is the response to a request, with its body decompressed.
 type Response struct {
-	URL        string   // of the last request, after redirects
-	Status     int      //
-	StatusText string   //
+	URL        string // of the last request, after redirects
+	Status     int
+	StatusText string
 	Headers    []Header // in the order received
 	Body       []byte
 	Server     *ServerAddr

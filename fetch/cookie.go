@@ -154,7 +154,7 @@ func parseSetCookie(line string, now time.Time) (Cookie, bool) {
 		case "max-age":
 			if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
 				maxAge = true
-				c.Expires = 0 // a negative Max-Age deletes the cookie
+				c.Expires = 0 // a Max-Age of 0 or less deletes the cookie
 				if seconds > 0 {
 					c.Expires = min(float64(now.UnixMilli())/1000+float64(seconds), maxExpires)
 				}

@@ -197,7 +197,7 @@ func (c *Client) allowed(u *url.URL) error {
 	return c.options.CheckURL(u)
 }
 
-// answer is a response whose body has not been read yet.
+// answer is a response and its body, which is read only if it is needed.
 type answer struct {
 	*Response
 	body io.Closer
@@ -212,8 +212,8 @@ func (a *answer) get(name string) string {
 	return ""
 }
 
-// once makes one request. It reads the response unless that is a redirect or a
-// challenge. lines are the response's Set-Cookie headers.
+// once makes one request. It reads the body, unless the response is a redirect to
+// follow. lines are the response's Set-Cookie headers.
 func (c *Client) once(ctx context.Context, r Request) (*answer, []string, error) {
 	h := &hop{url: r.URL, start: time.Now()}
 	req, err := h.request(ctx, r)
@@ -249,8 +249,8 @@ func (c *Client) once(ctx context.Context, r Request) (*answer, []string, error)
 	return out, lines, nil
 }
 
-// roundTrip sends a request on an idle connection, or on a new one if the policy
-// must check each request.
+// roundTrip sends a request on a connection that other requests may use, or on
+// one of its own if the policy must check each request.
 func (c *Client) roundTrip(req *http.Request, r Request) (*http.Response, error) {
 	key := transportKey{proxy: proxyFor(r.Proxy, r.URL), insecure: r.IgnoreHTTPSErrors}
 	key.trusted = key.proxy != "" && r.Proxy.Trusted

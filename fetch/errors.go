@@ -33,8 +33,8 @@ type abortedError struct{ cause error }
 func (e abortedError) Error() string { return "aborted" }
 func (e abortedError) Unwrap() error { return e.cause }
 
-// inWords describes a network error in words. It returns the cause of ctx
-// unchanged.
+// inWords describes a network error in words. If ctx has ended, it returns the
+// cause of ctx instead.
 func inWords(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -108,7 +108,7 @@ func (h *hop) timing() Timing {
 	return t
 }
 
-// security describes the hop's TLS connection, or is nil.
+// security describes the hop's TLS connection. It returns nil without TLS.
 func (h *hop) security() *Security {
 	h.mu.Lock()
 	defer h.mu.Unlock()
