@@ -7,7 +7,7 @@ import (
 	"takeover/invalid"
 )
 
-// MaxDropFiles bounds the files in one drop or one choice.
+// MaxDropFiles bounds the files in one drop, or in one answer to a file chooser.
 const MaxDropFiles = 100
 
 // Drop is a drop of files on the page.

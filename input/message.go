@@ -85,8 +85,8 @@ func (m Mouse) Validate() error {
 	return finite("deltaY", m.DeltaY, maxCoordinate)
 }
 
-// Key is a key that went down or up, with the fields of the DOM's KeyboardEvent.
-// Text is what the press enters in the viewer's layout.
+// Key is a key that went down or up. Key, Code, Location and Repeat are as in the
+// DOM's KeyboardEvent. Text is what the press enters in the viewer's layout.
 type Key struct {
 	Event     string `json:"event"` // down up
 	Key       string `json:"key"`
