@@ -60,14 +60,14 @@ type adapter struct {
 	since    time.Time     // of the level
 	goodFrom time.Time     // since when the fastest viewer keeps up; zero while it does not
 	patience time.Duration // how long the fastest viewer must keep up for a better level
-	raised   bool          // the level is the result of raising it
+	raised   bool          // pictures were made better, and the better level is on trial
 
 	from        fare // figures of the fastest viewer before the level was lowered
 	fromLevel   int
 	futileUntil time.Time // until then, lowering the level does not help
 }
 
-// fare holds the figures of a viewer in one period.
+// fare holds the verdict on a viewer and its figures in one period.
 type fare struct {
 	verdict  verdict
 	pictures float64 // per second
@@ -117,7 +117,7 @@ func (a *adapter) judge(f fare, now time.Time) bool {
 			a.raised, a.goodFrom = true, now
 		}
 		if a.raised && a.level == before && now.Sub(a.since) > max(raiseTrial, a.patience) {
-			a.raised, a.patience = false, raiseAfter // the higher level works
+			a.raised, a.patience = false, raiseAfter // the better level works
 		}
 	}
 	if a.level != before {
@@ -189,7 +189,7 @@ func (c *Cast) beginPeriodLocked(now time.Time) {
 	}
 }
 
-// fastestLocked returns the verdict on the fastest viewer. Slow viewers do not
+// fastestLocked returns the figures of the fastest viewer. Slow viewers do not
 // count, so that they do not make pictures worse for others.
 func (c *Cast) fastestLocked(now time.Time) fare {
 	best := fare{verdict: unknown}

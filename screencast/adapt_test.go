@@ -176,7 +176,7 @@ func TestSlowLineGetsSmallerPictures(t *testing.T) {
 			f.Release()
 		}
 	}()
-	// By then the slow viewer has been judged. On a busy machine, the fast one
+	// By end, the slow viewer has been judged. On a busy machine, the fast one
 	// may seem slow for a while.
 	end := time.Now().Add(3 * assessEvery)
 	look(fast, nil, func(f *Frame) bool { return full(f) && time.Now().After(end) })

@@ -77,7 +77,7 @@ type Cast struct {
 
 	lastCast *Frame       // the newest moving picture; owned by decodeLoop
 	lastLuma *image.YCbCr // decoded from lastCast on demand; owned by decodeLoop
-	echoLuma *image.YCbCr // the same page as drawn after a capture; owned by decodeLoop
+	echoLuma *image.YCbCr // the same page as Chromium draws it after a screenshot; owned by decodeLoop
 
 	mu         sync.Mutex // guards what follows; never held across I/O
 	err        error      // why the cast ended

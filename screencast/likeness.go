@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// likenessBlock is the side of the squares in pixels whose mean brightness is
-	// compared.
+	// likenessBlock is the side, in pixels, of the squares whose mean brightness
+	// is compared.
 	likenessBlock = 8
 	// likenessLimit is the largest difference of such a mean, out of 255, between
 	// two drawings of the same page. The largest measured difference was 11, at

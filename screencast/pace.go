@@ -28,8 +28,8 @@ const (
 	minimumLife   = 10 * time.Second
 	probePictures = 3
 
-	// ceilingLife is how long to wait before trying again a window that has
-	// caused a queue.
+	// ceilingLife is how long to wait before a window that has caused a queue is
+	// tried again.
 	ceilingLife = 5 * time.Second
 
 	// A still is much larger than a moving picture. If a still takes
@@ -41,8 +41,8 @@ const (
 	firstWindow = 2
 )
 
-// pacer decides how many pictures may be on their way to one viewer. It is not
-// safe for concurrent use.
+// pacer decides how many pictures may be on their way to one viewer (the window).
+// It is not safe for concurrent use.
 type pacer struct {
 	flight []departure // oldest first
 	window int

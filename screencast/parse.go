@@ -77,7 +77,7 @@ func parseEvent(params []byte) (castEvent, error) {
 	return ev, nil
 }
 
-// take returns the value at the start of b and the remaining text.
+// take reads the value at the start of b and returns the remaining text.
 func (ev *castEvent) take(key string, b []byte) ([]byte, error) {
 	switch key {
 	case "data":

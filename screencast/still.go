@@ -32,8 +32,8 @@ const (
 	stillPause    = time.Second
 	stillPauseMax = 16 * time.Second
 
-	// stillEcho is how long after a capture Chromium may still send pictures of
-	// the enlarged page.
+	// stillEcho is how long Chromium may go on sending pictures of the enlarged
+	// page after a capture.
 	stillEcho = 500 * time.Millisecond
 )
 
@@ -46,7 +46,7 @@ type stillState struct {
 	echoUntil time.Time // or draw it again
 	wide      float64   // width of the enlarged page in CSS pixels
 	sum       [sha256.Size]byte
-	doubt     bool // a picture was taken for an echo but may have been a small change, so another still checks that
+	doubt     bool // a picture was treated as an echo but may have been a small change, so another still checks that
 	sure      bool // the second still was taken
 	taking    bool // a still is being captured
 }

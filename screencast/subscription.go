@@ -28,7 +28,7 @@ type Subscription struct {
 	lastSeq    uint32
 	any        bool // whether lastSeq is valid
 	view       View
-	shown      time.Time // since when the viewer is visible
+	shown      time.Time // since when the viewer has been visible
 	taken      int       // pictures in the cast's period, and their bytes
 	takenBytes int
 	closed     bool

@@ -6,9 +6,8 @@ import (
 )
 
 const (
-	// sizeStep is the step, as a fraction of the page's size, in which the size
-	// of pictures changes. So resizing a window does not keep restarting the
-	// cast.
+	// The size of pictures changes in steps of 1/sizeStep of the page's size, so
+	// that resizing a window does not keep restarting the cast.
 	sizeStep = 8
 
 	// leastSize is the smallest picture for a small window or a slow line, as a
