@@ -319,9 +319,9 @@ func (s *Sender) Deliveries() []Delivery {
 	return list
 }
 
-// Retry sends a dead delivery again, with all its tries, and a waiting one at
-// once. The error is ErrNotFound for a delivery that does not exist or is being
-// sent.
+// Retry sends a dead delivery again, with as many tries as a new one, and a
+// waiting one at once. The error is ErrNotFound for a delivery that does not
+// exist or is being sent, or ErrFull.
 func (s *Sender) Retry(id string) (Delivery, error) {
 	s.mu.Lock()
 	var r *record
