@@ -9,8 +9,8 @@ import (
 // removed entirely.
 const maxRedactDepth = 200
 
-// json redacts one JSON value and keeps everything else unchanged, including
-// order and spaces. It reports whether src was JSON.
+// json removes the secrets from one JSON value and keeps everything else
+// unchanged, including order and spaces. It reports whether src was JSON.
 func (r *rules) json(src []byte, embedded int) ([]byte, bool) {
 	w := jsonRedactor{rules: r, src: src, out: make([]byte, 0, len(src)+32), embedded: embedded}
 	if !w.value(0) {

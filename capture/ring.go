@@ -40,7 +40,7 @@ type Ring struct {
 	count   int
 	bytes   int
 	next    uint64        // seq of the next event
-	evicted uint64        // highest dropped seq, 0 for none
+	evicted uint64        // highest dropped seq; at first FirstSeq-1
 	changed chan struct{} // closed at the next write; nil while no reader waits
 	closed  bool
 	stats   RingStats // only its counters are used
