@@ -59,8 +59,8 @@ func New(o Options) *Log {
 }
 
 // Realm adds a realm to a target. kind is page or one of the kinds of workers.
-// Realm returns nil when there are too many realms; a nil realm keeps no
-// events.
+// Realm returns nil when there are too many realms; the target's events are
+// then not kept.
 func (l *Log) Realm(target, kind, address string) *Realm {
 	l.mu.Lock()
 	defer l.mu.Unlock()

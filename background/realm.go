@@ -32,7 +32,7 @@ const (
 type Realm struct {
 	log    *Log
 	target string
-	kind   string // as named in the protocol
+	kind   string // as named in CDP
 
 	// Guarded by the log's lock.
 	url      string
