@@ -20,7 +20,7 @@ type Options struct {
 	Events  *store.Events // the durable stream; nil for none
 	S2      *store.S2     // also gets the events; nil for none
 	Logger  *slog.Logger
-	Limits  *limits.Hits // counts refused events; default: nothing
+	Limits  *limits.Hits // counts refused events; default: they are not counted
 }
 
 // Journal is one session's events: those in the ring and those in the durable
@@ -80,8 +80,8 @@ func (j *Journal) Wait() {
 	}
 }
 
-// Restore sets the newest event in the durable stream, for a Journal that is not
-// started.
+// Restore records which event is the newest in the durable stream, for a
+// Journal that is not started.
 func (j *Journal) Restore(last uint64) { j.progress.set(last, false) }
 
 // historyBatch is how many events a Reader takes from the durable stream at a time.
