@@ -25,7 +25,7 @@ const closeTimeout = 5 * time.Second
 // ErrClosed is returned by methods after Close.
 var ErrClosed = errors.New("the live view is closed")
 
-// Options configures a View. Counter and Logger are required.
+// Options configures a View. Counter, Copied and Logger are required.
 type Options struct {
 	Counter       *screencast.Counter          // numbers the pictures of all casts
 	Width, Height int                          // page size in CSS pixels, until the first picture shows it
