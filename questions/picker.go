@@ -30,7 +30,7 @@ type Pickers struct {
 	mu     sync.Mutex // guards what follows
 	desk   *widget.Desk
 	next   *widget.Picker // the newest picker that has opened and was not taken over yet
-	taking bool           // a goroutine is taking over
+	taking bool           // a goroutine runs take
 	ended  *widget.Picker // the last picker that was answered or left; it never opens again
 }
 
@@ -60,7 +60,8 @@ func (p *Pickers) Opened(k *widget.Picker) {
 	}
 }
 
-// Gone handles that the focus has left a field. It runs on the model's goroutine.
+// Gone ends the picker of a field that has lost the focus. It runs on the
+// model's goroutine.
 func (p *Pickers) Gone(k *widget.Picker) {
 	p.mu.Lock()
 	p.ended = k

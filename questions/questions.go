@@ -59,7 +59,7 @@ type Scripts interface {
 	Allow(ctx context.Context, bc *browser.Context, origin, name string) error
 }
 
-// Options are the functions that Questions needs. Host and Logger are required.
+// Options are the functions that Questions needs. Only Proxy may be left out.
 type Options struct {
 	Host Host
 	// Shown returns the page that viewers see, and a context that ends when
@@ -140,7 +140,8 @@ func (q *Questions) ControlChanged(person bool) {
 	q.Pickers.onControlChanged(person)
 }
 
-// Abandoned handles that nobody who may answer is left.
+// Abandoned refuses the questions that pages wait for, because nobody who may
+// answer is left.
 func (q *Questions) Abandoned() { q.open.abandoned() }
 
 // Messages returns the open questions, oldest first, for a viewer who joins and
