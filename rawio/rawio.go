@@ -22,8 +22,8 @@ type Reader struct {
 	pipe syscall.RawConn // of r; nil when r is not a non-blocking pipe
 }
 
-// NewReader reads from r. When r is not a pipe, file or socket in non-blocking
-// mode, the reader calls r itself.
+// NewReader returns a Reader that reads from r. When r is not a pipe, file or
+// socket in non-blocking mode, the reader calls r itself.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r, pipe: nonblocking(r)} }
 
 // Read waits for bytes and reads them. At the end it returns io.EOF.
@@ -54,8 +54,8 @@ type Writer struct {
 	pipe syscall.RawConn // of w; nil when w is not a non-blocking pipe
 }
 
-// NewWriter writes to w. When w is not a pipe, file or socket in non-blocking
-// mode, the writer calls w itself.
+// NewWriter returns a Writer that writes to w. When w is not a pipe, file or
+// socket in non-blocking mode, the writer calls w itself.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w, pipe: nonblocking(w)} }
 
 // Try writes as much as it can without blocking and returns the number of bytes.
