@@ -29,8 +29,9 @@ type keptPicture struct {
 func (s *Session) captures() bool { return s.opts.Capture != nil && *s.opts.Capture }
 
 // LastPicture returns a JPEG of an ended session's last page. The error is
-// ErrNotFound if the session is live, was created without a capture, or showed a
-// secret at its end.
+// ErrNotFound if the session is live or was created without a capture, or if no
+// picture could be taken at its end, for example because the page showed a
+// secret.
 func (s *Session) LastPicture(ctx context.Context) ([]byte, error) {
 	return s.lastPicture.read(ctx, s.services.archive, s.key())
 }

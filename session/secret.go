@@ -42,7 +42,7 @@ func (s *Session) unveiled(ctx context.Context, p *browser.Page) error {
 	}
 }
 
-// hideSecrets redacts the addresses and titles of the session.
+// hideSecrets redacts the addresses and titles in info.
 func (s *Session) hideSecrets(info *Info) {
 	hide := s.monitor.Redactor().Text
 	info.URL, info.Title = hide(info.URL), hide(info.Title)
