@@ -37,9 +37,9 @@ export class BrowserContext extends ApiObject {
   _pages: Page[] = [];
   /** @internal */
   _options: ContextOptions = {};
-  /** The script created it and may close it. @internal */
+  /** Whether the script created the context and may close it. @internal */
   _own = false;
-  /** The browser object that created it; default: the session's browser. @internal */
+  /** The browser object that created the context; default: the session's browser. @internal */
   _browser: Browser | undefined;
   /** The page of browser.newPage(). The context closes with it. @internal */
   _ownerPage: Page | undefined;

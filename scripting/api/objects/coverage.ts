@@ -160,7 +160,7 @@ class Recording {
     return (await send<{ result: unknown }>('cdp.send', { session: this.#session!._guid, method, params })).result;
   }
 
-  /** Sends a command in response to an event. The result is empty if the target is gone. */
+  /** Sends a command in response to an event. The result is empty if that fails, for example because the target is gone. */
   async quietly(method: string, params?: object): Promise<any> {
     try {
       return (await quietly<{ result: unknown }>('cdp.send', { session: this.#session!._guid, method, params })).result;

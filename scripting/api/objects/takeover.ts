@@ -20,7 +20,7 @@ export interface TakeoverOptions {
   note?: string;
 }
 
-/** How often (ms) a function in `until` is called. */
+/** The pause between two calls to a function in `until`, in ms. */
 const pollPeriod = 500;
 
 let world: World | undefined;

@@ -47,7 +47,7 @@ export class Deadlines {
   #timer = 0;
   #pauses = 0;
 
-  /** Runs a body. When its time is up, continues without it. */
+  /** Runs a body. When its time is up, throws a DeadlineError without waiting for it any longer. */
   async run<T>(what: Timed, body: () => T | Promise<T>): Promise<T> {
     const expired = Promise.withResolvers<never>();
     const before = this.#running;
