@@ -31,7 +31,7 @@ type unawaited struct {
 	told  bool
 }
 
-// watchedCall is a call of the API with its promise.
+// watchedCall is a call to the script API whose promise is watched.
 type watchedCall struct {
 	name  string
 	trace []goja.StackFrame

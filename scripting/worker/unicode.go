@@ -47,7 +47,7 @@ var emoji = []*unicode.RangeTable{
 	},
 }
 
-// unicodeClass returns the inside of a character class, for a regular expression
+// unicodeClass returns the content of a character class, for a regular expression
 // with the u flag, that matches a property. The property is written as in \p{…}:
 // L, Script=Han, Script_Extensions=Han, General_Category=Lu, Alphabetic.
 func unicodeClass(property string) (string, bool) {
