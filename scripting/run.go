@@ -195,7 +195,7 @@ func (r *Run) read() {
 		case wire.KindReady:
 		case wire.KindCall:
 			if !r.begin(f) {
-				r.cancel(errProtocol) // the worker has the same limit and applies it first
+				r.cancel(errProtocol) // a worker of ours would have refused the call itself
 				return
 			}
 		case wire.KindLog:
@@ -268,7 +268,7 @@ func (r *Run) abort(f wire.Frame) {
 	r.mu.Lock()
 	cancel := r.pending[f.ID]
 	r.mu.Unlock()
-	if cancel != nil { // it may have just ended
+	if cancel != nil { // the operation may have just ended
 		cancel(abortedError(f.Name))
 	}
 }

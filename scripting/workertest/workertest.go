@@ -1,5 +1,5 @@
-// Package workertest helps tests to run scripts: it has the command of the
-// worker, and a reply that describes an empty browser.
+// Package workertest helps tests to run scripts: it has the command that starts a
+// worker, and a reply that describes a browser with one empty page.
 package workertest
 
 import "os"
