@@ -19,7 +19,7 @@ var actionTargetOperations = table{
 	// {…,options:[{valueOrLabel|value|label|index}],elements:[handle ids]} → {value:[selected values]}
 	"selectOption":           op(true, opSelectOption),
 	"selectText":             op(true, opSelectText),
-	"setInputFiles":          op(true, opSetInputFiles), // {…,files:[{name,mimeType,buffer(base64),lastModifiedMs}]} or {…,names} of files.write
+	"setInputFiles":          op(true, opSetInputFiles), // {…,files:[{name,mimeType,buffer(base64),lastModifiedMs}]}, or {…,names} of session files
 	"dispatchEvent":          op(true, opDispatchEvent), // {…,type,eventInit: arg}
 	"scrollIntoViewIfNeeded": op(true, opScrollIntoView),
 }

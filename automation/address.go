@@ -33,7 +33,7 @@ func (a *Automation) address(text string) (string, error) {
 	switch scheme {
 	case "data", "blob":
 		return text, nil
-	case "about": // others are Chromium's own pages
+	case "about": // about: addresses other than these are Chromium's own pages
 		if name, _, _ := strings.Cut(rest, "#"); strings.EqualFold(strings.SplitN(name, "?", 2)[0], "blank") || strings.EqualFold(name, "srcdoc") {
 			return text, nil
 		}

@@ -18,10 +18,10 @@ import (
 
 const (
 	// inlineBody is the largest body, in bytes, that is sent with its response.
-	// Larger bodies stay here until they are requested.
+	// Larger bodies are kept for api.body until the script disposes of them.
 	inlineBody = 256 << 10
 
-	// maxKeptBodies bounds the bodies that stay here for one client, in bytes.
+	// maxKeptBodies bounds the bodies that are kept for one client, in bytes.
 	maxKeptBodies = 128 << 20
 
 	// maxRequestBody bounds the body of a request, in bytes.
@@ -45,8 +45,8 @@ var apiOperations = table{
 	// {context|request,url,method,headers:[{name,value}],body(base64),timeout,maxRedirects,maxRetries,failOnStatusCode,ignoreHTTPSErrors,credentials}
 	// → {url,status,statusText,headers,serverAddr,securityDetails,timing,log,
 	// body(base64) or response for api.body}. Cookies are read from and stored in
-	// the context. Its user agent and extra headers apply unless the request sets
-	// its own.
+	// the context. The context's user agent and extra headers apply unless the
+	// request sets its own.
 	"api.fetch":           op(false, opFetch),
 	"api.body":            op(false, opResponseBody),          // {response} → {body(base64)}
 	"api.disposeResponse": op(false, opDisposeResponse),       // {response}
@@ -58,7 +58,7 @@ var apiOperations = table{
 }
 
 // requests holds what a client needs to make requests outside its pages:
-// connections, request contexts, and the bodies that stay here.
+// connections, request contexts, and the bodies that are kept for api.body.
 type requests struct {
 	client *fetch.Client
 

@@ -10,8 +10,8 @@ import (
 	"takeover/files"
 )
 
-// readEntry reads the first entry of a .zip in the folder whose name matches a
-// pattern.
+// readEntry reads the first entry whose name matches a pattern, from a .zip in the
+// folder.
 func readEntry(folder *files.Folder, name, pattern string) ([]byte, error) {
 	file, info, err := folder.Open(files.Name(name))
 	if err != nil {

@@ -17,8 +17,9 @@ type Options struct {
 	// OnDialog is called when a JavaScript dialog opens in a page of a client.
 	// taken says that a client listens for dialogs and will answer. If taken is
 	// false, OnDialog returns true when somebody else, such as a viewer, will
-	// answer; false dismisses the dialog. It is called on the model's goroutine
-	// and must not block. Default: nobody answers.
+	// answer; otherwise the dialog is dismissed, or accepted if it is a
+	// beforeunload dialog. OnDialog is called on the model's goroutine and must
+	// not block. Default: nobody else answers.
 	OnDialog func(d *browser.Dialog, taken bool) bool
 
 	// CheckURL refuses web addresses (http and https) that clients open; its
@@ -114,9 +115,9 @@ func (a *Automation) observe(ev browser.Event) {
 }
 
 // dialogOpened decides who answers a dialog. A dialog blocks its page. So when a
-// client drives the page but does not listen, a dialog is dismissed, or accepted
-// if it is a beforeunload dialog, as in Playwright. Without clients, the viewers
-// answer it.
+// client drives the page but nobody will answer, the dialog is dismissed, or
+// accepted if it is a beforeunload dialog, as in Playwright. Without clients, the
+// viewers answer it.
 func (a *Automation) dialogOpened(d *browser.Dialog, clients []*Client) {
 	taken := false
 	driven := false

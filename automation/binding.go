@@ -17,7 +17,7 @@ import (
 // bindingOperations are the operations of this file.
 var bindingOperations = table{
 	// {page|context,source,now} or {page|context,code,arg,functions} → {script};
-	// removed when the client ends, or before
+	// the script is removed at the latest when the client ends.
 	"addInitScript":    op(true, opAddInitScript),
 	"removeInitScript": op(true, opRemoveInitScript), // {script}
 	// {page|context,name} → {binding}: adds a function to pages. Each call sends
@@ -41,7 +41,7 @@ type binding struct {
 	script *browser.InitScript
 }
 
-// bindingCall is a page's call of a binding that waits for its result.
+// bindingCall is a page's call to a binding. The page waits for its result.
 type bindingCall struct {
 	world *browser.World
 	seq   int64
@@ -195,7 +195,7 @@ func (c *Client) inDocuments(ctx context.Context, where any, function string) {
 		for _, f := range p.Frames() {
 			calls.Go(func() {
 				if w, err := f.World(ctx, browser.WorldMain); err == nil {
-					_, _ = w.Call(ctx, browser.CallOptions{Function: function}) // gone with its document
+					_, _ = w.Call(ctx, browser.CallOptions{Function: function}) // if this fails, what it should remove is gone with its document
 				}
 			})
 		}

@@ -10,7 +10,7 @@ const (
 	// maxLogLines bounds an operation's log; lines in the middle are dropped.
 	maxLogLines = 400
 
-	// maxLogPeriod bounds the length of a repeated run of lines.
+	// maxLogPeriod bounds the number of lines in a repeated sequence.
 	maxLogPeriod = 24
 )
 
@@ -48,8 +48,8 @@ func logLines(log []string) []string {
 	return lines
 }
 
-// repetition returns the run of lines at the front whose repetitions cover the
-// most lines.
+// repetition finds the sequence of lines at the front whose repetitions cover the
+// most lines. It returns the sequence's length and how often it occurs.
 func repetition(log []string) (period, count int) {
 	period, count = 1, 1
 	for p := 1; p <= min(len(log)/2, maxLogPeriod); p++ {

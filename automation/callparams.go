@@ -17,7 +17,7 @@ type callParams struct {
 	Property string `json:"property,omitzero"` // the property to read
 	Name     string `json:"name,omitzero"`     // an attribute's name, or a pointer action's name in the log
 	State    string `json:"state,omitzero"`    // the state to wait for
-	Keep     bool   `json:"keep,omitzero"`     // keep the element for a later take
+	Keep     bool   `json:"keep,omitzero"`     // keep the element for a later call of the layer's take
 
 	Value          *string           `json:"value,omitzero"`          // for fill
 	ResetSelection bool              `json:"resetSelection,omitzero"` // for focus

@@ -133,7 +133,8 @@ var refusals = map[string]string{ //nolint:gosec // the keys are domains, not se
 	"Network.configureDurableMessages":     "it fills the browser's memory",
 }
 
-// textNotOpened is the reason for refusing a command that neither table names.
+// textNotOpened is the reason for refusing a command when there is no more specific
+// one.
 const textNotOpened = "it is not among the commands that are known to concern the script's own page alone"
 
 // checkAllowed returns an error that says why a command is refused. For an
@@ -182,7 +183,7 @@ var refusedParams = []struct {
 
 // checkCommand returns the parameters to send with a command of a script's own
 // session, or an error that says why the command is refused. own is the id of the
-// page's context, targetID the page's.
+// page's context, targetID the id of the session's target.
 func (a *Automation) checkCommand(method string, raw json.RawMessage, own, targetID string) (map[string]any, error) {
 	if err := checkAllowed(method); err != nil {
 		return nil, err

@@ -32,17 +32,17 @@ type ownSession struct {
 	page    *browser.Page
 	session *cdp.Session
 	target  string
-	used    map[string]bool // commands with effects on the page that must be undone; guarded by the client
+	used    map[string]bool // commands with effects on the page that must be undone; guarded by the client's lock
 }
 
-// ownSessions are a client's sessions, on a connection client of their own. So
-// what they enable and change affects nobody else, and ends with them.
+// ownSessions are a client's sessions, on a cdp.Client of their own. So what they
+// enable and change affects nobody else, and ends with them.
 type ownSessions struct {
 	client *cdp.Client
 	byID   map[cdp.SessionID]string // session names by Chromium's ids
 }
 
-// sessionsClient returns the connection client of a client's sessions.
+// sessionsClient returns the cdp.Client of a client's sessions.
 func (c *Client) sessionsClient(ctx context.Context) (*cdp.Client, error) {
 	c.mu.Lock()
 	known := c.cdp

@@ -45,8 +45,9 @@ type ClientOptions struct {
 	AwaitRest func(ctx context.Context, p *browser.Page) error
 
 	// Emit gets the client's events in order, each before the reply of the
-	// operation that caused it. It is called on the model's goroutine and must
-	// not block. No events come before the init operation.
+	// operation that caused it. It is called on the model's goroutine, or for an
+	// event of a CDP session on the connection's read loop, and must not block.
+	// No events come before the init operation.
 	Emit func(event string, params json.RawMessage)
 
 	// Context is the context whose pages the client sees, besides the pages that
@@ -128,11 +129,12 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 	return c
 }
 
-// startKey finds in a call's context what OnStart has put there.
+// startKey is the key of the function that OnStart puts into a call's context.
 type startKey struct{}
 
-// OnStart returns a context for Call, which calls started when the operation begins:
-// behind the gate, if it writes. An operation that is refused before does not begin.
+// OnStart returns a context for Call. Call then calls started when the operation
+// begins. An operation that writes begins after it has passed the gate. An operation
+// that is refused before that does not begin.
 func OnStart(ctx context.Context, started func()) context.Context {
 	return context.WithValue(ctx, startKey{}, started)
 }
@@ -317,7 +319,7 @@ func (c *Client) frame(id string) (*browser.Frame, error) {
 }
 func (c *Client) handle(id string) (*handle, error) { return lookup[*handle](c, "handle", id) }
 
-// sees reports whether the client gets events of a page.
+// sees reports whether a page is in one of the client's contexts.
 func (c *Client) sees(p *browser.Page) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

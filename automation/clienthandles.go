@@ -17,7 +17,7 @@ const (
 	maxHandleBytes = 64 << 20
 )
 
-// size returns roughly how many bytes a handle takes here.
+// size returns roughly how many bytes of memory a handle takes.
 func (h *handle) size() int {
 	n := len(h.preview)
 	if h.value != nil {

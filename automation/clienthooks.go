@@ -43,7 +43,8 @@ func (h *clientHooks) addBinding(b *binding, bc *browser.Context) error {
 	return nil
 }
 
-// takenLocked returns where the name of a binding is taken, or nil.
+// takenLocked returns an error that says where the name of a binding is taken, or
+// nil if it is free.
 func (h *clientHooks) takenLocked(b *binding, bc *browser.Context) error {
 	for _, o := range h.bindings {
 		if o.name != b.name {
@@ -71,8 +72,7 @@ func (h *clientHooks) addFunctions(ids []string) {
 	}
 }
 
-// installed records the script of a binding; without a script, the binding is
-// dropped.
+// installed records the script of a binding. If err is set, it drops the binding.
 func (h *clientHooks) installed(b *binding, s *browser.InitScript, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -159,7 +159,7 @@ func (h *clientHooks) overlaysOf(p *browser.Page) []*overlayHandler {
 }
 
 // beginOverlay begins a call of a handler. It returns a channel that is closed at
-// its end, or nil when the handler runs or was removed.
+// the end of the call, or nil when the handler is already running or was removed.
 func (h *clientHooks) beginOverlay(o *overlayHandler) chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 // clientRecordings are the HAR files and traces that a client records.
 type clientRecordings struct {
 	mu        sync.Mutex  // guards what follows, and how much each recorder keeps
-	recorders []*recorder // replaced, never changed
+	recorders []*recorder // the slice is replaced, never changed
 	bytes     int         // bytes that the recorders keep
-	tracers   []*tracer   // replaced, never changed
+	tracers   []*tracer   // the slice is replaced, never changed
 	traced    bool        // a trace has existed, so calls may carry a name for it
 }
 

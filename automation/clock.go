@@ -25,7 +25,7 @@ var clockMethods = map[string]bool{
 type clockParams struct {
 	Context string   `json:"context"`
 	Method  string   `json:"method"`
-	Value   *float64 `json:"value"` // milliseconds; absent for now
+	Value   *float64 `json:"value"` // milliseconds; absent means the present time
 }
 
 // opClock changes the time of a context's pages. Later documents replay all

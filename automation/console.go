@@ -56,7 +56,7 @@ type consoleInit struct {
 
 type location struct {
 	URL    string `json:"url"`
-	Line   int64  `json:"line"` // from 0, as column
+	Line   int64  `json:"line"` // starts at 0, like Column
 	Column int64  `json:"column"`
 }
 

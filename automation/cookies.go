@@ -26,8 +26,8 @@ var contextOperations = table{
 	"context.clearPermissions": op(true, opClearPermissions), // {context}
 	"context.storageState":     op(false, opStorageState),    // {context,indexedDB,opfs} → {cookies,origins}
 	"context.setStorageState":  op(true, opSetStorageState),  // {context,state,initial}; initial adds to the existing state
-	// {page,media,colorScheme,reducedMotion,forcedColors,contrast}, each
-	// "no-override" ends the override
+	// {page,media,colorScheme,reducedMotion,forcedColors,contrast}; for each but
+	// page, "no-override" ends the override.
 	"page.emulateMedia": op(true, opEmulateMedia),
 
 	"context.cookies":      op(false, opCookies),     // {context,urls} → {cookies}
@@ -99,7 +99,7 @@ type newCookie struct {
 	PartitionKey string   `json:"partitionKey"`
 }
 
-// wire checks a cookie, with Playwright's errors.
+// wire converts a cookie to Chromium's form, or returns Playwright's error for it.
 func (c newCookie) wire() (wireCookie, error) {
 	w := wireCookie{
 		Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, HTTPOnly: c.HTTPOnly, SameSite: c.SameSite,
@@ -177,8 +177,8 @@ func opCookies(ctx context.Context, c *Client, p *cookiesParams) (any, error) {
 	return forURLs(cookies, p.URLs)
 }
 
-// forURLs returns the cookies for requests to any of the URLs, or all without a
-// URL.
+// forURLs returns the cookies for requests to any of the URLs, or all cookies if
+// urls is empty.
 func forURLs(cookies []fetch.Cookie, urls []string) (any, error) {
 	if len(urls) > 0 {
 		parsed := make([]*url.URL, len(urls))

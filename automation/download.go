@@ -69,7 +69,8 @@ func (a *Automation) downloadOf(d *browser.Download) *download {
 	return known
 }
 
-// downloadProgressed returns the total bytes of all running downloads.
+// downloadProgressed records how much of a download was received, and returns the
+// total bytes of all running downloads.
 func (a *Automation) downloadProgressed(ev browser.DownloadProgressed) int64 {
 	a.downloadOf(ev.Download)
 	a.mu.Lock()
@@ -82,7 +83,8 @@ func (a *Automation) downloadProgressed(ev browser.DownloadProgressed) int64 {
 	return all
 }
 
-// downloadEnded forgets the oldest ended downloads when there are too many.
+// downloadEnded records the end of a download, and forgets the oldest one that has
+// ended when there are too many.
 func (a *Automation) downloadEnded(of *browser.Download, d *download) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

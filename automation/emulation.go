@@ -32,7 +32,7 @@ type newContextParams struct {
 	ExtraHeaders        map[string]string    `json:"extraHTTPHeaders"`
 	Geolocation         *browser.Geolocation `json:"geolocation"`
 	Permissions         []string             `json:"permissions"`
-	ColorScheme         *string              `json:"colorScheme"` // for each of these, "no-override" keeps the browser's value; default: Playwright's
+	ColorScheme         *string              `json:"colorScheme"` // for this and the next three, "no-override" keeps the browser's value; default: Playwright's
 	ReducedMotion       *string              `json:"reducedMotion"`
 	ForcedColors        *string              `json:"forcedColors"`
 	Contrast            *string              `json:"contrast"`
@@ -116,8 +116,9 @@ func (c *Client) contextOptions(p *newContextParams) (browser.ContextOptions, er
 	return o, nil
 }
 
-// viewport sets the size of the pages. Values that are not set are taken from the
-// browser's other pages.
+// viewport sets the viewport of the context's pages. If the script sets nothing, it
+// is usual. If the script sets something other than the size, only the size is
+// taken from usual.
 func (p *newContextParams) viewport(o *browser.ContextOptions, usual *browser.Viewport) error {
 	v := browser.Viewport{}
 	if usual != nil {
@@ -216,7 +217,7 @@ func opSetViewport(ctx context.Context, c *Client, p *viewportParams) (any, erro
 
 type geolocationParams struct {
 	Context     string               `json:"context"`
-	Geolocation *browser.Geolocation `json:"geolocation"` // absent ends the override
+	Geolocation *browser.Geolocation `json:"geolocation"` // absent makes the position unknown
 }
 
 func opSetGeolocation(ctx context.Context, c *Client, p *geolocationParams) (any, error) {

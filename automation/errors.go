@@ -54,7 +54,7 @@ func errorf(format string, args ...any) *Error {
 	return &Error{Name: nameError, Message: fmt.Sprintf(format, args...)}
 }
 
-// timeoutError reports whether the operation's own timeout has passed.
+// timeoutError says that the operation's own timeout of ms milliseconds has passed.
 type timeoutError struct{ ms float64 }
 
 func (t timeoutError) Error() string { return "Timeout " + milliseconds(t.ms) + "ms exceeded." }
@@ -118,7 +118,8 @@ func navigationMessage(n *browser.NavigationError) string {
 	return fmt.Sprintf("%s at %s", n.Text, n.URL)
 }
 
-// failedMessage returns the same text for a navigation that the page started.
+// failedMessage returns the text for a failed navigation in the event
+// frame.navigated.
 func failedMessage(n *browser.NavigationError) string {
 	if n.Text == "net::ERR_ABORTED" {
 		return n.Text + "; maybe frame was detached?"

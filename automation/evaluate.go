@@ -44,8 +44,8 @@ type expression struct {
 	Arg        *argument `json:"arg"`
 }
 
-// given returns the arguments for the evaluator: the expression itself, the
-// argument, the subjects, and the handles in the argument.
+// given returns the arguments of a call to the evaluator: the evaluator itself, the
+// argument, the number of subjects, the subjects, and the handles in the argument.
 func (c *Client) given(ctx context.Context, e *layer, arg *argument, subjects ...*runtime.CallArgument) ([]*runtime.CallArgument, error) {
 	list := []any{e.object, nil, len(subjects)}
 	if arg != nil && len(arg.Value) > 0 {
@@ -371,8 +371,8 @@ func (c *Client) poll(ctx context.Context, w *browser.World, p *waitForFunction)
 	return o, err
 }
 
-// orGone returns the error for a target in a missing frame, for operations that
-// do not wait.
+// orGone returns err or, if it is nil, the error for a target in a missing frame.
+// It is for operations that do not wait.
 func orGone(err error) error {
 	if err != nil {
 		return err

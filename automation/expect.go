@@ -34,7 +34,8 @@ const (
 	// meanwhile.
 	firstLook = 1500 * time.Millisecond
 
-	// lastLook is how long the final check may take after the timeout.
+	// lastLook is how long the final check may take after the client has stopped
+	// waiting.
 	lastLook = 300 * time.Millisecond
 )
 
@@ -117,7 +118,7 @@ func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, er
 			return nil, p.fail(err)
 		}
 	}
-	result := &expectResult{Matches: !t.IsNot} // a missing frame decides the result
+	result := &expectResult{Matches: !t.IsNot} // without value and err: a frame is missing, which meets the expectation
 	switch {
 	case value != nil:
 		if err := json.Unmarshal(value, result); err != nil {

@@ -20,8 +20,8 @@ var fileOperations = table{
 	"files.delete": op(false, opFilesDelete), // {name}
 }
 
-// maxFileRead bounds a file that a client reads, because it is sent to the script
-// in one piece as base64.
+// maxFileRead bounds a file that a client reads, in bytes, because it is sent to
+// the script in one piece as base64.
 const maxFileRead = 32 << 20
 
 // folder returns the folder of files.
@@ -150,7 +150,7 @@ func (c *Client) setNamedFiles(ctx context.Context, t *filesParams) (any, error)
 }
 
 // giveFiles puts files into the input that the last operation kept. Chromium
-// sends the page its events.
+// itself dispatches the input's events.
 func (c *Client) giveFiles(ctx context.Context, pl *place, paths []string) error {
 	input, err := pl.layer.reference(ctx, "take", pl.task)
 	if err != nil {

@@ -16,7 +16,7 @@ var frameOperations = table{
 	"frame.content":       op(false, opContent),
 	"frame.setContent":    op(true, opSetContent),
 	// {frame, state: "load"|"domcontentloaded"|"networkidle"|"commit", timeout};
-	// a client can also derive it from events.
+	// a client can also learn the state from events.
 	"frame.waitForLoadState": op(false, opWaitForLoadState),
 	"frame.frameElement":     op(false, opFrameElement), // {frame} → handle
 	"frame.addScriptTag":     op(true, opAddScriptTag),  // {frame,url,content,type} → handle

@@ -17,14 +17,15 @@ var recordingOperations = table{
 	// {context|page,content: embed|attach|omit,minimal,urls: regular expression|absent} → {har}
 	"har.start": op(false, opStartHAR),
 	// {har,path}: writes the file. Bodies in separate files go beside it or, for
-	// a .zip, into it. Without a path, the recording is dropped.
+	// a .zip, into it.
 	"har.stop": op(false, opStopHAR),
 
-	// {context,screenshots,network} → {trace}: records calls whose parameter
-	// tracedAs names them.
+	// {context,screenshots,network} → {trace}: records calls that have a name in
+	// the parameter tracedAs.
 	"trace.start": op(false, opStartTrace),
 	// {trace,path,events,stacks}: writes what was recorded since the last write,
-	// with the events from the script. Without a path, nothing is written.
+	// all requests since the start, and the events from the script. Without a
+	// path, what was recorded since the last write is dropped.
 	"trace.write": op(false, opWriteTrace),
 	"trace.stop":  op(false, opStopTrace), // {trace}
 }

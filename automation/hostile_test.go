@@ -83,8 +83,8 @@ func TestCDPSessionCookiesOfItsContext(t *testing.T) {
 	}
 }
 
-// TestConsoleOfMuch checks that a page that logs without end does not fill memory
-// here: the oldest messages are dropped.
+// TestConsoleOfMuch checks that a page that logs without end does not fill the
+// server's memory: the oldest messages are dropped.
 func TestConsoleOfMuch(t *testing.T) {
 	r := newRig(t)
 	r.do("frame.evaluate", params{"expression": "for (let i = 0; i < 30; i++) console.log(i + 'x'.repeat(1 << 20))", "isFunction": false}, nil)
@@ -96,7 +96,7 @@ func TestConsoleOfMuch(t *testing.T) {
 }
 
 // TestHandlesOfMuch checks that handles that a script does not dispose of do not
-// fill memory here: the oldest are released.
+// fill the server's memory: the oldest are released.
 func TestHandlesOfMuch(t *testing.T) {
 	r := newRig(t)
 	var first, last struct{ Handle string }
@@ -109,8 +109,8 @@ func TestHandlesOfMuch(t *testing.T) {
 	r.do("handle.getProperty", params{"handle": last.Handle, "name": "length"}, nil)
 }
 
-// TestRequestsOfMuch checks that requests do not fill memory here: large bodies
-// are dropped, and the oldest requests lose their names.
+// TestRequestsOfMuch checks that requests do not fill the server's memory: large
+// bodies are dropped, and the oldest requests lose their names.
 func TestRequestsOfMuch(t *testing.T) {
 	s := site(t, map[string]string{"/": "<title>t</title>"})
 	r := newRig(t)

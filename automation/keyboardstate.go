@@ -40,7 +40,7 @@ type inputState struct {
 	x, y       float64
 	buttons    int64
 	lastButton input.MouseButton
-	drag       *drag // while the left button is down and the mouse moved
+	drag       *drag // set while the left button is down, once the mouse has moved
 }
 
 // input returns the client's mouse and keyboard in a page.

@@ -23,8 +23,8 @@ var locatorOperations = table{
 	"page.hideHighlight": op(false, opHideHighlights),
 }
 
-// opWaitForFunctionOn waits until a function returns true for an element, which
-// it looks up again each time.
+// opWaitForFunctionOn waits until a function returns a truthy value for an element,
+// which it looks up again each time.
 func opWaitForFunctionOn(ctx context.Context, c *Client, t *targetExpression) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()

@@ -164,8 +164,8 @@ func (s *inputState) click(ctx context.Context, x, y float64, k click) error {
 	return nil
 }
 
-// wheel turns the mouse wheel. Its parameters are a struct of our own because
-// cdproto omits a delta of 0, which Chromium needs.
+// wheel turns the mouse wheel. It does not use cdproto's parameters, because these
+// omit a delta of 0, which Chromium needs.
 func (s *inputState) wheel(ctx context.Context, dx, dy float64) error {
 	s.mu.Lock()
 	ev := map[string]any{"type": input.DispatchMouseEventTypeMouseWheel, "x": s.x, "y": s.y, "modifiers": s.modifiers, "deltaX": dx, "deltaY": dy}

@@ -55,8 +55,8 @@ func opSetOffline(ctx context.Context, c *Client, p *offlineParams) (any, error)
 	return emptyJSON, bc.SetOffline(ctx, p.Offline)
 }
 
-// credential is an entry of httpCredentials. Always makes API requests send it
-// without waiting for a challenge.
+// credential is an entry of httpCredentials. Always concerns only API requests,
+// which get their credentials with each api.fetch, so it has no effect here.
 type credential struct {
 	Username string `json:"username"`
 	Password string `json:"password"`

@@ -26,7 +26,8 @@ type operation struct {
 //
 //   - A target is {frame, selector, strict}, or {handle} for an element handle,
 //     or {handle, selector} for what is found below one. Each operation on a
-//     target exists as frame.<name> and as handle.<name>; they are the same.
+//     target exists as frame.<name> and as handle.<name>; they are the same. In
+//     the comments of the tables, … stands for the fields of a target.
 //   - An arg is {value, handles}: a value tagged by automation/page/serialize.ts
 //     and the ids of the handles that {h: index} stands for.
 //   - A handle comes as {handle, preview, element}: id, text as JSHandle.toString
@@ -152,7 +153,7 @@ func mismatch(e *json.UnmarshalTypeError) string {
 	default:
 		want = "integer"
 	}
-	got, _, _ := strings.Cut(e.Value, " ") // for a number, its value follows here
+	got, _, _ := strings.Cut(e.Value, " ") // for a number, e.Value also contains the number
 	if got == "bool" {
 		got = "boolean"
 	}

@@ -10,9 +10,9 @@ import (
 
 // overlayOperations are the operations of this file.
 var overlayOperations = table{
-	// {page,frame,selector,noWaitAfter} → {handler}: sends overlay {handler} when
-	// the element is visible before an action or an expectation, which continues
-	// after page.locatorHandled {handler,remove}.
+	// {page,frame,selector,noWaitAfter} → {handler}: the client gets the event
+	// overlay {handler} when the element is visible before an action or an
+	// expectation, which continues after page.locatorHandled {handler,remove}.
 	"page.addLocatorHandler": op(false, opAddOverlayHandler),
 	"page.locatorHandled":    op(false, opOverlayHandled),
 }

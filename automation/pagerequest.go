@@ -42,7 +42,7 @@ type requestInit struct {
 	From         *requestInit     `json:"redirectedFrom,omitempty"`
 	Response     *responseInit    `json:"response,omitempty"`
 	Failure      string           `json:"failure,omitempty"`
-	ResponseEnd  float64          `json:"responseEnd"` // -1 until then
+	ResponseEnd  float64          `json:"responseEnd"` // milliseconds since the start in the response's timing; -1 before the end
 }
 
 // responseInit describes a response to a client.

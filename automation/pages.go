@@ -22,7 +22,7 @@ var pageOperations = table{
 
 type contextParams struct {
 	Context string `json:"context"`
-	Reason  string `json:"reason"` // reason of the close
+	Reason  string `json:"reason"` // the reason for closing the context
 }
 
 func (c *Client) contextOf(id string) (*browser.Context, error) {

@@ -236,7 +236,7 @@ type reply struct {
 	Expired bool            `json:"expired"`
 	Error   string          `json:"error"`
 	Fatal   bool            `json:"fatal"`
-	Ready   bool            `json:"ready"` // the element was not ready at once, so the server must be asked before the page is changed
+	Ready   bool            `json:"ready"` // the element is ready now but was not at once, so the server must be asked before the page is changed
 	Attempt int             `json:"attempt"`
 }
 

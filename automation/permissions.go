@@ -29,7 +29,7 @@ type grants struct {
 	lock chan struct{} // held while Chromium is being told; guards all
 	all  map[grantKey]map[*Client][]string
 
-	people  []allowed    // by Allow; guarded by lock
+	people  []allowed    // what people gave, from Allow; guarded by lock
 	clients atomic.Int64 // len(all)
 }
 
@@ -39,7 +39,7 @@ type allowed struct {
 	origin, name string
 }
 
-// grantKey identifies the grants of a client.
+// grantKey is where grants apply.
 type grantKey struct {
 	context *browser.Context
 	origin  string // empty for all origins
@@ -198,7 +198,7 @@ func (one allowed) tell(ctx context.Context) error {
 type permissionParams struct {
 	Context     string   `json:"context"`
 	Permissions []string `json:"permissions"`
-	Origin      string   `json:"origin"` // the only origin it applies to; default: all
+	Origin      string   `json:"origin"` // the only origin that gets the permissions; default: all
 }
 
 func opGrantPermissions(ctx context.Context, c *Client, p *permissionParams) (any, error) {

@@ -37,7 +37,7 @@ type pointerParams struct {
 	target
 	Force       bool     `json:"force"`
 	Trial       bool     `json:"trial"`
-	Position    *point   `json:"position"` // within the element, from its padding's corner
+	Position    *point   `json:"position"` // within the element, from the top left corner of its padding box
 	Modifiers   []string `json:"modifiers"`
 	Button      string   `json:"button"`
 	ClickCount  int64    `json:"clickCount"`
@@ -88,9 +88,9 @@ type aim struct {
 	Done    bool    `json:"done"`
 }
 
-// point performs a gesture: the page finds the element, waits for it and guards
-// it; the mouse moves; the page reports what was hit. After a miss, everything is
-// repeated.
+// point performs a gesture: the page finds the element, waits for it, and guards
+// other elements against the gesture's events; the mouse moves; the page reports
+// what was hit. After a miss, everything is repeated.
 func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 	if err := o.check(); err != nil {
 		return err
@@ -152,7 +152,8 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 	if covered != "" {
 		return covered, pl.layer.call(p, "abandon", nil, at.ID)
 	}
-	// Another operation must not run while the guard is on the element.
+	// The guard also affects a person's events. So from here on, the gesture is
+	// abandoned instead of waiting for the gate.
 	p.guarded = true
 	defer func() {
 		p.guarded = false

@@ -28,11 +28,11 @@ type progress struct {
 	context.Context //nolint:containedctx // an operation is a context with a log
 
 	client   *Client
-	parent   context.Context //nolint:containedctx // the same without the operation's own time
+	parent   context.Context //nolint:containedctx // the same without the operation's own timeout
 	page     bool            // the page measures the time
 	guarded  bool            // a gesture is being performed and must not wait for the gate
 	looks    bool            // check the page at least once, even after the timeout
-	absent   bool            // a target in a missing frame ends the operation, and has no place
+	absent   bool            // if a frame that leads to the target is missing, the operation ends without an error and without a place
 	grace    time.Duration   // how late the page may report the timeout
 	cancel   context.CancelFunc
 	timeout  float64 // milliseconds, 0 for none

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestAttemptTime checks that a read is attempted once even if its time is
-// already up.
+// TestAttemptTime checks that an operation that must look at the page at least
+// once gets one attempt even if its time is already up, and that others get none.
 func TestAttemptTime(t *testing.T) {
 	late := &progress{timeout: 50, deadline: time.Now().Add(-time.Second)}
 	if _, ok := late.attemptTime(0); ok {

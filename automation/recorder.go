@@ -67,7 +67,7 @@ type recorder struct {
 	parts   int             // parts being read
 	idle    chan struct{}   // made by finishReading; closed when nothing is being read
 
-	kept int // bytes; guarded by the client's lock
+	kept int // bytes; guarded by the lock of clientRecordings
 }
 
 // attached is a file that goes with a recording.
@@ -214,8 +214,8 @@ func (r *recorder) take(n int) bool { return r.client.recordings.take(r, n) }
 // release returns the memory of the recording.
 func (r *recorder) release() { r.client.recordings.release(r) }
 
-// finishReading waits until all running reads have ended. No new read starts
-// while it waits.
+// finishReading waits until all running reads have ended, or finishTimeout has
+// passed. No new read starts while it waits.
 func (r *recorder) finishReading(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()

@@ -21,7 +21,7 @@ var screenshotTargetOperations = table{
 // screenshotOperations are the operations of this file.
 var screenshotOperations = table{
 	// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout}
-	// → {data} A screenshot that changes more than the caret waits for the gate.
+	// → {data}. A screenshot that changes more than the caret waits for the gate.
 	"page.screenshot": op(false, opPageScreenshot),
 }
 
@@ -56,8 +56,8 @@ type elementShot struct {
 // one document to another.
 const shotTries = 10
 
-// maxShotPixels bounds the longer side of a picture. It is the largest texture
-// that Chromium renders.
+// maxShotPixels bounds the width and the height of a clip, in CSS pixels. It is
+// the side of the largest texture that Chromium renders.
 const maxShotPixels = 16384
 
 func (o *shotParams) check() error {
@@ -233,7 +233,7 @@ func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(m
 		}
 		defer func() {
 			_ = pg.Session().Send(emulation.SetDefaultBackgroundColorOverride.Method, json.RawMessage(`{}`))
-		}() // closed with its page
+		}() // fails only if the page is gone
 	}
 	for {
 		image, err := pg.Capture(p, params)
@@ -309,8 +309,8 @@ func (q *preparation) undo(p *progress) (err error) {
 	return err
 }
 
-// background overrides the colour behind the page. It is a struct of our own
-// because cdproto omits an alpha of 0, and Chromium then assumes 1.
+// background overrides the colour behind the page. It does not use cdproto's
+// parameters, because these omit an alpha of 0, and Chromium then assumes 1.
 func background(ctx context.Context, pg *browser.Page, params json.RawMessage) error {
 	return pg.Session().Call(ctx, emulation.SetDefaultBackgroundColorOverride.Method, params, nil)
 }

@@ -102,7 +102,7 @@ func opCheckSelector(ctx context.Context, c *Client, t *target) (any, error) {
 }
 
 // needMain reports whether a selector must be resolved in the page's own world.
-// It may also return true for a selector that only looks so.
+// It may also return true for a selector that only looks as if it needs that.
 func (e *engines) needMain(selector string) bool {
 	names := func(name string) bool { return strings.Contains(selector, name) }
 	return slices.ContainsFunc(builtinInMain, names) || e != nil && slices.ContainsFunc(e.main, names)

@@ -252,7 +252,8 @@ type setStorageParams struct {
 	Initial bool          `json:"initial"`
 }
 
-// opSetStorageState replaces the cookies and the storage of a context.
+// opSetStorageState replaces the cookies and the storage of a context or, with
+// Initial, adds to them.
 func opSetStorageState(ctx context.Context, c *Client, p *setStorageParams) (any, error) {
 	bc, err := c.contextOf(p.Context)
 	if err != nil {
@@ -315,9 +316,9 @@ func setCookieState(ctx context.Context, bc *browser.Context, raw []json.RawMess
 	return writeCookies(ctx, bc, cookies)
 }
 
-// visitOrigins runs code in an empty document of each origin, and returns the
-// results. It does so in a page that neither the model nor people see, and that
-// sends no requests.
+// visitOrigins runs code in an empty document of each origin, and passes each
+// result to told. It does so in a page that neither the model nor people see, and
+// that sends no requests.
 func visitOrigins(ctx context.Context, bc *browser.Context, origins []string, code func(origin string) (string, error), told func(origin string, value json.RawMessage) error) (err error) {
 	if len(origins) == 0 {
 		return nil

@@ -40,7 +40,7 @@ type place struct {
 	frame   *browser.Frame
 	layer   *layer
 	scope   runtime.RemoteObjectID // root of the search, or empty
-	search  search                 // a selector, and a part of it
+	search  search                 // the selector, and which part of it applies in this frame
 	framed  bool                   // reached through other frames
 	watched bool                   // overlays may appear, so they are looked for from time to time
 	task    int64                  // number of the last operation
@@ -155,7 +155,7 @@ func (pl *place) ask(ctx context.Context, method string, params *callParams, out
 	return json.Unmarshal(got.Value, out)
 }
 
-// contentFrame returns the frame that the element shows which a task kept.
+// contentFrame returns the frame shown by the element that a task kept, or nil.
 func (c *Client) contentFrame(ctx context.Context, pl *place, task int64) (*browser.Frame, error) {
 	element, err := pl.layer.reference(ctx, "take", task)
 	if err != nil || element.ObjectID == "" {
@@ -177,8 +177,8 @@ func frameBehind(ctx context.Context, w *browser.World, element runtime.RemoteOb
 	return w.Frame().Page().Frame(node.Node.FrameID), nil
 }
 
-// announce logs what the operation waits for while a frame that leads to the
-// element is missing.
+// announce logs what the operation waits for, unless quiet says that the log has
+// that line already. It reports whether the log has it now.
 func (c *Client) announce(p *progress, t *target, quiet bool) bool {
 	if quiet {
 		return true
@@ -252,7 +252,7 @@ func (c *Client) innerGone(err error, t *target) bool {
 // release releases an object in a page, without waiting.
 func release(w *browser.World, id runtime.RemoteObjectID) {
 	if id != "" {
-		_ = cdp.Send(w.Session(), runtime.ReleaseObject, runtime.ReleaseObjectParams{ObjectID: id}) // goes away with its world in any case
+		_ = cdp.Send(w.Session(), runtime.ReleaseObject, runtime.ReleaseObjectParams{ObjectID: id}) // the object goes away with its world in any case
 	}
 }
 

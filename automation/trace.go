@@ -40,7 +40,7 @@ type tracer struct {
 	again  map[*browser.Page]bool // take another picture when the current one is done
 }
 
-// traceEvent is one line of a trace, with its time in the trace's milliseconds.
+// traceEvent is one line of a trace, with its time as clock returns it.
 type traceEvent struct {
 	time float64
 	line json.RawMessage
@@ -129,7 +129,7 @@ func (c *Client) pageOf(call traced) *browser.Page {
 	return nil
 }
 
-// clock returns the present time in the trace's milliseconds.
+// clock returns how long ago the trace began, in milliseconds, plus one.
 func (t *tracer) clock() float64 {
 	return round3(1 + float64(time.Since(t.began))/float64(time.Millisecond))
 }
@@ -153,8 +153,8 @@ func (t *tracer) log(call string, lines []string) {
 	}
 }
 
-// picture takes a picture of a page soon. Requests that arrive while a picture is
-// being taken lead to one more picture.
+// picture takes a picture of a page soon. All calls that come while a picture is
+// being taken lead together to one more picture.
 func (t *tracer) picture(p *browser.Page) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -272,7 +272,7 @@ func (c *Client) traceText(events []traceEvent, script []json.RawMessage) []byte
 	for _, line := range script {
 		var at struct{ StartTime, EndTime, Time, MonotonicTime float64 }
 		if json.Unmarshal(line, &at) == nil {
-			events = append(events, traceEvent{at.StartTime + at.EndTime + at.Time + at.MonotonicTime, line}) // each event has one of the two times
+			events = append(events, traceEvent{at.StartTime + at.EndTime + at.Time + at.MonotonicTime, line}) // each event has one of these times, and the others are 0
 		}
 	}
 	slices.SortStableFunc(events, func(a, b traceEvent) int {
@@ -307,8 +307,7 @@ func (r *recorder) lines() []byte {
 	return out.Bytes()
 }
 
-// hide removes secrets from the files that became known only after they were
-// recorded.
+// hide removes secrets that became known only after the files were recorded.
 func (r *recorder) hide() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

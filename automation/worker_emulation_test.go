@@ -14,7 +14,7 @@ func TestEmulationOfWorkers(t *testing.T) {
 		new Worker(URL.createObjectURL(new Blob([code], { type: 'text/javascript' }))).onmessage = e => f(e.data);
 	})`}, &out)
 	equal(t, "the worker", out.Value.S, "me/1|fr-FR|1\u202f234,5|Asia/Tokyo")
-	// Settings that workers do not support do not affect their page.
+	// Workers do not support these settings. A page with a worker still gets them.
 	r.do("page.emulateMedia", params{"colorScheme": "dark"}, nil)
 	r.do("context.setGeolocation", params{"geolocation": params{"latitude": 1, "longitude": 2}}, nil)
 }

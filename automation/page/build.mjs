@@ -3,11 +3,11 @@
 //   dist/storage.js     Playwright's storage script, which reads and writes an origin's storage
 //   dist/clock.js       Playwright's clock for pages, likewise
 //   dist/websockets.js  Playwright's WebSocket in the place of the page's own, likewise
-//   dist/layer.js       our own layer on top of it, for worlds where selectors are resolved
+//   dist/layer.js       our own layer on top of the injected script, for worlds where selectors are resolved
 //   dist/evaluator.js   our evaluator and serializer, for the page's own world
-//   dist/binding.js     the page's side of functions of scripts, for the page's own world
-//   dist/drag.js        our watching for what a page lets drag
-//   dist/sockets.js    what puts that WebSocket there, and takes it away again
+//   dist/binding.js     the page side of scripts' functions, for the page's own world
+//   dist/drag.js        our watch for drags that a page starts
+//   dist/sockets.js     our code that puts Playwright's WebSocket in place, and removes it again
 //   dist/yaml.js        the YAML library, for ARIA snapshots
 //   dist/LICENSE.playwright.txt, dist/NOTICE.playwright.txt, dist/LICENSE.yaml.txt
 // None of Playwright's code is committed.

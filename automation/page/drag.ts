@@ -1,4 +1,4 @@
-/** Watches whether a page starts a drag while a button is held down. Each frame has a watch while that matters; Go holds it by object id. */
+/** Watches whether a page starts a drag while a button is held down. During that time each frame has a watch; Go holds it by object id. */
 export class DragWatch {
   private event?: DragEvent;
   private readonly note = (e: DragEvent) => { this.event = e; };

@@ -71,7 +71,7 @@ export class Elements {
     return this.resolver.all(target).map(e => (property === 'innerText' ? (e as HTMLElement).innerText : e.textContent) ?? '');
   }
 
-  /** Waits for an element in a state and returns it, or undefined for the state without an element. */
+  /** Waits until the element has a state. Returns the element, or undefined for detached and hidden. */
   waitFor(task: Task, target: Target, state: 'attached' | 'detached' | 'visible' | 'hidden'): Promise<Element | undefined> {
     this.resolver.announce(task, target, state === 'attached' ? '' : ` to be ${state}`);
     return task.poll<Element | undefined>(() => {
@@ -111,7 +111,7 @@ export class Elements {
     return !missing;
   }
 
-  /** Fills a control as far as the page can. 'needsinput' means that its text is selected and focused, and the keyboard must do the rest. */
+  /** Fills a control as far as the page can. After 'needsinput', the control is focused with its text selected, and the keyboard must do the rest. */
   fill(task: Task, target: Target, o: ActOptions): Promise<string> {
     const value = o.value!;
     return this.change(task, target, o, {
@@ -241,7 +241,7 @@ export class Elements {
     });
   }
 
-  /** Keeps the input that gets the files, after checking that it accepts this number. */
+  /** Keeps the input that gets the files, after checking that it accepts this number of files. */
   keepFileInput(task: Task, target: Target, count: number, keep: (input: Element) => void): Promise<string> {
     return this.once(task, target, element => {
       const input = this.fileInput(element, count);

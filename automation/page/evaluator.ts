@@ -19,8 +19,8 @@ export class Evaluator {
   private readonly polls = new Map<number, () => void>();
 
   /**
-   * Calls fn and returns its result for Go to hold. given are the arguments of Go's call: this evaluator, the argument, the number of handles that
-   * are arguments of their own, and the handles.
+   * Calls fn and returns its result for Go to hold. given are the arguments of Go's call: this evaluator, the argument, the number of values that fn
+   * gets before the argument, these values, and the handles in the argument.
    */
   call(fn: Fn, given: Given): unknown {
     const [arg, before, handles] = this.unpack(given);
@@ -90,7 +90,7 @@ function toData(value: unknown): Tagged {
   return serialize(value, special, { functions: 'undefined' });
 }
 
-// Returns the functions of the fake clock that return real time.
+// Returns functions that use the real time, even if the page has a fake clock.
 function trueTime(): { requestAnimationFrame: (f: () => void) => void; setTimeout: (f: () => void, ms: number) => void } {
   const { __pwClock: clock } = globalThis as unknown as { __pwClock?: { builtins: typeof native } };
   return clock?.builtins ?? native;

@@ -146,12 +146,15 @@ export class Layer {
     return this.snapshot(r, scope, (e, options) => this.injected.ariaSnapshot(e, options));
   }
 
-  /** Returns a snapshot as a tree, including the frames. */
+  /** Returns a snapshot as a tree, with the references and depths of the frames in it. */
   ariaTree(r: Request & Partial<AriaOptions>, scope?: Node) {
     return this.snapshot(r, scope, (e, options) => this.injected.ariaSnapshotJSON(e, options));
   }
 
-  /** Returns the text of a tree, which may consist of several frames. The injected script formats what it gets as the received value. */
+  /**
+   * Returns the text of a tree, which may consist of several frames. The injected script formats the tree that its ariaSnapshotJSON returns, so it is
+   * called on an object whose ariaSnapshotJSON returns the given tree.
+   */
   ariaText(r: Request & { tree: unknown[] }) {
     const found = { ariaSnapshotJSON: () => ({ json: r.tree }) };
     return this.run(r, undefined, () => this.injected.ariaSnapshot.call(found, document, { mode: 'ai' }));
@@ -200,7 +203,7 @@ export class Layer {
     return this.run(r, scope, task => this.elements.waitForState(task, scope, r.state));
   }
 
-  /** Finds the element of a frame. Returns false if it does not exist yet. */
+  /** Finds the element of a frame. found is false if it does not exist yet. */
   enterFrame(r: Request, scope?: Node) {
     return this.run(r, scope, (_, target) => {
       const element = this.resolver.frameElement(target);

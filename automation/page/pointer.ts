@@ -126,7 +126,7 @@ export class Pointer {
     return result === gone ? again : result as Aim;
   }
 
-  // Handles an element that cannot be pointed at now. That may change, unless the action is forced.
+  // Handles an element that cannot be pointed at now. A forced action fails; otherwise there is another attempt, because the element may change.
   private cannot(task: Task, o: PointerOptions, why: string): typeof again {
     if (o.force)
       throw new Fatal(`Element is ${why}`);
@@ -135,8 +135,8 @@ export class Pointer {
   }
 
   /**
-   * Ends an attempt. Returns what was hit, or 'done' for the right element; with checked, whether the element reached that state. The attempt is kept
-   * for prepare's resume when something else was hit or, in a frame of a remote process, when nothing was hit.
+   * Ends an attempt. hit describes the element that was hit instead of the right one. lost means that no event came to a frame in a remote process. In
+   * both cases, the attempt is kept for prepare's resume. With checked, wrongState says whether the element did not reach that state.
    */
   finish(id: number, checked?: boolean | null, remote?: boolean): { hit?: string; lost?: boolean; wrongState?: boolean } {
     const attempt = this.attempts.get(id);
@@ -226,13 +226,13 @@ class Arrival {
 
 const inFrame = () => window.parent !== window;
 
-/** Returns the name that the log has for a missing state. */
+/** Returns the line of the log for a state that an element does not have. */
 export function missingText(state: string): string {
   return state === 'non-inert' ? '  element is inert' : `  element is not ${state}`;
 }
 
 // Scrolls as Chromium does, which centres the element. The page moves at once, whatever scroll-behavior it asks for, because a point is computed
-// right after it.
+// right after the scrolling.
 function scrollIfNeeded(element: Element) {
   const root = element.ownerDocument.documentElement as HTMLElement;
   const smooth = getComputedStyle(root).scrollBehavior === 'smooth';

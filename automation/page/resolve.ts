@@ -119,7 +119,7 @@ export class Resolver {
       task.log.push(`waiting for ${this.describe(target.selector)}${suffix}`);
   }
 
-  /** Waits for an element and passes it to body, which may ask for another attempt. With late, nothing is logged, because nothing is attempted. */
+  /** Waits for an element and passes it to body, which may ask for another attempt. With late, the log does not say which element was found. */
   find<T>(task: Task, target: Target, o: { frameVisible?: boolean; late?: boolean }, body: (element: Element) => T | typeof again | Promise<T | typeof again>): Promise<T> {
     return task.poll(() => {
       const elements = this.all(target);
@@ -144,7 +144,7 @@ export class Resolver {
       task.log.push(`  locator resolved to ${preview}`);
   }
 
-  /** Returns the reply for an element that was detached. */
+  /** Handles an element that was detached. Throws if it is the target's own element; otherwise asks for another attempt. */
   detached(task: Task, target: Target, element: Element): typeof again {
     if (target.scope === element)
       throw new Fatal('Element is not attached to the DOM');

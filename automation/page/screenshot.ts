@@ -1,4 +1,4 @@
-/** How the page should look in a picture. */
+/** What to change in the page for a picture: whether to hide the caret, whether to stop animations, and a style sheet to add. */
 export interface ShotOptions { caret: boolean; animations: boolean; style: string }
 
 /** Sizes of the page in CSS pixels. */
@@ -18,7 +18,7 @@ export class Screenshots {
   /** Prepares the document and returns its sizes. whole means that the picture shows all of the document. */
   begin(o: ShotOptions, whole: boolean): Metrics {
     this.end();
-    if (whole) // so that nothing can be scrolled, because a scroll bar would take up space
+    if (whole) // a scroll bar would take up space
       this.override(document.documentElement, 'scrollbar-width', 'none');
     const roots = o.animations || o.style ? allRoots(document) : [];
     if (o.style)
@@ -62,7 +62,7 @@ export class Screenshots {
     }
   }
 
-  // Hides all carets. Only the focused control has one.
+  // Hides the caret. Only the focused control has one.
   private hideCaret() {
     let element = document.activeElement;
     while (element?.shadowRoot?.activeElement)

@@ -166,7 +166,7 @@ export function parse(tagged: Tagged | undefined, handles: readonly unknown[] = 
       for (let i = 0; i < t.o.length; i++) {
         const { k, v } = t.o[i]!;
         const value = visit(v);
-        if (k !== '__proto__') // assigning it would change the kind of object
+        if (k !== '__proto__') // assigning it would change the object's prototype
           out[k] = value;
       }
       return out;

@@ -49,7 +49,7 @@ export class Task {
       this.builtins.clearTimeout(this.timer);
   }
 
-  /** Throws if the task was aborted. */
+  /** Throws if the task was aborted or has expired. */
   check() {
     if (this.failure)
       throw this.failure;
@@ -70,7 +70,7 @@ export class Task {
     this.passed();
   }
 
-  // Marks that the log already has the steps up to this point.
+  // Marks the point up to which a resumed task repeats steps. Their lines are dropped, because the log already has them.
   private passed() {
     if (this.resumed !== undefined && !this.waited && !this.past)
       this.log.length = 0;
