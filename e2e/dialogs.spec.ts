@@ -5,7 +5,7 @@ import { auth, hasPicture, signIn } from './remote.js';
 
 /** Several questions of remote pages at the same time, and who may answer them. */
 
-/** Asks as soon as it is told to. */
+/** A page that asks a question as soon as the test's server answers `/turn`. */
 const PAGE = `<!doctype html><title>asks</title><script>
   fetch('/turn').then(() => fetch('/answer', { method: 'POST', body: location.hash + ' ' + confirm(location.hash) }))</script>`;
 

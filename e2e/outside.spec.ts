@@ -76,7 +76,7 @@ async function go(page: Page, request: APIRequestContext, session: string, path:
 
 test('a person allows what a page was refused', async ({ page, request, context }) => {
   const { session, remote } = await open(page, request, '/place');
-  const bar = page.getByRole('region', { name: 'A permission that the page was refused' });
+  const bar = page.getByRole('region', { name: 'Blocked permission request' });
   await expect(bar).toBeHidden();
   await remote.click({ x: 140, y: 70 });
   await received(request, session, 'refused 1'); // nothing is blocked
@@ -115,7 +115,7 @@ test('what a page prints is a file for the person', async ({ page, request }) =>
   const [saved] = await Promise.all([page.waitForEvent('download'), tray.getByRole('link', { name: /^Save .*\.pdf$/ }).click()]);
   const pdf = readFileSync(await saved.path());
   expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
-  // By the page's own call and by ours, which must not count as another call of the page.
+  // The page is printed twice: by its own call and for the PDF, which must not count as another call.
   await received(request, session, 'printed 2');
   await expect(tray.getByRole('listitem')).toHaveCount(1);
 });
@@ -127,7 +127,7 @@ test('a page fills the screen until Escape', async ({ page, request }) => {
   await page.keyboard.press('Escape');
   await received(request, session, 'part 1280 0'); // Chromium handles the key itself, as it does with a window
   await page.keyboard.press('Escape');
-  await received(request, session, 'escape 1'); // and the page gets it where there is nothing to leave
+  await received(request, session, 'escape 1'); // the page gets the key when it is not in full screen
 });
 
 test('the right button opens a menu, by mouse, keyboard and fingers', async ({ page, request, context }) => {
@@ -143,7 +143,7 @@ test('the right button opens a menu, by mouse, keyboard and fingers', async ({ p
   await right(60, 235);
   await received(request, session, 'own menu 2');
   await right(60, 55);
-  await expect(menu).toBeVisible(); // the page's own menu opened none
+  await expect(menu).toBeVisible(); // and no menu was opened for the page's own one
   expect(await items()).toEqual(['Open link in new tab', 'Copy link address']);
   await accessible(page, 'the menu of a link');
   await page.keyboard.press('ArrowDown');
@@ -167,7 +167,7 @@ test('the right button opens a menu, by mouse, keyboard and fingers', async ({ p
   await page.keyboard.press('Enter');
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('in a field');
   await page.keyboard.press('End');
-  await right(330, 175); // behind the text, where the caret goes
+  await right(330, 175); // after the text, where the caret goes
   await menu.getByRole('menuitem', { name: 'Paste' }).click();
   await received(request, session, 'field in a fieldin a field');
 
@@ -186,7 +186,7 @@ test('the keys of the page are listed', async ({ page, request }) => {
   await page.getByRole('button', { name: 'Reload' }).focus();
   await page.keyboard.press('?');
   const help = page.getByRole('dialog', { name: 'Keyboard' });
-  await expect(help).toContainText('Leaves the remote page');
+  await expect(help).toContainText('Moves the keyboard back to this page');
   await accessible(page, 'the list of keys');
   await page.keyboard.press('Escape');
   await expect(help).toBeHidden();

@@ -161,7 +161,7 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
   await expect(run.locator('.at-fault')).toContainText("getByText('no such thing')");
   await expect(run.locator('.output-line', { hasText: 'said by the script' })).toBeVisible();
   await expect(run.locator('.output-line.error')).toContainText('click');
-  // The panel's events from when the session was live, although nobody had opened the panel.
+  // The panel shows events from when the session was live, although nobody had opened the panel.
   await expect(page.locator('#events-list .event', { hasText: 'said by the page' })).toBeVisible();
   await expect(page.locator('#events-list .event', { hasText: '/demo/login' }).first()).toBeVisible();
   await page.locator('#events-list .event', { hasText: 'said by the page' }).click();
@@ -186,7 +186,7 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
 test('a session with options starts where it should', async ({ page, baseURL }) => {
   await signIn(page);
   await page.getByRole('button', { name: 'Options' }).click();
-  await page.getByLabel('Open at').fill(`${baseURL}/demo/login`);
+  await page.getByLabel('Address to open').fill(`${baseURL}/demo/login`);
   await page.getByLabel('Device').selectOption('1024x768');
   await page.getByLabel('Width').fill('9');
   await page.getByRole('button', { name: 'Start' }).click();
@@ -277,7 +277,7 @@ test('two people pass control between them', async ({ page, browser, baseURL }) 
   await signIn(other);
   await other.goto(page.url());
   await hasPicture(other);
-  const asks = page.getByRole('alert', { name: 'Somebody asks for control' });
+  const asks = page.getByRole('alert', { name: 'Request for control' });
 
   await page.getByRole('button', { name: 'Take control' }).click();
   const ask = other.getByRole('button', { name: 'Ask for control' });

@@ -7,7 +7,7 @@ test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });
 
-/** Text from a page that tries to be more than text, with the maximum length. */
+/** Text of a page that would do harm if it were parsed as markup, and that reverses the text after it. */
 const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>\u202eevil`;
 
 async function open(page: Page, request: APIRequestContext): Promise<{ id: string; run: (code: string) => Promise<void> }> {

@@ -118,7 +118,7 @@ async function dragMouse(page: Page, from: Point, to: Point): Promise<void> {
   await page.mouse.up();
 }
 
-/** Does the same with fingers. */
+/** A remote page as a person with a touch screen uses it. */
 export class Fingers extends Remote {
   private constructor(page: Page, private readonly cdp: CDPSession) {
     super(page);
@@ -199,7 +199,7 @@ async function gapOf(page: Page): Promise<number> {
   });
 }
 
-/** Returns the code on the person's phone for the visitor that is the session's browser. */
+/** Returns the code that the demo site has sent to the phone of its visitor, the session's browser. */
 export async function codeOnPhone(request: APIRequestContext, session: string): Promise<string> {
   const context = await request.get(`/v1/sessions/${session}/context`, { headers: auth() });
   expect(context.status()).toBe(200);
@@ -223,7 +223,7 @@ export async function accessible(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });
 }
 
-/** Puts a script into the editor, of either kind, and runs it. */
+/** Puts a script into the editor and runs it. */
 export async function run(page: Page, script: string): Promise<void> {
   await expect(page.locator('.monaco-editor')).toBeVisible({ timeout: 30_000 });
   await page.locator('.monaco-editor .view-lines').click();

@@ -123,7 +123,7 @@ test('a takeover that begins before a page is the one that tells is told, and by
   await ask('For the copy');
   await expect.poll(() => said(copy)).toEqual(['For the copy']);
 
-  // Other pages do not even ask before they are elected.
+  // Other pages do not even request the takeovers before they are elected.
   await copy.close();
   const scripts = await openUntold('/scripts');
   await ask('For the scripts');

@@ -177,7 +177,7 @@ test('only who works says that it is done', async ({ browser, request }) => {
   const status = await other.evaluate(async (path) => (await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' })).status, `/v1/sessions/${id}/takeovers/${url.split('/').pop().split('#')[0]}/done`);
   expect(status).toBe(409);
 
-  // The way to control is to ask for it.
+  // To get control, the person must ask for it.
   await other.getByRole('button', { name: 'Ask for control' }).click();
   await worker.getByRole('button', { name: 'Hand over' }).click();
   await expect(other.getByRole('button', { name: 'Done' })).toBeVisible();

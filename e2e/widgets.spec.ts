@@ -35,7 +35,7 @@ async function open(page: Page, request: APIRequestContext): Promise<{ session: 
   return { session, received };
 }
 
-/** Returns whether an element is below a point of the remote page, aligned with its left edge. */
+/** Waits until an element is below a point of the remote page, with its left edge at the point. */
 async function standsAt(remote: Remote, element: Locator, x: number, y: number): Promise<void> {
   const at = await remote.at({ x, y });
   await expect.poll(async () => {

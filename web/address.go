@@ -20,8 +20,7 @@ var (
 	// errLinkLocal is the error for link-local addresses, under which cloud
 	// providers give secrets to their machines.
 	errLinkLocal = errors.New("link-local and cloud metadata addresses are not opened here")
-	// errNoHost is the error for a host or port that browsers do not accept,
-	// either.
+	// errNoHost is the error for a host or port that browsers do not accept.
 	errNoHost = errors.New("this is not an address")
 )
 
@@ -30,20 +29,21 @@ var (
 var (
 	metadataNames = []string{"metadata.google.internal", "metadata.goog", "instance-data.ec2.internal"}
 	metadataIPs   = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254"), netip.MustParseAddr("100.100.100.200")}
-	// nat64 holds IPv4 addresses in its last four bytes (RFC 6052).
+	// nat64 is the network of IPv6 addresses whose last four bytes are an IPv4
+	// address (RFC 6052).
 	nat64 = netip.MustParsePrefix("64:ff9b::/96")
 )
 
 // hostNames maps a host's name as browsers do (WHATWG URL, 3.3): full-width
-// digits, other dots and capitals become plain ones.
+// digits and dots become ASCII, and capitals become lower case.
 var hostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.VerifyDNSLength(false))
 
 // AddressGuard returns a function that refuses some addresses for sessions. It
-// refuses the server's own addresses, except for the demo site, because its pages
-// would be used with the rights of the viewers. addr is where the server listens,
-// and publicURL returns the present address for people. It also refuses
-// link-local addresses and those of cloud metadata. It does not notice when
-// somebody else's name resolves to such an address in DNS.
+// refuses the server's own addresses, because the pages there would be used with
+// the rights of the session's viewers; only the demo site may be opened. addr is
+// where the server listens, and publicURL returns the present address for people.
+// The function also refuses link-local addresses and those of cloud metadata. It
+// does not notice when somebody else's name resolves to such an address in DNS.
 func AddressGuard(addr string, publicURL func() string) func(*url.URL) error {
 	own := endpoint{}
 	if host, port, err := net.SplitHostPort(addr); err == nil { // a listener's address has a port
@@ -211,8 +211,8 @@ func (e endpoint) isLocal() bool {
 	})
 }
 
-// isLinkLocal reports whether an endpoint is link-local, or serves information
-// about this machine.
+// isLinkLocal reports whether an endpoint is link-local, or one where a cloud
+// provider gives this machine information about itself.
 func (e endpoint) isLinkLocal() bool {
 	if !e.ip.IsValid() {
 		return slices.Contains(metadataNames, e.host)

@@ -25,7 +25,8 @@ const (
 	scriptLimit = 1 << 20
 	// scriptBodyLimit leaves room for JSON escapes and arguments.
 	scriptBodyLimit = 8 << 20
-	// drainLimit and drainTime bound how much of a refused body is read.
+	// drainLimit (bytes) and drainTime bound how much of a refused body is read,
+	// and for how long.
 	drainLimit = 64 << 20
 	drainTime  = 5 * time.Second
 )
@@ -53,10 +54,10 @@ func readBody(c echo.Context, limit int64) ([]byte, error) {
 	return nil, &failure{kind: kindTooLarge, detail: fmt.Sprintf("The body may have at most %d bytes.", limit)}
 }
 
-// drain reads more of the body before a refusal, because closing the connection
-// resets it, and a caller that is still sending would not see the response. A
-// caller that waits for permission to send (RFC 9110, section 10.1.1) does not
-// get permission.
+// drain reads more of the body before a refusal is sent. If the server closed a
+// connection with unread data, the connection would be reset, and a caller that is
+// still sending would not see the response. A caller that waits for permission to
+// send (RFC 9110, section 10.1.1) does not get permission.
 func drain(c echo.Context, refusal kind, within time.Duration) {
 	r := c.Request()
 	if r.Body == nil || r.Body == http.NoBody || r.Header.Get("Expect") != "" && refusal != kindTooLarge {
@@ -175,8 +176,8 @@ func (v *checks) oneOf(field, word string, words ...string) {
 	v.add(field, "must be one of %s", strings.Join(words, ", "))
 }
 
-// milliseconds converts a field to a duration. nil becomes zero, which means the
-// default of package session.
+// milliseconds checks the range of a field and converts it to a duration. nil
+// becomes zero, which means the default of package session.
 func (v *checks) milliseconds(field string, ms *int64, low, high time.Duration) time.Duration {
 	if ms == nil {
 		return 0

@@ -30,7 +30,7 @@ type call struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
 	Reason    string `json:"reason"`
-	Claimed   bool   `json:"claimed"` // a person works on it
+	Claimed   bool   `json:"claimed"` // a person is working on it
 }
 
 // streamChanges handles GET /v1/sessions/stream: it sends an overview at once,

@@ -19,8 +19,8 @@ const (
 	// DefaultMaxConnections bounds the open connections. Where the process may not
 	// open enough files, the bound is lower.
 	DefaultMaxConnections = 4096
-	// addressShare is the divisor of the connections that gives how many of them
-	// one address may have.
+	// addressShare bounds the connections of one address: it may have one in
+	// addressShare of the connections that the server can afford.
 	addressShare = 4
 	// serverFiles and sessionFiles are how many open files are kept free for the
 	// server with its store, and for each session.
@@ -67,7 +67,7 @@ type connection struct {
 	net.Conn
 	all     *connections
 	address string // as limits count it; empty for a trusted proxy, which has many clients
-	number  uint64 // in the order in which they were accepted, or became idle
+	number  uint64 // rises in the order in which connections were accepted, or became idle
 	held    bool   // it serves a caller with a key or a link
 
 	head head
@@ -128,8 +128,8 @@ func (a *connections) add(conn net.Conn) *connection {
 }
 
 // makeRoomLocked checks the bounds before a connection of an address is added. If
-// one is reached, it removes a connection and returns it. ok is false if it may
-// remove none.
+// a bound is reached, it removes a connection and returns it. ok is false if it
+// may not remove any.
 func (a *connections) makeRoomLocked(address string) (victim *connection, ok bool) {
 	same, idle := 0, map[string]int{}
 	for c := range a.open {
@@ -196,7 +196,7 @@ func (c *connection) SyscallConn() (syscall.RawConn, error) {
 }
 
 // beginProxied counts a request that a trusted proxy passed on. It returns false
-// if its client has too many.
+// if the client has too many running requests.
 func (a *connections) beginProxied(client string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -235,7 +235,8 @@ func connectionOf(r *http.Request) *connection {
 	return c
 }
 
-// noteState is called by http.Server as its ConnState.
+// noteState is called by http.Server as its ConnState. On an idle connection, the
+// next bytes begin a request.
 func noteState(c net.Conn, state http.ConnState) {
 	if one, ok := c.(*connection); ok && state == http.StateIdle {
 		one.head.begin()
@@ -254,7 +255,7 @@ func (s *Server) timed(next http.Handler) http.Handler {
 		_ = rc.SetWriteDeadline(time.Now().Add(writeTime)) // not supported by a test's recorder
 		if r.Body != nil && r.Body != http.NoBody {
 			_ = rc.SetReadDeadline(time.Now().Add(s.cfg.RequestTime))
-			r = r.WithContext(r.Context()) // net/http looks at the body of its own request
+			r = r.WithContext(r.Context()) // a copy, because net/http still looks at the body of the original
 			r.Body = &timedBody{ReadCloser: r.Body, w: w, rc: rc}
 		}
 		next.ServeHTTP(w, r)

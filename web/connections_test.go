@@ -145,7 +145,8 @@ func TestConnectionsAreCapped(t *testing.T) {
 }
 
 // TestProxiedRequestsAreCapped checks that a trusted proxy may pass on more
-// requests at once than one address may make, and one client of it may not.
+// requests at once than one address may make, and that one client of the proxy may
+// not make more.
 func TestProxiedRequestsAreCapped(t *testing.T) {
 	s := startServer(t, func(_ *session.Options, c *Config) {
 		c.MaxConnections, c.TrustedProxies = 40, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -204,7 +205,8 @@ func TestTwoLengths(t *testing.T) {
 			}
 		}
 	}
-	// A pipelined one that cannot be told apart may be answered, but nothing after it.
+	// A pipelined request, whose first bytes are not known, may be answered, but
+	// nothing after it.
 	if got := s.sendRaw(next + "POST /login HTTP/1.1\r\n" + host + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + next); strings.Count(got, "HTTP/1.1 ") != 2 {
 		t.Errorf("pipelined: %q", got)
 	}

@@ -72,8 +72,8 @@ func (s *signer) check(value string) *keyEntry {
 	return e
 }
 
-// revoke ends a sign-in early. If it fails, the sign-in has ended until the server
-// starts again.
+// revoke ends a sign-in early. If it returns an error, the sign-in has ended, but
+// becomes valid again when the server starts again.
 func (s *signer) revoke(value string) error {
 	e, nonce, expires := s.open(value)
 	if e == nil {

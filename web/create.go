@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // a container may have no database
+	_ "time/tzdata" // a container may have no database of time zones
 
 	"github.com/labstack/echo/v4"
 	"golang.org/x/text/language"

@@ -97,7 +97,7 @@ var serverMessages = map[string]sentMessage{
 	"chooser":    {questions.ChooserMessage{}, "A page asks for files. closed means that it no longer needs an answer."},
 	"auth":       {questions.AuthMessage{}, "A server or proxy asks for a name and a password. closed means that it no longer needs an answer."},
 	"permission": {questions.PermissionMessage{}, "A page asks for a permission. closed means that it no longer needs an answer."},
-	"download":   {session.DownloadMessage{}, "The state of a download: running, done, failed or cancelled. A finished one is the session's file of this name."},
+	"download":   {session.DownloadMessage{}, "The state of a download: running, done, failed or cancelled. When it is done, it is the session's file of this name."},
 	"menu":       {session.MenuMessage{}, "The person in control asked for a context menu: what is under the pointer."},
 	"cursor":     {session.CursorMessage{}, "The shape of the remote pointer, a CSS keyword."},
 	"focus":      {session.FocusMessage{}, "Whether typed text goes into a field, what kind of field that is, and where its caret is."},

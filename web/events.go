@@ -191,7 +191,7 @@ func (s *Server) streamEvents(c echo.Context) error {
 				return err
 			}
 			for n := 0; ; n++ {
-				id := "" // without an id, so that a client that continues from it cannot miss it
+				id := "" // stays empty for an event that is not stored, so that a client that reconnects asks for it again
 				if reader.Kept() {
 					id = strconv.FormatUint(ev.Seq, 10)
 				}
@@ -250,8 +250,8 @@ func readSince(c echo.Context) (seq uint64, given bool, err error) {
 }
 
 // readFilter parses ?type= and ?category=, each a list with commas or repeated.
-// It refuses names that no event has, because a caller would wait for them in
-// vain.
+// It refuses names that no event has, because a caller would wait in vain for such
+// an event.
 func readFilter(c echo.Context) (capture.Filter, error) {
 	q := c.QueryParams()
 	f := capture.Filter{Types: split(q["type"]), Categories: split(q["category"])}

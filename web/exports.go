@@ -43,7 +43,7 @@ func (s *Server) eventsJSONL(c echo.Context) error {
 	})
 }
 
-// export sends a file of the session's events while it is written.
+// export sends a file of the session's events while write is still writing it.
 func (s *Server) export(c echo.Context, extension, mime string, write func(context.Context, *session.Session, *bufio.Writer, capture.Range) error) error {
 	span, err := readRange(c)
 	if err != nil {

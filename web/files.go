@@ -94,7 +94,8 @@ func (s *Server) uploadFile(c echo.Context) error {
 }
 
 // guestReader reads a guest's body. It returns files.ErrFull if the body is larger
-// than the free space, and the error of may once the guest has lost access.
+// than room, the error from charge if all guests together may not add more, and the
+// error from may once the guest has lost access.
 type guestReader struct {
 	io.Reader
 	room    int64

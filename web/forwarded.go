@@ -77,9 +77,9 @@ type hop struct {
 
 // hopsOf parses the headers from right to left, because the client may have
 // invented the elements on the left. Each trusted proxy vouches for the element
-// to its left. ok is false if the two kinds of headers name different clients, or
-// if a quote is left open, which may hide what a proxy added. Then one of them was
-// made up, and neither can be trusted.
+// to its left. ok is false if the headers cannot be trusted: if Forwarded and the
+// X-Forwarded headers name different clients, so that one of them was made up, or
+// if a quote is left open, which may hide what a proxy added.
 func hopsOf(h http.Header, isTrusted func(netip.Addr) bool) (result hop, ok bool) {
 	byX := xForwarded(h)
 	standard, ok := standardForwarded(h)
@@ -105,8 +105,8 @@ func hopsOf(h http.Header, isTrusted func(netip.Addr) bool) (result hop, ok bool
 	return first, true
 }
 
-// outermost returns what the outermost trusted proxy reports. If its address is
-// missing or invalid, the last known address is used.
+// outermost returns what the outermost trusted proxy reports. If that proxy does
+// not report a valid client, the client of the element to the right is used.
 func outermost(hops []hop, isTrusted func(netip.Addr) bool) (result hop) {
 	for _, h := range slices.Backward(hops) {
 		client := result.client

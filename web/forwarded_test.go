@@ -62,8 +62,8 @@ func TestForwarded(t *testing.T) {
 }
 
 // TestSignInsBehindAProxy checks that one person's wrong keys do not lock out
-// others behind the same proxy, and that links begin with the address that the
-// proxy was asked under.
+// others behind the same proxy, and that links begin with the address under which
+// people reach the proxy.
 func TestSignInsBehindAProxy(t *testing.T) {
 	start := func(t *testing.T, trusted ...netip.Prefix) *testServer {
 		return startServer(t, func(_ *session.Options, cfg *Config) {

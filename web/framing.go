@@ -46,8 +46,8 @@ func (h *head) end() []byte {
 
 // framed refuses a request whose end two programs could see in different places:
 // one with both Content-Length and Transfer-Encoding (RFC 9112, section 6.1).
-// Behind a proxy that reads it the other way, its body would become a request of
-// somebody else.
+// Behind a proxy that sees the end elsewhere, a part of the body would count as a
+// request of somebody else.
 func framed(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		conn := connectionOf(c.Request())
@@ -60,7 +60,7 @@ func framed(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		header, ok := headerOf(raw, req)
-		if !ok { // it was sent before the last request was answered, so its first bytes are not known
+		if !ok { // the request was sent before the previous one was answered, so its first bytes were not kept
 			c.Response().Header().Set("Connection", "close")
 			return next(c)
 		}

@@ -29,11 +29,11 @@ func nonceOf(c echo.Context) string {
 	return n
 }
 
-// policy returns the Content-Security-Policy of every response. Pages load only
-// our own scripts, styles and pictures. blob: is for the canvas and the editor's
-// worker, data: for favicons of remote pages. Pages with an editor permit style
-// attributes, with which it positions its lines. Markup from outside never gets
-// into a page.
+// policy returns the Content-Security-Policy of our pages. They load only our own
+// scripts, styles and pictures. blob: is for the canvas and the editor's worker,
+// data: for favicons of remote pages. Pages with an editor permit style
+// attributes, with which the editor positions its lines. Markup from outside never
+// gets into a page.
 func (s *Server) policy(c echo.Context, editor bool) string {
 	nonce := nonceOf(c)
 	ancestors := strings.Join(s.embedOrigins(c), " ")

@@ -8,13 +8,13 @@ import (
 	"takeover/limits"
 )
 
-// provenTime is how long an address may use a key that was right there, however
-// many wrong ones come from the same address meanwhile.
+// provenTime is how long after its last use a correct key may be used again from
+// the same address, however many wrong keys come from there meanwhile.
 const provenTime = time.Hour
 
-// keyGate checks the keys in headers and queries. One address has few tries. A key
-// that was right at the same address before is not a guess, so an old key in one
-// program does not lock out the others behind the address.
+// keyGate checks the keys in headers and queries. One address has few tries. A
+// correct key that was used from the address before is not a guess, so a program
+// with an old key does not lock out other programs at the same address.
 type keyGate struct {
 	keys  *Keys
 	tries *limiter
@@ -30,8 +30,8 @@ func newKeyGate(keys *Keys, every time.Duration, burst int) *keyGate {
 	return &keyGate{keys: keys, tries: newLimiter(limits.SignIns, every, burst), proven: map[provenKey]time.Time{}}
 }
 
-// check returns the entry of a key, or nil if it is wrong. If the address must
-// wait, the key was not checked.
+// check returns the entry of a key, or nil if the key is wrong. If wait is not 0,
+// the address must wait, and the result says nothing about the key.
 func (g *keyGate) check(address, key string) (e *keyEntry, wait time.Duration) {
 	e = g.keys.match(key)
 	now := time.Now()

@@ -22,7 +22,7 @@ func behindLoopback(_ *session.Options, c *Config) {
 }
 
 // TestWrongHeaderKeysAreLimited checks that nobody can guess keys in headers, and
-// that a program whose key was right before is not locked out by others behind
+// that a program whose key was right before is not locked out by other programs at
 // its address.
 func TestWrongHeaderKeysAreLimited(t *testing.T) {
 	s := startServer(t, behindLoopback)

@@ -21,8 +21,8 @@ const (
 	linkKeyFile = "link-key"
 )
 
-// minKey is the least length (bytes) of a key that others may try. Shorter ones can
-// be guessed.
+// minKey is the least length (bytes) of a key for a server that others can reach.
+// Shorter keys can be guessed.
 const minKey = 16
 
 // ErrShortKey says that a server that others can reach has a key that is too short.

@@ -17,7 +17,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 		for _, key := range []string{"", "-"} {
 			h := s.do(request{method: "GET", path: path, key: key, header: map[string]string{"Accept": "text/html"}}).header
 			csp := h.Get("Content-Security-Policy")
-			own := "sandbox" // of what is no page of ours
+			own := "sandbox" // in the policy of everything that is not our page
 			if strings.HasPrefix(h.Get("Content-Type"), "text/html") {
 				own = "'nonce-"
 			}
@@ -139,7 +139,7 @@ func TestPageOfAnEndedSession(t *testing.T) {
 	if page.status != 410 {
 		t.Errorf("status %d, want 410", page.status)
 	}
-	for _, want := range []string{"This session has ended", "ended by request", "night.ts · failed", `code-line at-fault" data-line="1"`, "a &lt;b&gt;line&lt;/b&gt;", "it broke"} {
+	for _, want := range []string{"This session has ended", "somebody ended it", "night.ts · failed", `code-line at-fault" data-line="1"`, "a &lt;b&gt;line&lt;/b&gt;", "it broke"} {
 		if !strings.Contains(string(page.body), want) {
 			t.Errorf("the page does not say %q", want)
 		}

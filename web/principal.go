@@ -31,7 +31,7 @@ const (
 // principal is a caller.
 type principal struct {
 	kind   principalKind
-	name   string // the name for others: "api", "operator", "link ln_…"
+	name   string // as other people see it: "api", "operator", "link ln_…"
 	key    string // id of the key, for logs and limits; not secret
 	cookie string // the sign-in cookie's value
 	grants []links.Grant

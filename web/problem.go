@@ -30,9 +30,8 @@ const mimeProblem = "application/problem+json"
 // fullRetryAfter is the Retry-After header of a full server.
 const fullRetryAfter = 5 * time.Second
 
-// closeStalled is the close code for a peer that read nothing for StallLimit. RFC
-// 6455 leaves the codes 4000–4999 to applications. Code 1000 follows the message
-// "ended".
+// closeStalled is the close code for a viewer that does not read or acknowledge
+// what it gets. RFC 6455 leaves the codes 4000–4999 to applications.
 const closeStalled websocket.StatusCode = 4008
 
 // problem is an error in the form of the API.

@@ -13,7 +13,7 @@ import (
 )
 
 // limiterPeers bounds the number of callers that are remembered. Beyond that, the
-// callers with the shortest wait are forgotten.
+// callers with full buckets are forgotten or, if there are none, all callers.
 const limiterPeers = 4096
 
 // limiter is a token bucket for each caller. It is safe for use from any

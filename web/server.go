@@ -72,7 +72,7 @@ type Config struct {
 	// Forwarded and X-Forwarded-… headers are trusted. Default: none.
 	TrustedProxies []netip.Prefix
 	// ProxiedURLs makes links begin with the address that a trusted proxy
-	// reports, if it does, instead of PublicURL.
+	// reports, instead of PublicURL. Without such a report, PublicURL is used.
 	ProxiedURLs bool
 	// AllowedHosts are further names of the server, without a port. It always
 	// answers under its IP addresses, the names of its machine, and the host of
@@ -314,8 +314,8 @@ func (s *Server) https() bool { return strings.HasPrefix(s.publicURL(), "https:/
 
 // SeenURL returns the address that a trusted proxy last reported for an operator
 // who signed in or opened a page, without a slash at the end. Programs are
-// ignored, because they may use another address than people. It is empty until
-// then, and always if Config.ProxiedURLs is not set.
+// ignored, because they may use another address than people. It is empty before
+// the first such report, and always if Config.ProxiedURLs is not set.
 func (s *Server) SeenURL() string {
 	if u := s.seen.Load(); u != nil {
 		return *u

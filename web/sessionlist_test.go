@@ -40,7 +40,7 @@ func TestListOfEndedSessions(t *testing.T) {
 	if want := []string{failing, working, idle}; !slices.Equal(ids, want) {
 		t.Errorf("the ended sessions are %v, want %v", ids, want)
 	}
-	for i, want := range []string{"1 of 2 failed", "Succeeded", "No script ran"} {
+	for i, want := range []string{"1 of 2 runs failed", "Succeeded", "No script ran"} {
 		if got := row.FindAllString(html, -1)[i]; !strings.Contains(got, want) {
 			t.Errorf("row %d does not say %q: %s", i, want, got)
 		}

@@ -14,8 +14,8 @@ import (
 	"takeover/session"
 )
 
-// sessionView is a session as the API returns it: session's own fields, and those
-// that only the server knows.
+// sessionView is a session as the API returns it: the fields of session.Info, and
+// those that only this package knows.
 type sessionView struct {
 	session.Info
 	// WebsocketURL stays empty, because no address serves CDP.

@@ -30,8 +30,8 @@ func (s *Server) pageSettings(c echo.Context) error {
 	return s.render(c, http.StatusOK, views.Settings(p))
 }
 
-// lengthWords formats a duration for people, as "1 min 30 s". Hours are shown from
-// two on.
+// lengthWords formats a duration for people, as "1 min 30 s". Less than two hours
+// are shown in minutes.
 func lengthWords(d time.Duration) string {
 	hours, minutes, seconds := int(d/time.Hour), int(d%time.Hour/time.Minute), int(d%time.Minute/time.Second)
 	if hours < 2 {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestLengthWords formats durations for the settings page, without dropping what
-// is over the largest unit.
+// TestLengthWords formats durations for the settings page, without dropping a part
+// of them.
 func TestLengthWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0:                           "0 s",

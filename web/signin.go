@@ -69,7 +69,7 @@ func (s *signInCodes) take(code string) *keyEntry {
 }
 
 // SignInPath returns a sign-in link for one use within a day, as a path on the
-// server. It leads to next, or to the sessions.
+// server. It leads to the path next or, if next is empty, to the list of sessions.
 func (s *Server) SignInPath(next string) string {
 	q := url.Values{"code": {s.codes.create(&s.keys.entries[0])}}
 	if next != "" {
@@ -78,10 +78,10 @@ func (s *Server) SignInPath(next string) string {
 	return "/login?" + q.Encode()
 }
 
-// pageLogin handles GET /login: the form, or the target of a sign-in link. It
-// takes no code, because pages of other sites can make a browser load this
-// address: they could use up the code, or the operator's tries. The page posts
-// the code.
+// pageLogin handles GET /login: the form, or the target of a sign-in link. It does
+// not redeem the code, because pages of other sites can make a browser load this
+// address: they could use up the code, or the operator's tries. The page posts the
+// code instead.
 func (s *Server) pageLogin(c echo.Context) error {
 	if c.QueryParam("code") != "" && caller(c).operator() { // the link was opened twice in the same browser
 		return c.Redirect(http.StatusSeeOther, localPath(c.QueryParam("next")))
@@ -180,8 +180,8 @@ func (s *Server) renderLogin(c echo.Context, status int, message string) error {
 	return s.render(c, status, views.Login(views.LoginPage{Page: s.page(c), Next: next, Code: code, Error: message}))
 }
 
-// localPath returns next if it is a path of this server, and otherwise the path
-// of the sessions. Browsers treat "//host" and "/\host" as other servers.
+// localPath returns next if it is a path of this server, and otherwise "/", the
+// list of sessions. Browsers treat "//host" and "/\host" as other servers.
 func localPath(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {

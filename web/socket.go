@@ -13,7 +13,8 @@ import (
 const socketBuffer = 32 << 10
 
 // socketWriter is a response whose hijacked connection uses package rawio, so
-// that pictures and acknowledgements do not wake the runtime's monitor.
+// that pictures and acknowledgements do not wake the monitor thread of Go's
+// runtime.
 type socketWriter struct{ http.ResponseWriter }
 
 // Unwrap serves http.ResponseController.
@@ -29,8 +30,8 @@ func (w socketWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return s, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(s, socketBuffer)), nil
 }
 
-// bareConn is a connection that bypasses the runtime when it need not wait. Under
-// TLS it is an ordinary connection.
+// bareConn is a connection that bypasses Go's runtime when a read or write need
+// not wait. Under TLS it is an ordinary connection.
 type bareConn struct {
 	net.Conn
 	r *rawio.Reader

@@ -39,8 +39,9 @@ type failRequest struct {
 	Reason string `json:"reason"`
 }
 
-// guestTakeover removes what only operators may see: the link, whose secret may
-// be stronger than the guest's, and who requested the takeover.
+// guestTakeover removes what only operators may see: the link, whose role may be
+// stronger than the guest's, who requested the takeover, and what changed while a
+// person worked.
 func guestTakeover(info session.TakeoverInfo) session.TakeoverInfo {
 	info.URL, info.RequestedBy = "", ""
 	info.Changes = nil
@@ -223,8 +224,8 @@ func (s *Server) cancelTakeover(c echo.Context) error {
 	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Cancel(caller(c).name) })
 }
 
-// settleTakeover ends a takeover. It refuses a guest while another person works
-// on it. That person ends it over the viewer's socket.
+// settleTakeover ends a takeover. It refuses a guest while another person is
+// working on it. That person ends it over the viewer's socket.
 func (s *Server) settleTakeover(c echo.Context, settle func(*session.Takeover) error) error {
 	return s.actOnTakeover(c, func(t *session.Takeover) error {
 		if !caller(c).operator() {

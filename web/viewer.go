@@ -37,10 +37,10 @@ const (
 	// lastWrite is how long the message that is being written may take when the
 	// connection ends.
 	lastWrite = time.Second
-	// maxActs bounds the slow messages of a viewer that wait.
+	// maxActs bounds how many slow messages of a viewer may wait.
 	maxActs = 32
-	// maxReplies bounds the replies that wait. Beyond that, the socket is not
-	// read.
+	// maxReplies bounds how many replies to a viewer may wait. Beyond that, the
+	// socket is not read.
 	maxReplies = 64
 	// maxCloseReason bounds the text of a close frame in bytes (RFC 6455, 5.5).
 	maxCloseReason = 120
@@ -59,7 +59,7 @@ var (
 )
 
 // viewerSocket is the connection of one viewer. Only run writes messages, only
-// writePictures writes pictures, and read reads.
+// writePictures writes pictures, and only read reads.
 type viewerSocket struct {
 	server *Server
 	conn   *websocket.Conn
@@ -102,7 +102,7 @@ func (s *Server) view(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	defer done() // run after the viewer has left
+	defer done() // runs after viewer.Leave
 	viewer, err := one.Join(joining)
 	if err != nil {
 		return err
@@ -302,15 +302,14 @@ func (v *viewerSocket) doActs() {
 	}
 }
 
-// complain sends the viewer an error. The text of unknown errors is not shown to
-// viewers.
+// complain sends the viewer an error, with its text.
 func (v *viewerSocket) complain(err error) {
 	v.server.metrics.malformed.Inc()
 	v.reply(session.ErrorMessage{Type: "error", Message: text.Clip(err.Error(), 500)})
 }
 
-// reply passes a message to the writer. While a viewer does not read its replies,
-// its messages are not read, either.
+// reply passes a message to run, which writes it. While a viewer does not read its
+// replies, reply waits, and no message of the viewer is read.
 func (v *viewerSocket) reply(m any) {
 	select {
 	case v.replies <- m:

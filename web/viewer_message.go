@@ -270,7 +270,7 @@ func (m *takeoverMessage) act(_ context.Context, v *session.Viewer) error {
 	return v.Takeover(m.Action, m.ID, m.Note)
 }
 
-// act does nothing, because the writer answers pings.
+// act does nothing, because carryOut answers pings.
 func (m *pingMessage) act(context.Context, *session.Viewer) error { return nil }
 
 // parseAs decodes a message. It ignores unknown fields, so that a newer viewer

@@ -61,7 +61,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 	}
 	one.ShareFile(dropped)
 	looking := map[string]bool{"hello": true, "ack": true, "ping": true, "resize": true}
-	answering := map[string]bool{"control": true, "takeover": true} // does not act on the page
+	answering := map[string]bool{"control": true, "takeover": true} // these do not act on the page
 	join := func(role session.Role, takeover string) *session.Viewer {
 		o := session.ViewerOptions{Role: role}
 		if takeover != "" {

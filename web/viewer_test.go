@@ -52,7 +52,7 @@ func TestViewerSeesPicturesAndControls(t *testing.T) {
 	v.wait("the page's answer", at("#clicked-1"))
 	v.until("a new picture", func() bool { return len(v.pictures) > before })
 
-	v.click(200, 250, epoch) // beside everything, so nothing happens
+	v.click(200, 250, epoch) // hits no element, so nothing happens
 	v.click(200, 330, epoch)
 	v.send(map[string]any{"type": "text", "text": "héllo 日本 🙂", "epoch": epoch})
 	v.wait("text", at("#typed-"+url.PathEscape("héllo 日本 🙂")))
@@ -268,7 +268,7 @@ func TestViewerSurvivesBadMessages(t *testing.T) {
 		other.send(map[string]any{"type": "ping", "t": n})
 		other.waitFrom(from, "pong on the other socket", func(m map[string]any) bool { return m["type"] == "pong" })
 	}
-	// The huge message is counted before the log tells that its viewer left.
+	// The huge message is counted before the log says that its viewer has left.
 	if metrics := string(s.do(request{method: "GET", path: "/metrics"}).body); !strings.Contains(metrics, fmt.Sprintf("takeover_viewer_messages_malformed_total %d\n", len(bad)+2)) {
 		t.Error("not every bad message is counted")
 	}
@@ -306,7 +306,7 @@ func chromiumUnder(t *testing.T, dir string) int {
 		t.Fatal(err)
 	}
 	for _, file := range procs {
-		raw, _ := os.ReadFile(file) // gone meanwhile: empty
+		raw, _ := os.ReadFile(file) // empty if the process has ended meanwhile
 		if args := string(raw); strings.Contains(args, "--user-data-dir="+dir) && !strings.Contains(args, "--type=") {
 			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 			if err != nil {

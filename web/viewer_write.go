@@ -115,8 +115,9 @@ func (v *viewerSocket) tick(last *statsMessage) error {
 	return v.writeJSON(now)
 }
 
-// grantOver returns why a guest's view ends with its link, or nil. If the session
-// ends, that has a message of its own, which is already on its way.
+// grantOver returns the error that ends a guest's view when its link has ended, or
+// nil. If the link ended with the session, the result is nil, because the message
+// "ended" is already on its way.
 func (v *viewerSocket) grantOver() error {
 	err := v.server.manager.CheckGrant(*v.grant)
 	if why, ok := errors.AsType[*links.Error](err); ok && why.State == links.Ended {
@@ -173,7 +174,7 @@ func (v *viewerSocket) write(kind websocket.MessageType, raw []byte) error {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
-		_ = v.conn.CloseNow() // ends the reader if it still runs; it knows how the viewer left
+		_ = v.conn.CloseNow() // ends read if it still runs; read knows how the viewer left
 		<-v.ctx.Done()
 		return context.Cause(v.ctx)
 	}
@@ -200,7 +201,7 @@ func (v *viewerSocket) takeMessages() {
 
 // writePictures writes pictures. It fetches the next one only after it has
 // written the previous one, so it always writes the newest. The socket alternates
-// between its two writers, so that a message waits for at most one picture.
+// between run and writePictures, so that a message waits for at most one picture.
 func (v *viewerSocket) writePictures() {
 	select {
 	case <-v.hello:

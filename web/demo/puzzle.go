@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 )
 
-// The scene in CSS pixels; the image has the same number of pixels. The piece
+// Sizes in the scene, in CSS pixels. The image has one pixel for each. The piece
 // moves along a line. Its left edge follows the slider's handle.
 const (
 	sceneWidth  = 320

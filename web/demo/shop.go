@@ -75,7 +75,7 @@ func (s *site) registerShop(g *echo.Group) {
 	g.GET("/api/cities", showCities)
 }
 
-// plain returns a handler for a page without data.
+// plain returns a handler for a page whose data never change; data may be nil.
 func (s *site) plain(page, title string, data any) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		return s.render(c, http.StatusOK, view{Page: page, Title: title, Data: data})

@@ -84,7 +84,7 @@ func Docs(p DocsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<a href=\"#socket\">The viewer's socket</a> <a href=\"#problems\">Errors</a></nav><main class=\"docs-body\"><header><h1>API</h1><p>JSON in and out. Durations are milliseconds, times ISO 8601. <a href=\"/openapi.json\">openapi.json</a> describes every field.</p></header><section aria-labelledby=\"begin\"><h2 id=\"begin\">Get started</h2><p>Send a key as <code>Authorization: Bearer KEY</code> or <code>steel-api-key: KEY</code> (for clients of Steel). Sockets and streams also take <code>?token=</code>. Start a browser, and run a script in it:</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<a href=\"#socket\">The viewer's socket</a> <a href=\"#problems\">Errors</a></nav><main class=\"docs-body\"><header><h1>API</h1><p>JSON in and out. Durations are milliseconds, times ISO 8601. <a href=\"/openapi.json\">openapi.json</a> describes every field.</p></header><section aria-labelledby=\"begin\"><h2 id=\"begin\">Get started</h2><p>Send a key as <code>Authorization: Bearer KEY</code> or <code>steel-api-key: KEY</code> (for programs written for Steel’s browser API). Sockets and streams also take <code>?token=</code>. Start a browser, and run a script in it:</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -96,7 +96,7 @@ func Docs(p DocsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>A script asks for a person with <code>requestTakeover('what to do')</code>; a program makes this call instead; <code>url</code> in the response is the link to send:</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>A script asks for a person with <code>requestTakeover('what to do')</code>. Any other program makes this call. Send the <code>url</code> from the response to the person:</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

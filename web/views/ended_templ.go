@@ -14,8 +14,8 @@ import (
 )
 
 // Ended is the page `/sessions/:id` of a session that has ended: why it ended,
-// and what is left of it. Its script fills the events panel and starts a new
-// session.
+// its runs, takeovers, last picture and events. Its script fills the events panel
+// and starts a new session.
 func Ended(p EndedPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -906,7 +906,7 @@ type EndedPage struct {
 	Page
 	Session       SessionInfo
 	Width, Height int        // of its page, in CSS pixels
-	Picture       bool       // there is one of what the session showed last
+	Picture       bool       // a picture of what the session showed last is kept
 	Runs          []EndedRun // newest first
 	Takeovers     []EndedTakeover
 }
@@ -915,11 +915,11 @@ type EndedPage struct {
 type EndedRun struct {
 	ID, Filename, Status string
 	Failure              string // first line of its error, or empty
-	Error, Result        string // whole, or empty
+	Error, Result        string // the error with its stack and the result as JSON, or empty
 	ErrorLine            int    // of Code, from 1; 0 for none
 	Code                 []string
 	Output               []OutputLine
-	Picture              bool // there is one of its failure
+	Picture              bool // a picture of the page when the run failed is kept
 	At                   time.Time
 	Took                 time.Duration
 }

@@ -95,7 +95,8 @@ func inWords(d time.Duration) string {
 	}
 }
 
-// party returns who controls a session, in the page's four words.
+// party returns who controls a session, in one of the four words that the pages'
+// styles use: person, script, nobody, or wrong after a crash or failure.
 func (s SessionInfo) party() string {
 	switch {
 	case s.Status == "crashed", s.Status == "failed", s.TabCrashed:
@@ -140,7 +141,7 @@ func (s SessionInfo) endWords() string {
 	case "timeout":
 		return "time limit reached"
 	case "released":
-		return "ended by request"
+		return "somebody ended it"
 	case "idle timeout":
 		return "nobody used it for a while"
 	}
@@ -173,7 +174,7 @@ func (s SessionInfo) failed() bool { return s.Status == "failed" || s.RunsFailed
 func (s SessionInfo) outcomeWords() string {
 	switch {
 	case s.RunsFailed > 0 && s.Runs > 1:
-		return fmt.Sprintf("%d of %d failed", s.RunsFailed, s.Runs)
+		return fmt.Sprintf("%d of %d runs failed", s.RunsFailed, s.Runs)
 	case s.failed():
 		return "Failed"
 	case s.LastRun == "":

@@ -18,7 +18,7 @@ type Page struct {
 	Nonce string
 	// SignedIn shows what only an operator can use: navigation and signing out.
 	SignedIn bool
-	// Demo shows the way to the demo site.
+	// Demo shows a link to the demo site.
 	Demo bool
 	// Embed lists the sites that may frame this page, separated by spaces, or is
 	// empty.
@@ -69,7 +69,7 @@ type Waiting struct {
 	SessionID   string
 	Reason      string
 	RequestedBy string // "script", "api", …
-	Claimed     bool   // a person works on it
+	Claimed     bool   // a person is working on it
 	PageURL     string // address of the session's page
 	Link        string // the link for a person; if its fragment has no secret, a secret is created when the link is copied
 	CreatedAt   time.Time
@@ -239,7 +239,8 @@ func Forbidden(p Page) ProblemPage {
 	}
 }
 
-// maxScriptName is the limit of package savedscripts.
+// maxScriptName is the longest name of a script, in characters. Package
+// savedscripts has the same limit.
 const maxScriptName = 100
 
 // ScriptsPage is the page of saved scripts, the last changed first.

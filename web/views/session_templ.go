@@ -484,7 +484,7 @@ func connection() templ.Component {
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<div class=\"menu-holder\"><button type=\"button\" id=\"connection\" class=\"live-dot\" data-state=\"connecting\" aria-live=\"off\" title=\"Connection to the session\" data-menu=\"connection-menu\" aria-expanded=\"false\" aria-controls=\"connection-menu\"><i class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"connection-words\">Connecting…</span> <span id=\"connection-rate\" class=\"connection-rate wide-only\"></span></button><div id=\"connection-menu\" class=\"menu figures\" role=\"group\" aria-label=\"Connection\" hidden><dl><dt>Connection</dt><dd id=\"figure-state\">Connecting…</dd><dt>Round trip</dt><dd id=\"figure-trip\" class=\"tabular\">–</dd><dt>Pictures</dt><dd id=\"figure-rate\" class=\"tabular\">–</dd><dt>Skipped</dt><dd id=\"figure-skipped\" class=\"tabular\">–</dd><dt>Data</dt><dd id=\"figure-data\" class=\"tabular\">–</dd></dl><p class=\"meta\">The round trip is the time a message takes to get to the server and back. The effect of a click shows at least that much later. Pictures are sent only while the remote page changes. On a slow connection some are skipped, and the rest are sent at lower quality.</p></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<div class=\"menu-holder\"><button type=\"button\" id=\"connection\" class=\"live-dot\" data-state=\"connecting\" aria-live=\"off\" title=\"Connection to the session\" data-menu=\"connection-menu\" aria-expanded=\"false\" aria-controls=\"connection-menu\"><i class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"connection-words\">Connecting…</span> <span id=\"connection-rate\" class=\"connection-rate wide-only\"></span></button><div id=\"connection-menu\" class=\"menu figures\" role=\"group\" aria-label=\"Connection\" hidden><dl><dt>Connection</dt><dd id=\"figure-state\">Connecting…</dd><dt>Round trip</dt><dd id=\"figure-trip\" class=\"tabular\">–</dd><dt>Pictures</dt><dd id=\"figure-rate\" class=\"tabular\">–</dd><dt>Skipped</dt><dd id=\"figure-skipped\" class=\"tabular\">–</dd><dt>Data</dt><dd id=\"figure-data\" class=\"tabular\">–</dd></dl><p class=\"meta\">The round trip is the time a message takes to get to the server and back. After a click, it takes at least this long until you see the effect. Pictures are sent only while the remote page changes. On a slow connection some are skipped, and the rest are sent at lower quality.</p></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -528,14 +528,14 @@ func banner(p SessionPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if !p.Guest {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<button type=\"button\" id=\"banner-link\" class=\"button quiet wide-only\" title=\"Copy a link for the person who helps\" data-link=\"\" data-session=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<button type=\"button\" id=\"banner-link\" class=\"button quiet wide-only\" title=\"Copy a link for the person who will help\" data-link=\"\" data-session=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var14 string
 			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.ID)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 172, Col: 159}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 172, Col: 163}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 			if templ_7745c5c3_Err != nil {

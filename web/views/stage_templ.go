@@ -102,7 +102,7 @@ func stage(title string, width, height int) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"></canvas><textarea id=\"keys\" class=\"keys\" aria-label=\"Keyboard input for the remote page. Press Control, Alt and Enter together to leave it.\" autocomplete=\"off\" autocapitalize=\"off\" autocorrect=\"off\" spellcheck=\"false\" data-gramm=\"false\" rows=\"1\"></textarea><div id=\"drop-hint\" class=\"drop-hint\" hidden><span>Drop to send to the remote page</span></div><div id=\"skeleton\" class=\"skeleton\" aria-hidden=\"true\"></div></div></div><div id=\"edge\" class=\"edge\" aria-hidden=\"true\"></div><div id=\"overlay\" class=\"overlay\" hidden><div class=\"overlay-card\" role=\"status\"><h2 id=\"overlay-title\"></h2><p id=\"overlay-text\"></p><button type=\"button\" id=\"overlay-reload\" class=\"button primary\" hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"></canvas><textarea id=\"keys\" class=\"keys\" aria-label=\"Keyboard input for the remote page. Press Control, Alt and Enter together to move the keyboard back to this page.\" autocomplete=\"off\" autocapitalize=\"off\" autocorrect=\"off\" spellcheck=\"false\" data-gramm=\"false\" rows=\"1\"></textarea><div id=\"drop-hint\" class=\"drop-hint\" hidden><span>Drop to send to the remote page</span></div><div id=\"skeleton\" class=\"skeleton\" aria-hidden=\"true\"></div></div></div><div id=\"edge\" class=\"edge\" aria-hidden=\"true\"></div><div id=\"overlay\" class=\"overlay\" hidden><div class=\"overlay-card\" role=\"status\"><h2 id=\"overlay-title\"></h2><p id=\"overlay-text\"></p><button type=\"button\" id=\"overlay-reload\" class=\"button primary\" hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -126,7 +126,7 @@ func stage(title string, width, height int) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p id=\"keys-hint\" class=\"keys-hint\" hidden>Your keyboard controls the remote page. Press <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> to leave it.</p><p id=\"keys-back\" class=\"keys-hint keys-back\" tabindex=\"-1\" hidden>Your keyboard controls this page again. Press <kbd>Tab</kbd> to continue from here.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p id=\"keys-hint\" class=\"keys-hint\" hidden>Your keyboard controls the remote page. Press <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> to get it back.</p><p id=\"keys-back\" class=\"keys-hint keys-back\" tabindex=\"-1\" hidden>Your keyboard controls this page again. Press <kbd>Tab</kbd> to continue from here.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -259,7 +259,7 @@ func asked() templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Somebody asks for control\" hidden><p>Another person is asking for control. They get it in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep control</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Request for control\" hidden><p>Another person is asking for control. They get it in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep control</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -267,7 +267,8 @@ func asked() templ.Component {
 	})
 }
 
-// remotePermission is a permission that the remote page was refused.
+// remotePermission asks whether to grant a permission that the remote browser
+// refused to a page.
 func remotePermission() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -289,7 +290,7 @@ func remotePermission() templ.Component {
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<section id=\"remote-permission\" class=\"permission\" aria-label=\"A permission that the page was refused\" hidden><div class=\"permission-words\"><p id=\"remote-permission-text\" role=\"status\"></p><p id=\"remote-permission-hint\" class=\"hint\" hidden>If you allow it, your own browser asks whether to share the location of this device.</p></div><button type=\"button\" id=\"remote-permission-allow\" class=\"button\">Allow and reload</button> <button type=\"button\" id=\"remote-permission-leave\" class=\"button quiet\">Keep blocked</button></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<section id=\"remote-permission\" class=\"permission\" aria-label=\"Blocked permission request\" hidden><div class=\"permission-words\"><p id=\"remote-permission-text\" role=\"status\"></p><p id=\"remote-permission-hint\" class=\"hint\" hidden>If you allow it, your own browser asks whether to share the location of this device.</p></div><button type=\"button\" id=\"remote-permission-allow\" class=\"button\">Allow and reload</button> <button type=\"button\" id=\"remote-permission-leave\" class=\"button quiet\">Keep blocked</button></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -436,7 +437,7 @@ func keysHelp() templ.Component {
 				var templ_7745c5c3_Var17 string
 				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(name)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 184, Col: 19}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 185, Col: 19}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 				if templ_7745c5c3_Err != nil {
@@ -454,7 +455,7 @@ func keysHelp() templ.Component {
 			var templ_7745c5c3_Var18 string
 			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 187, Col: 19}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 188, Col: 19}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 			if templ_7745c5c3_Err != nil {
@@ -479,7 +480,7 @@ var keyWords = []struct {
 	words string
 }{
 	{[]string{"Tab"}, "Moves through this page. Once the remote page has the focus, all keys go there"},
-	{[]string{"Ctrl", "Alt", "Enter"}, "Leaves the remote page. After that, Tab goes to the next control on this page, Shift Tab to the previous one"},
+	{[]string{"Ctrl", "Alt", "Enter"}, "Moves the keyboard back to this page. After that, Tab goes to the next control on this page, Shift Tab to the previous one"},
 	{[]string{"Ctrl", "V"}, "Pastes from this device into the remote page (⌘ V on a Mac)"},
 	{[]string{"Shift", "F10"}, "Opens the context menu in the remote page"},
 	{[]string{"Ctrl", "Enter"}, "Runs the script, while the editor has the focus (⌘ ↵ on a Mac)"},

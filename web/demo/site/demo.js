@@ -1,5 +1,5 @@
-// The slider of the demo's captcha: it follows a real pointer and sends the
-// server the way it went. Everything else on this site works without script.
+// The slider of the demo's captcha: it follows a real pointer and sends its
+// positions to the server. The other pages of the sign-in work without a script.
 'use strict';
 
 const handle = document.getElementById('handle');
