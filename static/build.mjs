@@ -18,7 +18,7 @@ const src = path.join(here, 'src');
 /** Must equal static.Prefix in embed.go. */
 const publicPath = '/static/';
 
-/** Browsers of the last two years or so; the pages need no older ones. */
+/** Browsers of about the last two years. The pages need not work in older ones. */
 const target = ['chrome123', 'firefox121', 'safari17.5'];
 
 const common = {
@@ -38,7 +38,7 @@ const common = {
 
 /**
  * Monaco makes <style> elements. Under a Content-Security-Policy without
- * 'unsafe-inline' they need the page's nonce, for which it has no setting.
+ * 'unsafe-inline' they need the page's nonce, for which Monaco has no setting.
  */
 const monacoNonce = {
   name: 'monaco-style-nonce',
@@ -55,8 +55,9 @@ const monacoNonce = {
 };
 
 /**
- * The editor is imported lazily, and its stylesheet with it. esbuild gives one
- * to every chunk on the way there; the page's holds all of it, the others go.
+ * Returns the name of the editor's stylesheet and deletes its copies. The editor
+ * is imported lazily, and esbuild writes a stylesheet for every chunk that leads
+ * to it. That of the page contains all of them.
  */
 async function onlyStyle(outputs) {
   const page = Object.entries(outputs).find(([, output]) => output.entryPoint?.endsWith('pages/session.ts'))?.[1].cssBundle;
@@ -67,7 +68,7 @@ async function onlyStyle(outputs) {
   return path.basename(page);
 }
 
-/** The chunks that a script cannot begin without. */
+/** Returns the chunks that must be loaded before a script can start. */
 function importedBy(outputs, file, found = new Set()) {
   for (const { path: chunk, kind } of outputs[file].imports) {
     if (kind !== 'import-statement' || found.has(chunk) || !outputs[chunk]) continue;
@@ -77,7 +78,7 @@ function importedBy(outputs, file, found = new Set()) {
   return found;
 }
 
-/** Puts a compressed form next to each text that gains by it. */
+/** Writes a compressed copy next to each text that it makes more than a tenth smaller. */
 async function compress() {
   const texts = (await readdir(dist)).filter((name) => /\.(js|css|json|svg)$/.test(name) && name !== 'manifest.json');
   await Promise.all(texts.map(async (name) => {
@@ -87,7 +88,7 @@ async function compress() {
   }));
 }
 
-/** esbuild's contexts by entry point: they remember what did not change. */
+/** The contexts of esbuild, by entry points. A context remembers what has not changed since its last build. */
 const contexts = new Map();
 
 async function rebuild(options) {
@@ -96,7 +97,7 @@ async function rebuild(options) {
   return contexts.get(key).rebuild();
 }
 
-/** With follow, it is about to be called again: what it gives is larger, and faster to make. */
+/** Builds all assets. With follow, for many builds in one process, the result is larger, but ready sooner. */
 export async function build({ follow = false } = {}) {
   const bundle = follow ? rebuild : esbuild;
   await mkdir(dist, { recursive: true });
@@ -142,7 +143,7 @@ export async function build({ follow = false } = {}) {
   });
   record(pages);
   manifest.names['monaco.css'] = await onlyStyle(pages.metafile.outputs);
-  // Runs before the first paint, so it is a classic script of its own.
+  // theme.js runs before the first paint, so it is a classic script of its own.
   record(await run({ format: 'iife', entryPoints: [path.join(src, 'ui', 'theme.ts')] }));
   record(await run({ entryPoints: [path.join(src, 'takeover.css')] }));
   record(await run({ entryPoints: ['icon.svg', 'icon-waiting.svg'].map((name) => path.join(src, name)), loader: { '.svg': 'copy' } }));

@@ -1,11 +1,11 @@
-// Makes what the editor knows of the script API: Playwright's published types,
-// documentation included, without the members that docs/api-table.md says our
-// classes lack or refuse, so that nothing is offered that does not exist.
-// Nothing of it is committed.
+// Makes the types from which the editor knows the script API: Playwright's
+// published types with their documentation, without the members that our classes
+// lack or refuse according to docs/api-table.md, so that the editor offers nothing
+// that does not exist. The result is not committed.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Modules of Node that the types mention, and scripts do not have. */
+/** Types from other modules, which Playwright's types mention and scripts do not have. */
 const STUBS = `
 type ChildProcess = any;
 type Readable = any;
@@ -20,10 +20,10 @@ declare namespace Protocol {
 }
 `;
 
-/** Methods that take an event's name: an overload each. */
+/** Methods that take an event's name, and are declared once for each event. */
 const LISTENERS = new Set(['on', 'once', 'off', 'addListener', 'removeListener', 'removeAllListeners', 'prependListener', 'waitForEvent']);
 
-/** Returns { path: text } of declaration files. */
+/** Returns the texts of the declaration files, by their paths. */
 export async function scriptTypes(root) {
   const read = (file) => readFile(path.join(root, file), 'utf8');
   const table = parseTable(await read('docs/api-table.md'));
@@ -36,7 +36,7 @@ export async function scriptTypes(root) {
   };
 }
 
-/** The members and events that are there, by class. */
+/** Returns the members and events that scripts have, by class. */
 function parseTable(text) {
   const table = new Map();
   let members;
@@ -50,7 +50,7 @@ function parseTable(text) {
   return table;
 }
 
-/** The text of a declaration file with each class of the table reduced. */
+/** Returns a declaration file, with each class of the table reduced to what scripts have. */
 function reduceAll(text, table) {
   const out = [];
   let name = '';
@@ -73,7 +73,7 @@ function reduceAll(text, table) {
   return out.join('\n');
 }
 
-/** The lines of a class with only the members that are there. */
+/** Returns the lines of a class with only the members that scripts have. */
 function reduce(block, there) {
   const kept = [block[0]];
   let member = [];
@@ -96,7 +96,7 @@ function reduce(block, there) {
 function wanted(member, { names, events }) {
   const code = member.find((line) => line.trim() && !/^\s*(\/?\*|\*)/.test(line)) ?? '';
   const name = /^\s*(?:readonly )?([\w$]+)/.exec(code)?.[1];
-  if (!name) return true; // what can be called, or constructed
+  if (!name) return true; // a signature for calls or for new
   const event = LISTENERS.has(name) && /event: '(\w+)'/.exec(code)?.[1];
   return event ? events.has(event) : names.has(name);
 }

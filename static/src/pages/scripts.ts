@@ -26,7 +26,7 @@ function idOf(row: HTMLElement | null): string {
   return row?.dataset.script ?? '';
 }
 
-/** Prepares a dialog about a row: `open` fills it, `act` does the work. */
+/** Prepares a dialog about a row: `opened` fills it, and `act` does the work. */
 function about(name: 'rename' | 'delete', opened: (form: HTMLFormElement, row: HTMLElement) => void, act: (form: HTMLFormElement) => Promise<unknown>): void {
   const dialog = byId<HTMLDialogElement>(`${name}-dialog`);
   const form = byId<HTMLFormElement>(`${name}-form`);

@@ -158,7 +158,7 @@ export class Connection extends Emitter<ConnectionEvents> {
     // Everybody who may see the view may also request the session. This notices a revoked link, or a sign-in that has ended.
     if (status === 401 || status === 403) this.#finish('forbidden', '');
     else if (status === 404 || status === 410) this.#finish('gone', '');
-    // A visitor who may see an ended session gets its page.
+    // A visitor who may still see the session learns how it ended.
     else if (told.status === 'released' || told.status === 'failed') this.#finish('ended', told.endReason ?? '');
   }
 

@@ -10,7 +10,7 @@ import type { Screen } from './screen.js';
 
 /** Distance to the window's edge, in px. */
 const MARGIN = 8;
-/** How long (ms) after a press the menu opens at the point that was pressed. */
+/** If the menu opens within this time (ms) after a press, it opens at the point that was pressed. */
 const PRESSED = 3_000;
 
 interface Item { label: string; run(): void }

@@ -13,7 +13,7 @@ export const MAX_FIT = 2;
 /** Pinching stops at this many stage pixels per page pixel. */
 export const MAX_ZOOM = 4;
 
-/** Returns the whole page, centred, with its aspect ratio. */
+/** Returns the view that shows the whole page, centred, with its aspect ratio. */
 export function fit(stage: Size, page: Size): View {
   const scale = Math.min(MAX_FIT, stage.width / page.width, stage.height / page.height);
   return {

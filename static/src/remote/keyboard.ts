@@ -19,7 +19,7 @@ const COMMAND_KEYS: Record<string, { key: string; code: string }> = {
   MetaRight: { key: 'Control', code: 'ControlRight' },
 };
 
-/** On a Mac, Option with these keys moves by words, which is Control on the other side. */
+/** On a Mac, Option with these keys moves by words. In the remote browser, Control does that. */
 const BY_WORDS = new Set(['Backspace', 'Delete', 'ArrowLeft', 'ArrowRight']);
 /** On a Mac, Command with these keys moves to an end of the line or of the text. */
 const TO_ENDS: Record<string, { key: string; modifiers: number }> = {
@@ -33,8 +33,8 @@ function isCharacter(key: string): boolean {
 }
 
 /**
- * Returns the message for a key. On a Mac, Command becomes Control, which shortcuts need on the other side, and editing keys become the keys with the
- * same effect there. Option types characters, so it is not sent as Alt with them. Windows reports AltGr as Ctrl+Alt, and it types, too.
+ * Returns the message for a key. On a Mac, Command becomes Control, which shortcuts need in the remote browser, and editing keys become the keys with
+ * the same effect there. Option types characters, so it is not sent as Alt with them. The same holds for AltGr, which Windows reports as Ctrl+Alt.
  */
 export function keyMessage(event: 'down' | 'up', press: KeyPress, mac: boolean): KeyMessage {
   let { key, code } = press;

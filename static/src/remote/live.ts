@@ -67,7 +67,7 @@ export class Live extends Emitter<LiveEvents> {
   mine = false;
   /** The connection of the person in control has broken. */
   away = false;
-  /** Another person asks for control. */
+  /** A person's request for control: this viewer's, or another person's. */
   asked: Asked | null = null;
   tabs: Tab[] = [];
   active = 0;
@@ -205,7 +205,7 @@ export class Live extends Emitter<LiveEvents> {
         this.#wantsBack = false;
         break;
       case 'tabs':
-        if (message.active !== this.active) this.#giveUp(); // it was for the page that was shown
+        if (message.active !== this.active) this.#giveUp(); // the waiting input was for the tab that was shown before
         this.tabs = message.tabs;
         this.active = message.active;
         this.emit('tabs', message);

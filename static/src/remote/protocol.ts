@@ -27,7 +27,7 @@ export interface MouseMessage {
   deltaY: number;
 }
 
-/** A key, with the fields of the browser's KeyboardEvent. */
+/** A key. key, code, location and repeat are as in the browser's KeyboardEvent. */
 export interface KeyMessage {
   type: 'key';
   event: 'down' | 'up';
@@ -128,7 +128,7 @@ export interface Takeover {
 export interface RunError { name: string; message: string; stack?: string; line?: number; column?: number }
 /** What a script logged. */
 export interface LogLine { level: string; text: string; ts: string | number }
-/** A call of the API that a run made. */
+/** A call that a run made to the script API. */
 export interface Step { title: string; startedAt: string | number; durationMs?: number; error?: string | { message: string }; line?: number }
 
 /** One test of a Playwright Test file. */

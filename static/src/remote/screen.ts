@@ -6,7 +6,7 @@ import type { Picture, Rect } from './protocol.js';
 const READABLE = 0.9;
 
 interface ScreenEvents {
-  /** A picture is on the canvas. `ack` acknowledges it. */
+  /** A picture is on the canvas, so it can be acknowledged. */
   drawn: Picture;
   /** The page's viewport or its place on the stage changed. */
   view: View;

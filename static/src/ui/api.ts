@@ -35,7 +35,7 @@ export async function call<T>(method: string, path: string, body?: unknown, sign
     response = await fetch(path, init);
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new APIError('The server cannot be reached. Nothing was changed; try again.', 0);
+    throw new APIError('The server cannot be reached. Check your connection and try again.', 0);
   }
   const text = await response.text();
   let value: unknown = null;

@@ -8,7 +8,7 @@ const KNOWN = 'takeover.known';
 export interface Call {
   id: string;
   reason: string;
-  /** A person works on it. */
+  /** A person is working on it. */
   claimed: boolean;
 }
 

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Returns how long ago a time was, in one unit: "now", "42 s ago", "3 min ago". */
+/** Returns how long ago a time was, in one unit: "just now", "42 s ago", "3 min ago". */
 export function ago(ms: number): string {
   if (ms < 5 * SECOND) return 'just now';
   return `${span(ms)} ago`;

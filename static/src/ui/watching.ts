@@ -59,7 +59,7 @@ export class Watching {
     );
   }
 
-  /** Returns whether the server reports changes, so that nobody has to ask. */
+  /** Returns whether the server reports changes, so that the page need not request the list. */
   get connected(): boolean {
     return this.#connected;
   }

@@ -31,7 +31,7 @@ export function showBanner(live: Live): void {
     show(take, !mine && live.mayControl);
     take.classList.toggle('person', takeover.state === 'pending');
     done.classList.toggle('person', mine);
-    // The person who works on it ends it; an operator may do so at any time.
+    // The person who is working on the takeover ends it; an operator may do so at any time.
     const settles = live.mayControl && (!guest || live.party !== 'person');
     show(done, settles);
     show(byId('banner-fail'), settles);

@@ -22,7 +22,7 @@ export const shapeOf = (status: Run['status']): string => `shape ${SHAPES[status
 /** Converts a time, which is ISO text or Unix ms, to Unix ms. */
 export const timeOf = (at: string | number): number => (typeof at === 'number' ? at : Date.parse(at));
 
-/** Positions such as `script.ts:3:14` or `line 3` in an error's text. */
+/** Positions such as `script.ts:3:14` in an error's text. */
 const POSITION = /(?:<script>|[\p{L}\p{Nd}_.-]+\.[jt]s):(\d+)(?::(\d+))?/gu;
 
 /** The outcome of a takeover in words. */
@@ -128,7 +128,7 @@ export class Output {
     this.#lines.conclude(...outcome);
   }
 
-  /** Shows an error from before the run started. */
+  /** Shows why there is no outcome: the run could not be started, or its outcome could not be fetched. */
   refuse(message: string): void {
     window.clearInterval(this.#timer);
     this.status('failed');

@@ -169,7 +169,7 @@ export class Runner {
     this.editor.goto(line, column);
   }
 
-  /** Shows a line of a run's script, and the run's output if the editor has another script. */
+  /** Shows a line of a run's script in the editor. If the editor has another script, or the line is not known, shows the run's output instead. */
   async reveal(run: Run, line: number): Promise<void> {
     this.#choose('script');
     const code = await this.#scriptOf(run.id).then((script) => script.code, () => null);

@@ -12,7 +12,7 @@ const LITTLE = 2 * 60_000;
 const MORE = 30 * 60_000;
 const MOST = 24 * 60 * 60_000;
 
-/** Returns the timeout that leaves a session MORE time than now, or MORE from now if none is left. */
+/** Returns the timeout that lets a session live longer by MORE, or for MORE from now on if its time is up. */
 export function extended(life: Pick<LifeMessage, 'expiresAt' | 'timeout'>, now: number): number {
   const overdue = Math.max(0, now - Date.parse(life.expiresAt));
   return Math.min(MOST, life.timeout + overdue + MORE);
@@ -40,7 +40,7 @@ export function showTimeLeft(live: Live, mayExtend: boolean): void {
       words.title = why;
     }
     show(warning, !life.paused && left < LITTLE);
-    setText(byId('time-warning-words'), left > 0 ? `This session ends in ${clock(left)}.` : 'Time is up. This session ends as soon as nobody uses it.');
+    setText(byId('time-warning-words'), left > 0 ? `This session ends in ${clock(left)}.` : 'Time is up. This session ends as soon as no person or script is working in it.');
     show(more, mayExtend && life.timeout < MOST);
     setText(byId('time-warning-hint'), mayExtend ? (life.timeout < MOST ? '' : 'A session can last 24 hours at most.') : 'The person who sent you the link can give it more time.');
   };

@@ -14,7 +14,7 @@ const KEY = 'takeover.script.';
 /** How long (ms) after the last key the text is saved. */
 const KEEP_AFTER = 400;
 
-/** Stores a script for the editor of the next session that this tab opens. */
+/** Stores the script with which the editor of a session starts when this tab opens the session. */
 export function rememberScript(session: string, code: string): void {
   keep(KEY + session, code);
 }

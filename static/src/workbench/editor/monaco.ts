@@ -41,7 +41,7 @@ interface MountOptions {
   run(): void;
 }
 
-/** Errors that are valid in a script, though not in a module: return, and await outside functions. */
+/** Errors about code that is valid in a script, though not in a module: return and await outside functions. */
 const ALLOWED = [1108, 1375, 1378, 1431, 1432];
 
 /** Puts an editor into an element and returns its controls. */

@@ -5,7 +5,7 @@ import { byId, maybeById } from '../../ui/dom.js';
 /** How often starting the capture is retried while the browser is not ready. */
 const TRIES = 6;
 
-/** The groups that a person can switch, by their names in the capture's configuration. */
+/** The groups of events that a person can turn on and off, by their names in the capture's configuration. */
 const CHOICES = ['network_response_body', 'screenshots'] as const;
 type Choice = (typeof CHOICES)[number];
 
@@ -26,7 +26,7 @@ export class Capture {
     }
   }
 
-  /** Switches a group, now and for later sessions. */
+  /** Turns a group on or off, in this session and in those that the person opens later. */
   choose(choice: Choice, on: boolean): void {
     this.#base[choice] = on;
     const box = maybeById<HTMLInputElement>(`capture-${choice}`);
