@@ -72,8 +72,7 @@ func (c *cli) client() (*client, error) {
 	return &client{base: base, key: key, from: from, http: &http.Client{}}, nil
 }
 
-// keyFile returns the file in which a server keeps its key, in its data
-// directory.
+// keyFile is the file, in its data directory, in which a server keeps its key.
 const keyFile = "api-key"
 
 // defaultServer is the address that serve listens on by default.
@@ -161,7 +160,7 @@ func (c *client) send(req *http.Request) (*http.Response, error) {
 		p.Title = "the server rejected this key"
 		p.Detail = fmt.Sprintf("it comes from %s. Find the right key in TAKEOVER_API_KEY where the server runs, or in the file %s of its data directory; pass it with --key or TAKEOVER_API_KEY", c.from, keyFile)
 	default:
-		_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(p) // without a JSON body, the status has to do
+		_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(p) // without a JSON body, the error has only the status
 	}
 	return nil, p
 }

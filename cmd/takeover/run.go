@@ -136,7 +136,7 @@ func (r *runner) release(ctx context.Context) error {
 	defer cancel()
 	err := r.client.call(ctx, "POST", "/v1/sessions/"+r.session+"/release", nil, nil)
 	if p := (*problem)(nil); errors.As(err, &p) && p.Status == 410 {
-		return nil // the run has already ended
+		return nil // the session has already ended
 	}
 	return err
 }
@@ -235,8 +235,8 @@ func (r *runner) begin(ctx context.Context, base string, body any) (run runInfo,
 	return run, r.client.call(begin, "POST", base+"/scripts", body, &run)
 }
 
-// lookAtFiles remembers which files a session had before the run, if others use
-// the session, too.
+// lookAtFiles remembers which files an existing session had before the run, so that
+// collect does not download them.
 func (r *runner) lookAtFiles(ctx context.Context) (err error) {
 	if r.Session != "" && r.Download != "" {
 		r.had, err = r.client.files(ctx, r.session)

@@ -220,8 +220,9 @@ func closeManager(ctx context.Context, manager *session.Manager) error {
 	return manager.Close(ctx)
 }
 
-// s2FromEnvironment returns where in S2 events go, or nil if they go nowhere.
-// There are no flags: a token does not belong on a command line.
+// s2FromEnvironment returns the stream at s2.dev that gets a copy of all events, or
+// nil if none is configured. There are no flags for it, because a token does not
+// belong on a command line.
 func s2FromEnvironment() (*store.S2, error) {
 	o := store.S2Options{
 		Token: os.Getenv("S2_ACCESS_TOKEN"), Basin: os.Getenv("S2_BASIN"), Stream: os.Getenv("S2_STREAM_NAME"), Endpoint: os.Getenv("S2_BASIN_ENDPOINT"),
@@ -236,8 +237,8 @@ func s2FromEnvironment() (*store.S2, error) {
 	return s2, nil
 }
 
-// maxStore returns how many bytes the store needs for all that it may be told to
-// keep.
+// maxStore returns how many bytes the store needs for everything that it may have
+// to keep.
 func (s *serveCommand) maxStore() int64 {
 	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + archive.StoreBytes(cmp.Or(s.KeepBytes, session.DefaultKeepBytes)) + savedscripts.StoreBytes + webhook.StoreBytes
 }

@@ -13,9 +13,9 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// TestSilentConnections checks that 1,000 connections that send nothing, or no
-// body, stop neither health, nor people at work, nor the store, nor new browsers,
-// of a server that may open 256 files.
+// TestSilentConnections opens 1,000 connections that send nothing, or no body, to a
+// server that may open 256 files. It checks that the server still answers health
+// checks, that people can work, and that the store and new browsers work.
 func TestSilentConnections(t *testing.T) {
 	server := startCommand(t, exec.Command("sh", "-c", `ulimit -n 256 && exec "$0" "$@"`, os.Args[0], "serve", "--addr", "127.0.0.1:0", "--warm", "0", "--max-sessions", "4", "--data-dir", t.TempDir()))
 	var session struct{ ID string }
