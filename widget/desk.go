@@ -89,10 +89,10 @@ type Desk struct {
 type pageState struct {
 	cursor    string
 	pointed   *browser.World // the world that reported the pointer's shape
-	pointedAt float64        // when the pointer was there; see reported
-	focus     Focus          // as reported
+	pointedAt float64        // when the pointer was there; see report.At
+	focus     Focus          // what Desk.Focus returns, in the main frame's viewport
 	frame     *browser.Frame // the frame that has the focus, or nil
-	inner     Focus          // in the frame's own viewport
+	inner     Focus          // the newest report of the frame, in its own viewport
 	asking    bool           // a goroutine is requesting the frame's position
 	again     bool           // the goroutine has to request it again
 	asked     Focus          // the kind of the focused field as Ask found it
@@ -100,7 +100,7 @@ type pageState struct {
 }
 
 // New puts an agent into every present and future document of the browser, and
-// follows them until Close. ctx bounds only the beginning.
+// follows the documents until Close. ctx bounds only New itself.
 func New(ctx context.Context, model *browser.Browser, o Options) (*Desk, error) {
 	agent, err := dist.ReadFile("dist/agent.js")
 	if err != nil {
@@ -350,8 +350,8 @@ func (d *Desk) placeLocked(p *browser.Page, st *pageState) bool {
 	return false
 }
 
-// place requests the position of the frame with the focus until the newest one is
-// reported.
+// place requests the position of the frame with the focus, and again if
+// placeLocked was called meanwhile.
 func (d *Desk) place(p *browser.Page, st *pageState) {
 	for {
 		d.mu.Lock()

@@ -1,5 +1,6 @@
-// Builds what runs in documents: dist/agent.js in every one, dist/focused.js where a
-// person types. Both must stay small.
+// Builds the scripts that run in documents: dist/agent.js in every document, and
+// dist/focused.js where a person types. Both must stay small, because documents
+// compile them.
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';

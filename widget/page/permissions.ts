@@ -3,7 +3,7 @@ const NAMES = ['geolocation', 'notifications', 'clipboard-read', 'camera', 'micr
 
 /**
  * Reports when the document asked for a permission and was refused without a question: the state changes from `prompt` to `denied`. A permission
- * belongs to the whole page, so only the main frame observes it. If the page may never have it, nothing changes.
+ * belongs to the whole page, so only the main frame observes it. If the page may never have the permission, its state does not change.
  */
 export function followPermissions(refused: (name: string) => void): void {
   if (window.top !== window || !isSecureContext || !location.protocol.startsWith('http')) return;
