@@ -120,7 +120,7 @@ func (e *env) rawRate(ctx context.Context, d time.Duration) (float64, error) {
 		return 0, err
 	}
 	rate, err := c.rate(ctx, d)
-	// Its page must not take processor time from the other side.
+	// The reference's page must not take processor time from the other side.
 	return rate, errors.Join(err, e.raw.stopCast(ctx), e.raw.open(ctx, "about:blank"))
 }
 

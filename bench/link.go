@@ -59,7 +59,7 @@ func (e *env) openLink(ctx context.Context, session string) (took time.Duration,
 		}
 		var drawn struct{ Result struct{ Value bool } }
 		err := e.raw.call(ctx, "Runtime.evaluate", map[string]any{"expression": `document.querySelector('#takeover #skeleton')?.hidden === true`}, &drawn)
-		if err == nil && drawn.Result.Value { // refused while one document replaces another
+		if err == nil && drawn.Result.Value { // the call fails while one document replaces another
 			return time.Since(start), nil
 		}
 	}

@@ -107,10 +107,10 @@ func chosen(match *regexp.Regexp, all bool) []bench {
 	return slices.DeleteFunc(slices.Clone(benches), func(b bench) bool { return !match.MatchString(b.name) || b.asked && all })
 }
 
-// measure runs the groups one after the other, each for at most limit in addition
-// to its own duration, and reports progress on stderr. A group that fails becomes
-// a row that says so. When ctx ends, measure returns the rows so far with the
-// error.
+// measure runs the groups one after the other, and reports progress on stderr.
+// Each may take as long as limit; for a group that runs only on request, e.soak is
+// added. A group that fails becomes a row that says so. When ctx ends, measure
+// returns the rows so far with the error.
 func measure(ctx context.Context, e *env, groups []bench, limit time.Duration) (rows []row, err error) {
 	for i, b := range groups {
 		fmt.Fprintf(os.Stderr, "measuring %s (%d of %d)\n", b.name, i+1, len(groups))

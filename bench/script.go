@@ -28,9 +28,9 @@ var operationsCode string
 //go:embed playwright.mjs
 var playwrightCode string
 
-// scriptRows are the measured operations: repetitions per round, maximum pause in
-// between in milliseconds (0: none), and the target as a part of Playwright's
-// time.
+// scriptRows are the measured operations: repetitions per round, the maximum pause
+// between two in milliseconds (0 for none), and the target as a fraction of
+// Playwright's time.
 var scriptRows = []struct {
 	op     string
 	n      int
@@ -90,8 +90,8 @@ func benchScript(ctx context.Context, e *env) (rows []row, err error) {
 	return rows, nil
 }
 
-// benchRun measures the time from the start of a run to its first line, and the
-// memory of its worker.
+// benchRun measures the time from the request of a run until its first line of
+// code runs, and the memory of its worker.
 func benchRun(ctx context.Context, e *env) (rows []row, err error) {
 	id, err := e.server.create(ctx, "")
 	if err != nil {
@@ -152,7 +152,7 @@ func (e *env) workerMemory(ctx context.Context, session string) (float64, error)
 			return most, err
 		case <-time.After(50 * time.Millisecond):
 		}
-		for pid, mb := range e.server.workers() { // the worker that waits for the next run is smaller
+		for pid, mb := range e.server.workers() { // a new worker does not count: it waits for the next run, and is smaller
 			if before[pid] > 0 {
 				most = max(most, mb)
 			}

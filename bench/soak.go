@@ -19,8 +19,8 @@ const (
 	soakViewers  = 3 // viewers of each session
 	soakSamples  = 60
 
-	// soakRest is the pause after the last viewer has left. By then, everything
-	// has closed.
+	// soakRest is how long to wait after the last viewer has left, so that
+	// everything has closed.
 	soakRest = 15 * time.Second
 )
 
