@@ -4,7 +4,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Each source folder; where `rooms` is given, the folders that each of its folders may import from, besides itself. */
+/** The source folders. `rooms` says which other rooms, that is, folders in the source folder, each room may import from. */
 const SOURCES = [
   {
     folder: 'static/src',
@@ -13,7 +13,7 @@ const SOURCES = [
   { folder: 'scripting/api' },
 ];
 
-/** An import or export of another file: whether only of its types, and which. */
+/** Matches an import or export of another file. The first group is set if only types are imported; the second is the file. */
 const IMPORT = /^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'(\.[^']+)'/gm;
 
 /** Returns each source file with the files that it imports, as paths within the folder. */
@@ -30,7 +30,7 @@ async function importsIn(folder) {
   return files;
 }
 
-/** Returns the first circle of value imports, as the files along it; null when there is none. */
+/** Returns the files of the first circle of value imports, or null if there is none. */
 function circleIn(files) {
   const done = new Set();
   const way = [];
@@ -53,7 +53,7 @@ function circleIn(files) {
   return null;
 }
 
-/** Returns the imports that leave a room for one that it may not use. */
+/** Describes the imports from rooms that may not be used, and the files in unknown rooms. */
 function againstRooms(files, rooms) {
   const wrong = [];
   const roomOf = (file) => file.split(path.sep)[0];

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Runs a command in the file system of an image, as one of its users. To be
-# started by image-test.sh in namespaces of its own: of mounts, network and
-# processes.
+# Runs a command in the file system of an image, as one of its users.
+# image-test.sh starts it in new namespaces of mounts, network and processes.
 # usage: image-run.sh ROOT USER COMMAND
 set -eu
 root=$1 user=$2 command=$3
@@ -16,8 +15,8 @@ mount -t tmpfs -o mode=1777,size=1g tmpfs dev/shm
 mount -t tmpfs -o mode=1777 tmpfs tmp
 ip link set lo up
 
-# A changed root is what containers have; in a chroot the kernel refuses
-# Chromium the user namespaces of its sandbox.
+# Containers change the root like this, too. In a chroot, the kernel would refuse
+# Chromium the user namespaces that its sandbox needs.
 mkdir -p .old
 pivot_root . .old
 umount -l /.old

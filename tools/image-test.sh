@@ -34,7 +34,7 @@ install_missing() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
 }
 
-# buildah has a storage of our own, which keeps the base images.
+# buildah uses a storage of our own, which keeps the base images between tests.
 buildah() { command buildah --root "$cache/storage" --runroot "$cache/run" "$@"; }
 
 # have_image says whether an image is in the storage.
@@ -46,7 +46,7 @@ sources() {
     awk '/^Debian/ && $4 == "main" { print "deb", $2, $3, $4 }' | sort -u
 }
 
-# make_debian makes the image takeover-debian of the system's release.
+# make_debian makes the image takeover-debian from the system's release of Debian.
 make_debian() {
   tarball=$cache/debian-$suite-$(date +%Y-%m).tar
   if [ ! -f "$tarball" ]; then
@@ -68,7 +68,7 @@ make_debian() {
   buildah commit -q --rm "$base" localhost/takeover-debian >/dev/null
 }
 
-# derive makes an image of takeover-debian and of files of this machine.
+# derive makes an image from takeover-debian and files of this machine.
 # usage: derive IMAGE ENV... -- FROM TO FROM TO ...
 derive() {
   image=$1
@@ -101,8 +101,8 @@ make_bases() {
     "$(node -p process.execPath)" /usr/local/bin/node "$(npm root -g 2>/dev/null)/npm" /usr/local/lib/npm "$work/npm" /usr/local/bin/npm
 }
 
-# build builds the image of the Dockerfile. Downloads come from this machine's
-# caches where they are there already.
+# build builds the image of the Dockerfile. It downloads only what this machine's
+# caches do not have.
 build() {
   say "building the image"
   mkdir -p "$cache/apt/partial" "$cache/npm" "$(go env GOMODCACHE)" "$(go env GOCACHE)"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what Takeover needs from the system's package manager and is missing:
-# Chromium, and fonts with Latin, CJK and emoji. Says what it does.
+# Installs what Takeover needs if it is missing: Chromium, and fonts with Latin, CJK
+# and emoji. Uses apt-get, and says what it installs.
 set -eu
 
 packages=""

@@ -40,7 +40,7 @@ func everything() work {
 	return work{assets: slices.Sorted(maps.Keys(parts)), templates: true, program: true}
 }
 
-// workFor returns the work that changes of some files require.
+// workFor returns the work that changes to some files require.
 func workFor(files []string) work {
 	var w work
 	for _, file := range files {
@@ -52,7 +52,7 @@ func workFor(files []string) work {
 			w.add(part)
 		case part != "":
 			w.add(part)
-			w.program = true // the program embeds them
+			w.program = true // the program embeds these assets
 		case strings.HasSuffix(file, ".templ"):
 			w.templates, w.program = true, true
 		case strings.HasSuffix(file, ".go"), strings.HasPrefix(file, "web/demo/site/"), file == "go.mod",
