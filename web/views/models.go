@@ -212,10 +212,10 @@ func NotFound(p Page) ProblemPage {
 	}
 }
 
-// SessionEnded returns the page for a session that has ended; reason may be
-// empty.
+// SessionEnded returns the page that a guest gets for a session that has ended;
+// reason may be empty.
 func SessionEnded(p Page, reason string) ProblemPage {
-	detail := "Its browser is closed. Its runs and events are still available through the API."
+	detail := "Its browser is closed. If you need to continue, ask the person who sent you the link."
 	if reason != "" {
 		detail = "Reason: " + reason + ". " + detail
 	}
