@@ -21,7 +21,7 @@ const FAREWELL: Record<Ending, [title: string, text: string, shape: string]> = {
   failed: ['Thank you for letting us know', 'Your answer was sent. You can close this page.', 'tick good'],
   expired: ['Time is up', 'The request has expired. What you did in the browser is kept. You can close this page.', 'cross'],
   cancelled: ['No longer needed', 'The request was cancelled. You can close this page.', 'ring'],
-  over: ['No longer needed', 'The browser was closed. You can close this page.', 'ring'],
+  over: ['No longer needed', 'This request is over. You can close this page.', 'ring'],
 };
 
 const SEEN = 'takeover.seen';
