@@ -16,7 +16,8 @@ import (
 // confirm it at all.
 const activityPatience = 2 * time.Second
 
-// Activity says what is going on in a page, and when something last happened.
+// Activity says which requests of a page are running, when the page loaded, and
+// when a request last began or ended.
 type Activity struct {
 	LoadedAt  time.Time  // when the document's load event was reported; zero before that
 	RequestAt time.Time  // when a request last began or ended; zero if there was none

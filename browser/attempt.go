@@ -87,7 +87,7 @@ func (f *Frame) endAttemptLocked(at *attempt, text string) {
 	at.err = &NavigationError{URL: at.url, Text: text}
 	f.failures++
 	f.lastFailure = at.err
-	if !at.aborted || !f.wanted { // otherwise another navigation replaces it, whose end will be reported
+	if !at.aborted || !f.wanted { // otherwise another navigation replaces this one, and its end will be reported
 		f.page.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name, Err: at.err})
 	}
 	if f != f.page.main {

@@ -18,11 +18,11 @@ const (
 	maxHead = 1 << 20
 )
 
-// chain is a request with its redirects. Each of these is called a leg, and
-// Chromium gives all legs one id. Guarded by the browser's lock.
+// chain is a request with its redirects. The request and each redirect is called a
+// leg; Chromium gives all legs one id. Guarded by the browser's lock.
 type chain struct {
 	id       string
-	frame    *Frame         // nil for a worker's
+	frame    *Frame         // nil for a worker's request
 	loader   proto.LoaderID // of the requesting or requested document
 	counts   bool           // counts as one of the frame's running requests
 	legs     []*Request

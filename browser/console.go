@@ -102,7 +102,7 @@ func (a *attachment) exceptionThrownLocked(e runtime.EventExceptionThrown) {
 		return
 	}
 	if w := a.worldLocked(d.ExecutionContextID); w != nil && w.kind != WorldMain {
-		return // ours
+		return // thrown in a world of ours
 	}
 	place := topFrame(d.StackTrace, Place{URL: d.URL, Line: d.LineNumber, Column: d.ColumnNumber})
 	a.page.tellLaterLocked(ExceptionThrown{Page: a.page, Err: newScriptError(d), Place: place})

@@ -124,7 +124,7 @@ func (c *Context) Options() Options {
 	return c.options
 }
 
-// ProxyServer returns the context's own proxy, or empty.
+// ProxyServer returns the context's own proxy, or an empty text.
 func (c *Context) ProxyServer() string {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()

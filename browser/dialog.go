@@ -61,7 +61,7 @@ func (d *Dialog) answer(ctx context.Context, params page.HandleJavaScriptDialogP
 	if err == nil {
 		return nil
 	}
-	// Nothing else about the command can be wrong than that no dialog is open.
+	// Chromium refuses these parameters only if no dialog is open.
 	if e, ok := errors.AsType[*cdp.Error](err); ok && e.Code == codeInvalidParams || errors.Is(err, cdp.ErrDetached) {
 		return ErrDialogClosed
 	}

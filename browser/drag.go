@@ -15,7 +15,7 @@ func (p *Page) InterceptDrags(on bool) error {
 	p.browser.mu.Lock()
 	p.dragged = nil
 	p.browser.mu.Unlock()
-	// Spelled out, because cdproto omits a false.
+	// A map, because cdproto's type omits false.
 	err := p.Session().Send(input.SetInterceptDrags.Method, map[string]bool{"enabled": on})
 	if err != nil {
 		return fmt.Errorf("intercept drags: %w", p.explain(err))

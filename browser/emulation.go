@@ -118,8 +118,8 @@ func (o Options) agent() agentOverride {
 	return over
 }
 
-// platforms pairs a platform with patterns of user agents; the first match
-// counts. A group in the pattern is the platform's version.
+// platforms gives the platform of each pattern of user agents; the first match
+// counts. The group in the pattern is the platform's version.
 var platforms = []struct {
 	pattern            *regexp.Regexp
 	name, architecture string

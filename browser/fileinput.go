@@ -60,7 +60,7 @@ func (i *FileInput) SetFiles(ctx context.Context, paths []string) error {
 }
 
 // cancelChooser tells the page that nothing was chosen. Chromium itself does so
-// only when it opens the chooser.
+// only when it has shown the chooser.
 const cancelChooser = `function() { this.dispatchEvent(new Event('cancel', { bubbles: true })) }`
 
 // Cancel tells the page that nothing was chosen.

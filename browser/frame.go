@@ -150,8 +150,7 @@ func (f *Frame) goneLocked() error {
 	return nil
 }
 
-// explain replaces an error by the reason why the frame is gone, if that is the
-// cause.
+// explain adds the reason why the frame is gone to an error, if that is the cause.
 func (f *Frame) explain(err error) error {
 	if !errors.Is(err, cdp.ErrDetached) {
 		return err

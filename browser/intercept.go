@@ -307,7 +307,7 @@ const (
 	holdAll
 )
 
-// interceptionLocked returns the commands that bring holding up to date. While
+// interceptionLocked returns the commands that bring holding up to date. While all
 // requests are held back, the cache is off, because it would answer before any
 // interceptor decides.
 func (a *attachment) interceptionLocked() []sessionCall {

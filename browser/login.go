@@ -14,18 +14,18 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// login holds the credentials for a page's documents while the page is reloaded
-// with them.
+// login holds what LogIn or DeclineLogin needs while the page's document is loaded
+// again.
 type login struct {
 	credentials Credentials // Origin is the server's, even if a proxy asks
 	proxy       bool
-	refused     chan refusal // gets the refusal that Chromium holds back, for DeclineLogin
+	refused     chan refusal // for DeclineLogin: gets the refusal that Chromium holds back; nil for LogIn
 }
 
 // LogIn loads the page's document again and sends a name and a password to the
 // server that asks for them, or to the proxy if proxy is true. Chromium keeps
-// them for later requests of the page. LogIn returns when the document or an
-// error page has loaded.
+// them for later requests of the page. LogIn returns when the new document or an
+// error page has replaced the present one.
 //
 // Only during that time does Chromium hold documents back. Doing so all the time
 // would cost each navigation a round trip.
@@ -124,8 +124,8 @@ func (p *Page) answerLogin(ctx context.Context, l *login) (err error) {
 			err = fmt.Errorf("log in: %w", e)
 		}
 	}()
-	// The challenge is reported before its document has loaded and can be loaded
-	// again.
+	// The challenge is reported while its document is still loading. Only after
+	// that can the document be loaded again.
 	if err := p.browser.await(ctx, func() (bool, error) {
 		at := p.main.newestAttemptLocked()
 		return at == nil || at.ended, p.main.goneLocked()

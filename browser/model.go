@@ -298,7 +298,7 @@ func (b *Browser) callOnce(
 	}
 }
 
-// explain explains what a lost connection means.
+// explain adds ErrBrowserClosed to the error of a lost connection.
 func explain(err error) error {
 	if errors.Is(err, cdp.ErrClosed) {
 		return fmt.Errorf("%w: %w", ErrBrowserClosed, err)

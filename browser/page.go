@@ -55,7 +55,7 @@ type Page struct {
 	attempts   map[proto.LoaderID]*attempt
 	requests   map[string]*chain // by request id: running ones and the newest ones
 	recent     []*Request        // the newest ones, oldest first
-	recentSize int               // bytes of them
+	recentSize int               // bytes of recent
 	loadedAt   time.Time         // when the document's load event was reported; zero before that
 	requestAt  time.Time         // when a request last began or ended
 	sockets    map[string]*WebSocket
@@ -66,13 +66,13 @@ type Page struct {
 	initScripts  []*InitScript
 	interceptors []*interceptor
 	extraHeaders map[string]string
-	login        *login            // of a person who is signing in now
+	login        *login            // of a running LogIn or DeclineLogin, or nil
 	challenged   []fetch.RequestID // requests that got credentials, newest last
 }
 
-// MaxPages bounds the pages of a browser, including those that pages open. Each
-// may need a process of its own, and nothing else stops a page that opens windows
-// without end.
+// MaxPages bounds the pages of a browser: a page that another page opens beyond
+// this number is closed. Each may need a process of its own, and nothing else
+// stops a page that opens windows without end.
 const MaxPages = 50
 
 // newPageLocked adds the page of a new session. The page is reported when it is
@@ -302,7 +302,7 @@ func (p *Page) Title() string {
 	return cmp.Or(p.title, p.main.url)
 }
 
-// Favicon returns the URL of the document's icon, or empty.
+// Favicon returns the URL of the document's icon, or an empty text.
 func (p *Page) Favicon() string {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
@@ -395,8 +395,8 @@ func (p *Page) StopLoading(ctx context.Context) error {
 	return nil
 }
 
-// BringToFront makes the page the visible one of its window. It does not wait for
-// Chromium. It fails only if the page is gone, which PageClosed reports, too.
+// BringToFront does the same as Activate, but does not wait for Chromium. It fails
+// only if the page is gone, which PageClosed reports, too.
 func (p *Page) BringToFront() {
 	_ = cdp.Send(p.Session(), page.BringToFront, proto.Empty{})
 }

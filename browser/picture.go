@@ -63,7 +63,8 @@ func (p *Page) captureOnce(ctx context.Context, params page.CaptureScreenshotPar
 	}
 	raw, err := b.callUnless(ctx, p.Session(), page.CaptureScreenshot.Method, params, replaced, ErrContextDestroyed)
 	if _, refused := errors.AsType[*cdp.Error](err); refused {
-		// The renderer may report more than the error says.
+		// The renderer may report a reason that the error does not contain, such as
+		// a new document.
 		if e := b.followRenderer(ctx, p.Session(), replaced, ErrContextDestroyed); e != nil {
 			err = e
 		}

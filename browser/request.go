@@ -294,7 +294,7 @@ func (res *Response) WireHeaders(ctx context.Context) ([]Header, error) {
 
 // Body waits until the request has ended, and returns the decoded body. The error
 // is ErrRedirectBody, a *cdp.Error when Chromium no longer has the body, or the
-// reason of the page's end.
+// reason why the page is gone.
 func (res *Response) Body(ctx context.Context) ([]byte, error) {
 	r := res.Request
 	if res.redirect() {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	tailLines     = 8   // last lines of stderr for an error
-	tailLineBytes = 400 // bytes of each line
+	tailLines     = 8   // how many of the last lines an error quotes
+	tailLineBytes = 400 // how many bytes of each line
 )
 
 // stderrTail keeps the last lines that Chromium wrote to its stderr.
@@ -60,9 +60,9 @@ func (s *stderrTail) add(line string) {
 
 // sandboxRefused reports whether Chromium gave up because it could not set up its
 // sandbox. It recognizes messages of content/browser/zygote_host and of
-// sandbox/linux/services. A probe of our own would not tell, because AppArmor
-// profiles depend on the executable's path: the kernel may permit to Chromium
-// what it refuses to us, and the other way round.
+// sandbox/linux/services. We cannot find out by trying it ourselves, because
+// AppArmor profiles depend on the executable's path: the kernel may permit
+// Chromium what it refuses us, and the other way round.
 func (s *stderrTail) sandboxRefused() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

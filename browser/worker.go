@@ -226,7 +226,7 @@ func (w *Worker) detachedLocked() {
 // serviceWorkers asks Chromium for the targets that are service workers.
 var serviceWorkers = target.SetDiscoverTargetsParams{Discover: true, Filter: target.Filter{{Type: "service_worker"}}}
 
-// targetCreatedLocked handles a service worker.
+// targetCreatedLocked handles a new service worker.
 func (b *Browser) targetCreatedLocked(e target.EventTargetCreated) {
 	info := e.TargetInfo
 	if info.Type != "service_worker" {

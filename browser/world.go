@@ -122,7 +122,7 @@ func (w *World) Generation() uint64 { return w.generation }
 // Destroyed returns a channel that is closed when the world is gone.
 func (w *World) Destroyed() <-chan struct{} { return w.destroyed }
 
-// CallOptions describe a call of World.Call.
+// CallOptions describe a call for World.Call.
 type CallOptions struct {
 	Function     string                  // a function's source, such as "(a, b) => a + b"
 	Object       runtime.RemoteObjectID  // becomes this; default: the global object
@@ -191,7 +191,7 @@ func (w *World) functionCall(o CallOptions) functionCall {
 	return c
 }
 
-// explain replaces an error by the reason why the world is gone, if it is.
+// explain adds the reason why the world is gone to an error, if it is gone.
 func (w *World) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, ErrContextDestroyed) {
 		if !isContextGone(err) {
