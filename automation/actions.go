@@ -24,7 +24,7 @@ var actionTargetOperations = table{
 	"scrollIntoViewIfNeeded": op(true, opScrollIntoView),
 }
 
-// pageAction makes an operation that runs entirely in the page.
+// pageAction runs an operation for which the page needs no further help.
 func (c *Client) pageAction(ctx context.Context, t *target, method string, params callParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
@@ -42,8 +42,8 @@ type fillParams struct {
 }
 
 // opFill makes the page wait for the element, select its text and focus it. The
-// new text is typed with the keyboard, so that the page gets the events of a
-// person's input.
+// new text is inserted through Chromium's input, so that the page gets the input
+// events that a person's input causes.
 func opFill(ctx context.Context, c *Client, t *fillParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()

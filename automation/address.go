@@ -57,7 +57,7 @@ func (a *Automation) webAddress(scheme, rest string) (string, error) {
 		return text, nil
 	}
 	host, _, _ := strings.Cut(path, "/")
-	u, err := url.Parse(scheme + "://" + host) // Go refuses some paths that browsers accept
+	u, err := url.Parse(scheme + "://" + host) // without the path, because Go refuses some paths that browsers accept
 	if err == nil && u.Host == "" {
 		err = errors.New("it has no host")
 	}

@@ -155,7 +155,7 @@ type fetchParams struct {
 	MaxRetries        int                 `json:"maxRetries"`
 	FailOnStatusCode  bool                `json:"failOnStatusCode"`
 	IgnoreHTTPSErrors bool                `json:"ignoreHTTPSErrors"`
-	Credentials       []fetch.Credentials `json:"credentials"` // take precedence over those of the context
+	Credentials       []fetch.Credentials `json:"credentials"` // take precedence over those of the request context
 }
 
 type fetchResult struct {
@@ -297,7 +297,7 @@ func (c *Client) proxyOf(bc *browser.Context) (*fetch.Proxy, error) {
 
 func serverProxy(server string) (*fetch.Proxy, error) {
 	if server == "" {
-		return nil, nil //nolint:nilnil // none is an answer
+		return nil, nil //nolint:nilnil // nil means no proxy
 	}
 	p, err := scriptProxy(&proxyParams{Server: server})
 	if p != nil {

@@ -22,10 +22,11 @@ type Options struct {
 	// not block. Default: nobody else answers.
 	OnDialog func(d *browser.Dialog, taken bool) bool
 
-	// CheckURL refuses web addresses (http and https) that clients open; its
-	// error goes to the client. It is not called for redirects in pages. Of other
-	// addresses, only about:blank, data: and blob: are allowed. Default: allows
-	// all. Many goroutines call it.
+	// CheckURL returns an error for a web address (http or https) that clients
+	// must not open; the error goes to the client. It is not called for redirects
+	// in pages. Of other addresses, only about:blank, about:srcdoc, data: and
+	// blob: are allowed. Default: allows all web addresses. Many goroutines call
+	// it.
 	CheckURL func(*url.URL) error
 
 	// Files is the folder that clients read and write, and that downloads go to.

@@ -20,9 +20,10 @@ var bindingOperations = table{
 	// the script is removed at the latest when the client ends.
 	"addInitScript":    op(true, opAddInitScript),
 	"removeInitScript": op(true, opRemoveInitScript), // {script}
-	// {page|context,name} → {binding}: adds a function to pages. Each call sends
-	// binding.called {binding,call,page,frame,args:[tagged]}, and needs one
-	// binding.settle {call,ok,value: arg}.
+	// {page|context,name} → {binding}: adds a function to pages. For each call,
+	// the client gets the event binding.called
+	// {binding,call,page,frame,args:[tagged]}, and must answer with binding.settle
+	// {call,ok,value: arg}.
 	"expose":         op(true, opExpose),
 	"unexpose":       op(true, opUnexpose),      // {binding}
 	"makeFunction":   op(false, opPageFunction), // {frame|handle} → {binding, handle}: the same without a name
@@ -37,7 +38,7 @@ const documentPatience = 2 * time.Second
 type binding struct {
 	id     string
 	name   string
-	where  any // *browser.Page or *browser.Context
+	where  any // *browser.Page or *browser.Context; *browser.Frame for a function without a name
 	script *browser.InitScript
 }
 

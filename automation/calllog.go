@@ -14,7 +14,7 @@ const (
 	maxLogPeriod = 24
 )
 
-// formatLog formats an operation's log below its error.
+// formatLog formats an operation's log, to follow its error.
 func formatLog(log []string) string {
 	if len(log) == 0 {
 		return ""

@@ -35,7 +35,7 @@ type callParams struct {
 	Depth  int                        `json:"depth,omitzero"`
 	Boxes  bool                       `json:"boxes,omitzero"`
 	Tree   json.RawMessage            `json:"tree,omitzero"`   // for ariaText and ariaJoin
-	Frames map[string]json.RawMessage `json:"frames,omitzero"` // for ariaJoin, by reference
+	Frames map[string]json.RawMessage `json:"frames,omitzero"` // for ariaJoin, by the reference of the frame's element
 }
 
 // search selects the elements of an operation (Target in page/resolve.ts).

@@ -41,7 +41,8 @@ type ClientOptions struct {
 	// file. JSON stays valid JSON. Default: removes nothing.
 	Hide func([]byte) []byte
 
-	// AwaitRest waits until a page has come to rest. Default: returns an error.
+	// AwaitRest waits until a page has come to rest. Default: waits until ctx
+	// ends, and returns its cause.
 	AwaitRest func(ctx context.Context, p *browser.Page) error
 
 	// Emit gets the client's events in order, each before the reply of the
@@ -290,7 +291,7 @@ func (c *Client) Close() {
 // necessary.
 func (c *Client) idOf(kind string, object any) string { return c.handles.idOf(kind, object) }
 
-// forget drops a name. Operations with it fail from then on.
+// forget drops an object's name. Operations with the name fail from then on.
 func (c *Client) forget(object any) { c.handles.forget(object) }
 
 func lookup[T any](c *Client, kind, id string) (T, error) {

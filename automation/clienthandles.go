@@ -32,7 +32,7 @@ type clientHandles struct {
 	mu       sync.Mutex // guards what follows
 	last     int
 	ids      map[any]string // *browser.Page, Frame, Context, Dialog, …; nil when the client is closed
-	objects  map[string]any // the reverse of ids, and *handle
+	objects  map[string]any // by name: the objects in ids, those from add, and handles
 	queue    handleQueue
 	closedIn map[string]bool // names of frames that closed with their page
 }

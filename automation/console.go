@@ -20,12 +20,12 @@ var consoleOperations = table{
 	"page.clearPageErrors":      op(false, opClearErrors),
 }
 
-// keptMessages bounds the remembered console messages and errors of a page.
-// Playwright uses the same number.
+// keptMessages bounds the remembered console messages of a page, and separately
+// its errors. Playwright uses the same number.
 const keptMessages = 200
 
-// keptMessageBytes bounds the remembered messages and errors of a page, in bytes
-// each. The newest one is always kept.
+// keptMessageBytes bounds the remembered messages of a page, and separately its
+// errors, in bytes. The newest one is always kept.
 const keptMessageBytes = 8 << 20
 
 // journal holds the console messages and errors of a page for a client.

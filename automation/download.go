@@ -23,8 +23,8 @@ const maxDownloads = 1000
 type download struct {
 	done     chan struct{} // closed when the other fields are set
 	name     string        // in the folder of files
-	failure  string        // empty for a success
-	received int64         // bytes received so far, not yet in the folder; guarded by the automation
+	failure  string        // empty after success
+	received int64         // bytes received so far, not yet in the folder; guarded by the automation's lock
 }
 
 // textRefused is Playwright's text for downloads in a context that does not

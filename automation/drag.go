@@ -23,7 +23,7 @@ const anyDragOperation = 0xffff
 // Chromium, and moved by events.
 type drag struct {
 	watches []*layer        // in the page's frames
-	data    *input.DragData // the dragged data, or nil; guarded by the mouse's mutex
+	data    *input.DragData // the dragged data, or nil; guarded by the lock of inputState
 }
 
 type dragKey struct{}

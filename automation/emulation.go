@@ -13,8 +13,8 @@ import (
 
 // emulationOperations are the operations of this file.
 var emulationOperations = table{
-	// {} → {context}: opens an incognito context, which context.close or the
-	// client's end closes.
+	// newContextParams → {context}: opens an incognito context, which
+	// context.close or the client's end closes.
 	"browser.newContext":   op(true, opNewContext),
 	"page.setViewportSize": op(true, opSetViewport),
 }

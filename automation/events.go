@@ -12,8 +12,8 @@ import (
 
 // initOperations are the operations of this file.
 var initOperations = table{
-	// {} → {browser:{name,version}, context:{id}, pages:[PageInit], activePage};
-	// events are sent from then on.
+	// {} → {browser:{name,version}, context:{id}, pages:[pageInit],
+	// workers:[workerInit], activePage}; events are sent from then on.
 	"init":       op(false, opInit),
 	"activePage": op(false, opActivePage), // {} → {page} that people see, or empty
 }

@@ -58,7 +58,7 @@ type frameParams struct {
 	State   string  `json:"state"`
 	Timeout float64 `json:"timeout"`
 
-	IncludeShadow bool `json:"includeShadow"` // of the content operation: write open shadow roots as declarative ones
+	IncludeShadow bool `json:"includeShadow"` // for frame.content: write open shadow roots as declarative ones
 }
 
 // opTitle reads the document's title. If a navigation replaces the document

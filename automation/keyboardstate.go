@@ -158,8 +158,8 @@ func (s *inputState) callKey(ctx context.Context, ev input.DispatchKeyEventParam
 	return err
 }
 
-// press presses a key or a chord such as "Control+Shift+A". It writes all events
-// without waiting in between, and waits only for the last reply.
+// press presses a key or a chord such as "Control+Shift+A". It releases the keys
+// after delay, in milliseconds, and waits only for the reply to the last event.
 func (s *inputState) press(ctx context.Context, chord string, delay float64) error {
 	if _, err := s.gate(ctx); err != nil {
 		return err

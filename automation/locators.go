@@ -121,7 +121,7 @@ func opHideHighlights(ctx context.Context, c *Client, t *highlightParams) (any, 
 	return emptyJSON, c.hideHighlights(ctx, page)
 }
 
-// hideHighlights removes highlights from the documents that have a layer.
+// hideHighlights removes highlights from a page's documents that can answer now.
 func (c *Client) hideHighlights(ctx context.Context, page *browser.Page) error {
 	for _, f := range page.Frames() {
 		if f.CurrentWorld(browser.WorldUtility) == nil {

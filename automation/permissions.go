@@ -26,11 +26,11 @@ var permissions = map[string][]string{
 // origin at once, and resets those of a whole context, so the grants of each
 // client are kept here.
 type grants struct {
-	lock chan struct{} // held while Chromium is being told; guards all
+	lock chan struct{} // held while grants change, here and in Chromium; guards the fields all and people
 	all  map[grantKey]map[*Client][]string
 
-	people  []allowed    // what people gave, from Allow; guarded by lock
-	clients atomic.Int64 // len(all)
+	people  []allowed    // what people gave, from Allow
+	clients atomic.Int64 // the length of all, to read without the lock
 }
 
 // allowed is a permission that people gave a site.
@@ -39,7 +39,7 @@ type allowed struct {
 	origin, name string
 }
 
-// grantKey is where grants apply.
+// grantKey says where grants apply: to one origin or all origins of a context.
 type grantKey struct {
 	context *browser.Context
 	origin  string // empty for all origins

@@ -64,7 +64,7 @@ func (o *pointerParams) check() error {
 // gesture is a kind of pointer action.
 type gesture struct {
 	name    string // the name in the log
-	kind    string // the kind of events that the page side guards: mouse hover tap drag
+	kind    string // the kind of events whose target the page side checks: mouse hover tap drag
 	enabled bool   // the element must be enabled
 	wait    bool   // wait for navigations that it starts
 	checked *bool  // the wanted state of a checkbox

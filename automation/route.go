@@ -18,8 +18,8 @@ import (
 
 // routeOperations are the operations of this file.
 var routeOperations = table{
-	// {page|context, patterns:[regular expression|null]}: the client gets route
-	// {request: requestInit} for each matching request, and must answer it.
+	// {page|context, patterns:[regular expression|null]}: the client gets the event
+	// route {request: requestInit} for each matching request, and must answer it.
 	"page.setRoutes":    op(false, opSetRoutes),
 	"context.setRoutes": op(false, opSetRoutes),
 	// These do not wait for the gate, because a page whose request is held would

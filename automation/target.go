@@ -21,7 +21,7 @@ type target struct {
 	Strict   bool    `json:"strict"`
 	Timeout  float64 `json:"timeout"` // milliseconds, 0 for none
 
-	from *browser.Frame // the frame with the name in Frame when the operation began
+	from *browser.Frame // the frame that Frame named when the operation began
 }
 
 // enterFrame marks the point in a selector where it continues inside a frame.
