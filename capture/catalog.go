@@ -70,6 +70,7 @@ const (
 	TypeViewerLeft        = "viewer_left"
 	TypeLinkUsed          = "link_used"
 	TypeLinkRevoked       = "link_revoked"
+	TypeProfileFull       = "profile_full"
 	TypeActionStarted     = "action_started" // only if Config.Actions asks for it
 	TypeActionEnded       = "action_ended"   // likewise
 
@@ -99,7 +100,7 @@ var categories = func() map[string]string {
 		CategoryScreenshot:  {TypeScreenshot},
 		CategoryControl: {TypeControlChanged, TypeTakeoverRequested, TypeTakeoverClaimed, TypeTakeoverDone, TypeTakeoverFailed,
 			TypeTakeoverExpired, TypeTakeoverCancelled, TypeRunStarted, TypeRunEnded, TypeViewerJoined, TypeViewerLeft,
-			TypeLinkUsed, TypeLinkRevoked, TypeActionStarted, TypeActionEnded},
+			TypeLinkUsed, TypeLinkRevoked, TypeProfileFull, TypeActionStarted, TypeActionEnded},
 		CategoryMonitor: {TypeMonitorDisconnected, TypeMonitorReconnected, TypeMonitorReconnectFailed, TypeEventsDropped},
 	} {
 		for _, t := range types {

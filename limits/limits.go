@@ -20,6 +20,7 @@ const (
 	Guests             Name = "guests"               // viewers with links refused by a session
 	Links              Name = "links"                // links refused by a session
 	Tabs               Name = "tabs"                 // tabs refused to people and to pages
+	Profile            Name = "profile"              // sessions ended because Chromium stored too much
 	Files              Name = "files"                // files refused in a session
 	GuestFiles         Name = "guest-files"          // files refused to people with links
 	Restarts           Name = "restarts"             // sessions ended because Chromium died too often
@@ -53,7 +54,7 @@ const (
 
 // Names lists every limit, in the order of /metrics.
 var Names = []Name{
-	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Permissions, SignInLinks, Secrets, Asked,
+	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	SavedScripts, WebhookQueue, WebhookDead, WebhookBody,

@@ -81,6 +81,7 @@ func (s *Session) runBrowser(last **browser.Process, again bool) error {
 	}
 	*last = eng.proc
 	defer s.stopEngine(eng)
+	s.life.spawn(func() { watchProfile(s, eng.proc) })
 	s.goLive(eng, again)
 	select {
 	case <-s.ctx.Done():

@@ -50,6 +50,7 @@ type settings struct {
 	takeoverTimeout time.Duration
 	askTimeout      time.Duration
 	leaseGrace      time.Duration
+	profileBytes    int64
 	files           files.Limits
 	s2              *store.S2
 	redaction       capture.RedactorOptions
@@ -63,7 +64,7 @@ func settingsOf(o *Options) settings {
 	return settings{
 		chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, checkURL: o.CheckURL,
 		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
-		files: o.Files, s2: o.S2, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
+		profileBytes: o.MaxProfileBytes, files: o.Files, s2: o.S2, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
 	}
 }
 

@@ -25,6 +25,8 @@ const (
 	DefaultRunTimeout      = 5 * time.Minute // excludes the time spent waiting for a person
 	MaxRunTimeout          = time.Hour
 
+	DefaultProfileBytes = 2 << 30 // that Chromium stores for a session
+
 	DefaultKeepSessions = 200 // number of ended sessions
 	DefaultKeepAge      = 7 * 24 * time.Hour
 	DefaultKeepBytes    = 256 << 20 // bytes in the store, without events
@@ -62,6 +64,7 @@ type Options struct {
 	TakeoverTimeout time.Duration           // default DefaultTakeoverTimeout
 	AskTimeout      time.Duration           // default control.DefaultAskTimeout
 	LeaseGrace      time.Duration           // default control.DefaultGrace
+	MaxProfileBytes int64                   // that Chromium stores for a session; default DefaultProfileBytes
 	Files           files.Limits            // of each session; default: those of package files
 	Store           *store.Store            // keeps data after the process has ended; default: none, so nothing can be saved
 	Events          store.EventsOptions     // limits of the stored events
@@ -93,6 +96,9 @@ func (o *Options) setDefaults() {
 		o.WarmBrowsers = 1
 	}
 	o.WarmBrowsers = max(o.WarmBrowsers, 0)
+	if o.MaxProfileBytes <= 0 {
+		o.MaxProfileBytes = DefaultProfileBytes
+	}
 	if o.PublicURL == nil {
 		o.PublicURL = func() string { return "http://127.0.0.1:8080" }
 	}

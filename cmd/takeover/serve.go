@@ -52,8 +52,9 @@ type serveCommand struct {
 	IdleTimeout     time.Duration `help:"Ends a session that nobody has used for this long; 0 for never." default:"0" env:"TAKEOVER_IDLE_TIMEOUT"`
 	TakeoverTimeout time.Duration `help:"Default time that a takeover waits for a person." default:"5m" env:"TAKEOVER_TAKEOVER_TIMEOUT"`
 
-	MaxFiles     int   `help:"Maximum number of files of a session. Default: 1000." placeholder:"N" env:"TAKEOVER_MAX_FILES"`
-	MaxFileBytes int64 `help:"Maximum size of a session's files, in bytes. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_FILE_BYTES"`
+	MaxFiles        int   `help:"Maximum number of files of a session. Default: 1000." placeholder:"N" env:"TAKEOVER_MAX_FILES"`
+	MaxProfileBytes int64 `help:"Bytes that a session's Chromium may store on disk. A session that stores more ends. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_MAX_PROFILE_BYTES"`
+	MaxFileBytes    int64 `help:"Maximum size of a session's files, in bytes. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_FILE_BYTES"`
 
 	EventsBytes int64         `help:"Maximum size on disk of the events of all sessions, in bytes. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_EVENTS_BYTES"`
 	EventsAge   time.Duration `help:"How long events are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_EVENTS_AGE"`
@@ -252,11 +253,12 @@ func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *sl
 		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: warm, ChromiumPath: s.Chromium,
 		Timeout: s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
 		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,
-		Store:   kept,
-		Events:  store.EventsOptions{Bytes: s.EventsBytes, Age: s.EventsAge},
-		Capture: s.Capture,
-		Keep:    session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
-		Files:   files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
+		Store:           kept,
+		Events:          store.EventsOptions{Bytes: s.EventsBytes, Age: s.EventsAge},
+		Capture:         s.Capture,
+		Keep:            session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
+		MaxProfileBytes: s.MaxProfileBytes,
+		Files:           files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
 		Notify: func(n session.Notice) {
 			if hooks != nil {
 				hooks.Send(webhook.Event{Type: n.Type, Time: n.Time, Data: n.Data, Text: n.Text, Link: n.Link})

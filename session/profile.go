@@ -1,0 +1,47 @@
+package session
+
+import (
+	"time"
+
+	"takeover/browser"
+	"takeover/limits"
+)
+
+const (
+	profileGrowth = 256 << 20 // bytes a second, faster than pages usually write
+	profileSoon   = time.Second
+	profileLate   = 10 * time.Second
+
+	reasonProfile = "profile over its limit"
+)
+
+// watchProfile ends the session when its Chromium has stored more than it may.
+// Chromium itself permits each site more than half of the disk. The less room is
+// left, the sooner watchProfile looks again.
+func watchProfile(s *Session, proc *browser.Process) {
+	limit := s.services.settings.profileBytes
+	next := time.NewTimer(profileSoon)
+	defer next.Stop()
+	for {
+		select {
+		case <-next.C:
+		case <-proc.Done():
+			return
+		case <-s.ctx.Done():
+			return
+		}
+		used, err := proc.Stored(limit)
+		switch {
+		case err != nil:
+			s.log.Warn("size of the profile", "error", err)
+		case used > limit:
+			s.hit(limits.Profile)
+			s.log.Warn(reasonProfile, "bytes", used, "limit", limit)
+			s.note("profile_full", map[string]any{"bytes": used, "limit": limit})
+			s.life.end(StatusFailed, reasonProfile)
+			return
+		}
+		seconds := float64(limit-used) / profileGrowth
+		next.Reset(min(max(time.Duration(seconds*float64(time.Second)), profileSoon), profileLate))
+	}
+}
