@@ -66,6 +66,15 @@ func TestLaunchConfines(t *testing.T) {
 	if !strings.Contains(string(environ), "TMPDIR="+os.TempDir()+"/") {
 		t.Error("Chromium has no folder of its own for temporary files")
 	}
+	for _, name := range []string{"profile", "home", "files", "downloads"} {
+		info, err := os.Stat(filepath.Join(p.Dir(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode().Perm(); mode != 0o700 {
+			t.Errorf("other users may open %s: %s", name, mode)
+		}
+	}
 	renderers := 0
 	for pid, command := range browsertest.Group(t, p.PID()) {
 		if !strings.Contains(command, "--type=renderer") {
