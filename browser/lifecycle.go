@@ -68,6 +68,17 @@ func (f *Frame) WaitForLifecycle(ctx context.Context, l Lifecycle) error {
 	})
 }
 
+// WaitForDocument waits until the page shows another document than about:blank,
+// with which a new page begins, and that document has reached l.
+func (p *Page) WaitForDocument(ctx context.Context, l Lifecycle) error {
+	return p.browser.await(ctx, func() (bool, error) {
+		if err := p.main.goneLocked(); err != nil {
+			return false, err
+		}
+		return p.main.url != "about:blank" && p.main.lifecycle&l == l, nil
+	})
+}
+
 // setLifecycleLocked replaces the set. A stage that a document reaches again,
 // after document.open, was removed in between.
 func (f *Frame) setLifecycleLocked(l Lifecycle) {

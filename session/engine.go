@@ -17,7 +17,7 @@ import (
 
 const (
 	startTimeout     = 30 * time.Second // from Chromium's start to its first page
-	firstPageTimeout = 5 * time.Second  // how long create waits for the first document to begin
+	firstPageTimeout = 5 * time.Second  // how long create waits for the first document, and a recovery for the shown one
 )
 
 // engine is one Chromium process of a session, with everything that is attached
@@ -203,6 +203,7 @@ func (s *Session) stopEngine(eng *engine) {
 func (s *Session) goLive(eng *engine, again bool) {
 	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
 	defer cancel()
+	former, _, _ := s.stage.active()
 	s.stage.enter(eng)
 	s.mu.Lock()
 	s.userAgent = eng.model.UserAgent()
@@ -234,6 +235,9 @@ func (s *Session) goLive(eng *engine, again bool) {
 	if !again && s.opts.URL != "" {
 		s.openFirst(ctx, eng)
 	}
+	if again && former.URL != "" && former.URL != "about:blank" {
+		s.awaitShown(ctx)
+	}
 	s.life.enter(StatusLive)
 	s.archive()
 	if again {
@@ -258,6 +262,20 @@ func (s *Session) reopen(ctx context.Context, eng *engine) error {
 		if err := eng.model.Do(ctx, func() {}); err != nil {
 			return err
 		}
+	}
+}
+
+// awaitShown waits for the document of the shown tab after a crash. Viewers are
+// told of the recovery only then, because a click on an empty page would be lost.
+func (s *Session) awaitShown(ctx context.Context) {
+	_, page, ok := s.stage.active()
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, firstPageTimeout)
+	defer cancel()
+	if err := page.WaitForDocument(ctx, browser.LifecycleDOMContentLoaded); err != nil {
+		s.log.Info("shown page after a crash", "error", err)
 	}
 }
 

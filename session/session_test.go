@@ -2,11 +2,14 @@ package session
 
 import (
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -72,6 +75,32 @@ func TestCrashAndRecover(t *testing.T) {
 	browsertest.Until(t, "a picture after the crash", func() bool { return v.picture("picture").Seq > last.Seq })
 	if info := s.Info(); info.Status != StatusLive {
 		t.Errorf("status %s", info.Status)
+	}
+}
+
+// TestRecoveryShowsThePage checks that viewers are told of the recovery only when
+// the shown page is there again. Until then, what they click would be lost.
+func TestRecoveryShowsThePage(t *testing.T) {
+	recovered, loads := make(chan struct{}), atomic.Int32{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if loads.Add(1) > 1 { // a slow server
+			select {
+			case <-recovered:
+			case <-time.After(time.Second):
+			}
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<title>slow</title>")
+	}))
+	t.Cleanup(srv.Close)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: srv.URL + "/slow"})
+	v := join(t, s, RoleView)
+	await(v, "the page", func(m TabsMessage) bool { return len(m.Tabs) == 1 && m.Tabs[0].Title == "slow" })
+	kill(t, s.pid(t))
+	await(v, "recovered", func(m StateMessage) bool { return m.Type == "recovered" })
+	close(recovered)
+	if _, page, ok := s.stage.active(); !ok || page.URL() != srv.URL+"/slow" {
+		t.Error("recovered, but the page is not there")
 	}
 }
 
