@@ -49,6 +49,10 @@ func TestMeasure(t *testing.T) {
 	if err != nil || len(rows) != 3 || rows[2].what != "figure" || rows[1].failed == nil || rows[1].failed.Error() != "not done within 10ms" {
 		t.Errorf("%+v, %v", rows, err)
 	}
+	rows, err = measure(t.Context(), &env{soak: 10 * time.Millisecond}, []bench{{name: "asked", asked: true, run: one.run}, hangs}, time.Millisecond)
+	if err != nil || len(rows) != 2 || rows[1].failed == nil || rows[1].failed.Error() != "not done within 1ms" {
+		t.Errorf("after a group with a longer limit: %+v, %v", rows, err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	stopped := bench{name: "stopped", run: func(ctx context.Context, e *env) ([]row, error) { cancel(); return hangs.run(ctx, e) }}
 	rows, err = measure(ctx, &env{}, []bench{one, stopped, one}, time.Hour)

@@ -115,10 +115,11 @@ func measure(ctx context.Context, e *env, groups []bench, limit time.Duration) (
 	for i, b := range groups {
 		fmt.Fprintf(os.Stderr, "measuring %s (%d of %d)\n", b.name, i+1, len(groups))
 		began := time.Now()
+		own := limit
 		if b.asked {
-			limit += e.soak
+			own += e.soak
 		}
-		limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))
+		limited, cancel := context.WithTimeoutCause(ctx, own, fmt.Errorf("not done within %v", own))
 		measured, err := b.run(limited, e)
 		if err != nil {
 			err = cmp.Or(context.Cause(limited), err)
