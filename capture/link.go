@@ -204,8 +204,8 @@ func (l *link) taskLocked(f func()) {
 	}
 }
 
-// sendTo sends a command without waiting for its reply. If it fails, the target
-// is gone, which an event reports.
+// sendTo sends a command without waiting for its reply. It logs a failure, unless
+// the target or the connection is gone, which the link learns by other means.
 func (l *link) sendTo(s *cdp.Session, method string, params any) {
 	if err := s.Send(method, params); err != nil && !errors.Is(err, cdp.ErrDetached) && !errors.Is(err, cdp.ErrClosed) {
 		l.m.log.Debug("capture command", "method", method, "error", err)

@@ -152,7 +152,7 @@ func (w *watched) requestExtra(ev cdp.Event) {
 		RequestID string     `json:"requestId"`
 		Headers   cdpHeaders `json:"headers"`
 	}
-	// Headers that arrive after their request was written are useless.
+	// Once the request's event is written, headers come too late for it.
 	if !w.m.active.Network || w.requestOf(ev) != nil || decode(ev.Params, &p) != nil {
 		return
 	}

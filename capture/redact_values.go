@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// minBase64Core is the shortest base64 text that is searched for. It contains
-// only those characters of a secret that do not depend on its neighbours.
+// minBase64Core is the length of the shortest base64 form of a secret that is
+// searched for. For the forms inside a longer encoded text, see base64Core.
 const minBase64Core = 6
 
 // secret is a registered value in the forms that are searched for.

@@ -29,7 +29,7 @@ type lcpData struct {
 	Time    int64   `json:"time"` // Unix ms
 	Size    float64 `json:"size"` // number of painted pixels
 	Element string  `json:"element,omitempty"`
-	URL     string  `json:"url,omitempty"` // URL of the image, if it is one
+	URL     string  `json:"url,omitempty"` // URL of the image, if the element is one
 }
 
 // maxBufferedShifts is how many of a document's layout shifts Chromium keeps for
