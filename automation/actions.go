@@ -24,7 +24,8 @@ var actionTargetOperations = table{
 	"scrollIntoViewIfNeeded": op(true, opScrollIntoView),
 }
 
-// pageAction runs an operation for which the page needs no further help.
+// pageAction runs an operation that the page side carries out alone, without input
+// through Chromium.
 func (c *Client) pageAction(ctx context.Context, t *target, method string, params callParams) (any, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()

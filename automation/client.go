@@ -287,8 +287,8 @@ func (c *Client) Close() {
 	a.grants.forget(c)
 }
 
-// idOf returns the client's name for an object of the model, and makes one if
-// necessary.
+// idOf returns the client's name for an object of the browser model. An object
+// without a name gets one.
 func (c *Client) idOf(kind string, object any) string { return c.handles.idOf(kind, object) }
 
 // forget drops an object's name. Operations with the name fail from then on.

@@ -61,7 +61,8 @@ func (n *clientNetwork) takeRoutes(of any) *routes {
 	return r
 }
 
-// requests returns the client's own requests. The first call creates them.
+// requests returns what the client needs for requests of its own. The first call
+// creates it with create.
 func (n *clientNetwork) requests(create func() *requests) (*requests, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

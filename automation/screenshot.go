@@ -289,7 +289,7 @@ func (q *preparation) page(p *progress, pg *browser.Page, o *shotParams) (m metr
 // mask covers the elements of a target with a colour.
 func (q *preparation) mask(p *progress, t *target, color string) error {
 	pl, err := q.client.resolve(p, t, browser.WorldUtility)
-	if err != nil || pl == nil { // a frame that leads to the element does not exist
+	if err != nil || pl == nil { // pl is nil if a frame that leads to the element does not exist
 		return err
 	}
 	q.layers = append(q.layers, pl.layer)

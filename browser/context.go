@@ -72,7 +72,8 @@ type Context struct {
 // ID returns Chromium's id of the context.
 func (c *Context) ID() string { return string(c.id) }
 
-// TargetContext returns the id for typed commands.
+// TargetContext returns the same id as ID, with the type that cdproto's parameters
+// have.
 func (c *Context) TargetContext() proto.BrowserContextID { return c.id }
 
 // Browser returns the context's browser.
