@@ -10,7 +10,7 @@ import (
 
 // Defaults for passing control between people.
 const (
-	// DefaultAskTimeout is how long a person in control has to refuse when
+	// DefaultAskTimeout is how much time a person in control gets to refuse when
 	// somebody else asks for it.
 	DefaultAskTimeout = 5 * time.Second
 	// DefaultGrace is how long a person keeps control after their connection

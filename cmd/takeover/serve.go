@@ -68,7 +68,7 @@ type serveCommand struct {
 	RedactKeys     []string `help:"Further names of headers, parameters and fields whose values are secret." placeholder:"NAME" env:"TAKEOVER_REDACT_KEYS"`
 	RedactPatterns []string `help:"Regular expressions that match further secrets. If one has a group, only its first group is secret. Repeat the flag for several; the variable has one per line." placeholder:"REGEXP" sep:"none" env:"TAKEOVER_REDACT_PATTERNS"`
 
-	AskTimeout time.Duration `help:"How long a person in control has to refuse when another person asks for it." default:"5s" env:"TAKEOVER_ASK_TIMEOUT"`
+	AskTimeout time.Duration `help:"When another person asks for control, the person in control can refuse within this time." default:"5s" env:"TAKEOVER_ASK_TIMEOUT"`
 	LeaseGrace time.Duration `help:"How long a person keeps control after their connection breaks." default:"30s" env:"TAKEOVER_LEASE_GRACE"`
 
 	TrustedProxies []string      `help:"Addresses or networks of reverse proxies, such as 10.0.0.0/8, whose Forwarded headers are trusted." placeholder:"CIDR" env:"TAKEOVER_TRUSTED_PROXIES"`
