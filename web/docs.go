@@ -53,11 +53,23 @@ func docsSection(r route) int {
 func (r route) whoMay() string {
 	switch r.access {
 	case public:
-		return "everybody"
+		return "open to everybody"
 	case guests:
-		return "a key; a link with role " + string(r.role) + " or more"
+		return "needs a key, or a link with role " + rolesFrom(r.role)
 	default:
-		return "a key"
+		return "needs a key"
+	}
+}
+
+// rolesFrom lists a role and the roles that include it.
+func rolesFrom(least session.Role) string {
+	switch least {
+	case session.RoleView:
+		return "view, takeover or control"
+	case session.RoleTakeover:
+		return "takeover or control"
+	default:
+		return string(least)
 	}
 }
 
@@ -198,7 +210,7 @@ func clientDocs() (list []views.DocsMessage) {
 	for _, kind := range slices.Sorted(maps.Keys(viewerMessages)) {
 		m := viewerMessages[kind]
 		list = append(list, views.DocsMessage{
-			ID: "from-client-" + kind, Type: kind, Fields: shapeOf(reflect.TypeOf(m.message)), Does: m.does, Who: "role " + string(m.role) + " or more",
+			ID: "from-client-" + kind, Type: kind, Fields: shapeOf(reflect.TypeOf(m.message)), Does: m.does, Who: "needs role " + rolesFrom(m.role),
 		})
 	}
 	return list

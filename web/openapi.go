@@ -20,7 +20,7 @@ type object = map[string]any
 // queryParams describes the query parameters of routes.
 var queryParams = map[string]object{
 	"limit":    {"description": "Length of a page of the list.", "schema": object{"type": "integer", "minimum": 1, "maximum": listMax, "default": listDefault}},
-	"cursor":   {"description": "The next of the page before.", "schema": object{"type": "string"}},
+	"cursor":   {"description": "The value of next from the previous page of the list.", "schema": object{"type": "string"}},
 	"status":   {"description": "Only sessions with this status.", "schema": object{"type": "string", "enum": statuses}},
 	"state":    {"description": "Only takeovers in this state.", "schema": object{"type": "string", "enum": takeoverStates}},
 	"dead":     {"description": "Only deliveries that failed for good, or only others.", "schema": object{"type": "boolean"}},
@@ -35,10 +35,10 @@ var queryParams = map[string]object{
 	"timeout":  {"description": "How long to wait, in milliseconds.", "schema": object{"type": "integer", "minimum": 0}},
 	"replay":   {"description": "all begins with the oldest event that is kept.", "schema": object{"type": "string", "enum": []string{"all"}}},
 	"session":  {"description": "The session; may be left out while just one is live.", "schema": object{"type": "string"}},
-	"resume":   {"description": "The resume word of an earlier view's hello: goes on with its control.", "schema": object{"type": "string"}},
-	"name":     {"description": "The file's name, when the form does not say it.", "schema": object{"type": "string"}},
-	"add":      {"description": "Never take the place of a file: one of other content gets a number behind its name.", "schema": object{"type": "boolean", "default": false}},
-	"next":     {"description": "The path to go to afterwards.", "schema": object{"type": "string"}},
+	"resume":   {"description": "The secret resume from the hello message of an earlier connection. If that connection broke while it was in control, the new one keeps its viewer id and its control, for as long as the server waits (--lease-grace).", "schema": object{"type": "string"}},
+	"name":     {"description": "The file's name. In a form, a field called name or the name in the file's part can give it instead.", "schema": object{"type": "string"}},
+	"add":      {"description": "Whether to keep a file of the same name. If the content differs, the new file gets a number in its name.", "schema": object{"type": "boolean", "default": false}},
+	"next":     {"description": "The path on this server to open after the sign-in.", "schema": object{"type": "string"}},
 	"code":     {"description": "The code of a sign-in link, for one use.", "schema": object{"type": "string"}},
 }
 
@@ -148,7 +148,7 @@ func (g *specGenerator) answer(a answer) object {
 	case a.list != "":
 		schema = object{"type": "object", "properties": object{
 			a.list: object{"type": "array", "items": g.schema(reflect.TypeOf(a.body))},
-			"next": object{"type": []string{"string", "integer", "null"}, "description": "The cursor (for events, the since) of the page after; null at the end."},
+			"next": object{"type": []string{"string", "integer", "null"}, "description": "The cursor (for events: the since) for the next page of the list; null at the end."},
 		}}
 	case a.body != nil:
 		schema = g.schema(reflect.TypeOf(a.body))

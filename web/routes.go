@@ -72,7 +72,7 @@ func (s *Server) routes() []route {
 		{method: post, path: "/v1/sessions", name: "createSession", does: "Start a session.", slow: true, handler: s.createSession, body: createRequest{}, answers: answer{status: 201, body: sessionView{}}},
 		{method: post, path: "/sessions", name: "createSessionAlias", does: "The same as POST /v1/sessions.", slow: true, handler: s.createSession, body: createRequest{}, answers: answer{status: 201, body: sessionView{}}},
 		{method: get, path: "/v1/sessions", name: "listSessions", does: "Sessions, newest first; ?status= returns only those with this status.", query: []string{"limit", "cursor", "status"}, handler: s.listSessions, answers: answer{body: sessionView{}, list: "sessions"}},
-		{method: get, path: "/v1/sessions/stream", name: "streamSessions", does: "Which takeovers wait for a person, and how many sessions are live: now, and after every change.", kind: stream, handler: s.streamChanges, answers: answer{mime: mimeSSE}},
+		{method: get, path: "/v1/sessions/stream", name: "streamSessions", does: "Streams which takeovers wait for a person and how many sessions are live: at first the present state, then the new state after changes.", kind: stream, handler: s.streamChanges, answers: answer{mime: mimeSSE}},
 		{method: post, path: "/v1/sessions/release", name: "releaseAll", does: "Release every live session.", slow: true, handler: s.releaseAll, body: struct{}{}, answers: answer{body: releaseAllView{}}},
 		{method: get, path: one, name: "getSession", does: "One session, also after it ended.", access: guests, role: view, handler: s.getSession, answers: answer{body: sessionView{}}},
 		{method: patch, path: one, name: "changeSession", does: "Extend the timeout, change the metadata.", handler: s.changeSession, body: changeRequest{}, answers: answer{body: sessionView{}}},
@@ -84,7 +84,7 @@ func (s *Server) routes() []route {
 		{method: get, path: one + "/view", name: "view", does: "The viewer's socket, subprotocol takeover.v1.", access: guests, role: view, kind: socket, query: []string{"resume"}, handler: s.view, answers: answer{status: 101, mime: "application/octet-stream"}},
 
 		{method: get, path: one + "/files", name: "listFiles", does: "The session's files, oldest first: downloads, uploads, what scripts wrote. With a share link, only downloads and people's uploads.", access: guests, role: help, query: []string{"limit", "cursor"}, handler: s.listFiles, answers: answer{body: files.File{}, list: "files"}},
-		{method: post, path: one + "/files", name: "uploadFile", does: "Upload a file, as a multipart form, or as the raw body with ?name=. With ?add=true, an existing file is kept. Share links never replace files.", access: guests, role: help, slow: true, query: []string{"name", "add"}, handler: s.uploadFile, body: uploadForm{}, answers: answer{status: 201, body: files.File{}}},
+		{method: post, path: one + "/files", name: "uploadFile", does: "Upload a file, as a multipart form, or as the raw body with ?name=. With ?add=true, a file of the same name is not replaced: if the content differs, the new file gets a number in its name. Share links never replace files.", access: guests, role: help, slow: true, query: []string{"name", "add"}, handler: s.uploadFile, body: uploadForm{}, answers: answer{status: 201, body: files.File{}}},
 		{method: get, path: one + "/files/:name", name: "getFile", does: "A file's content. With a share link, only downloads and people's uploads.", access: guests, role: help, slow: true, handler: s.getFile, answers: answer{mime: "application/octet-stream"}},
 		{method: del, path: one + "/files/:name", name: "deleteFile", does: "Remove a file.", handler: s.deleteFile, answers: answer{status: 204}},
 
@@ -132,7 +132,7 @@ func (s *Server) routes() []route {
 		{method: get, path: one + "/events/stream", name: "streamEvents", does: "Events as they come.", kind: stream, query: []string{"replay", "since", "type", "category"}, handler: s.streamEvents, answers: answer{mime: mimeSSE}},
 		{method: get, path: one + "/events/wait", name: "waitEvent", does: "The first matching event, or 408.", slow: true, query: []string{"type", "category", "since", "timeout"}, handler: s.waitEvent, answers: answer{body: capture.Event{}}},
 		{method: get, path: one + "/events", name: "listEvents", does: "Events with seq > ?since=.", query: []string{"since", "limit", "type", "category"}, handler: s.listEvents, answers: answer{body: capture.Event{}, list: "events"}},
-		{method: get, path: one + "/events.har", name: "downloadHAR", does: "The captured requests as a HAR 1.2 file, those sent between ?from= and ?to=.", slow: true, query: []string{"from", "to"}, handler: s.eventsHAR, answers: answer{body: map[string]any{}}},
+		{method: get, path: one + "/events.har", name: "downloadHAR", does: "The captured requests that were sent between ?from= and ?to=, as a HAR 1.2 file.", slow: true, query: []string{"from", "to"}, handler: s.eventsHAR, answers: answer{body: map[string]any{}}},
 		{method: get, path: one + "/events.jsonl", name: "downloadEvents", does: "The captured events between ?from= and ?to=, one per line.", slow: true, query: []string{"from", "to"}, handler: s.eventsJSONL, answers: answer{mime: mimeJSONLines}},
 		{method: post, path: one + "/events", name: "addEvent", does: "Add an event of the caller's own.", handler: s.addEvent, body: customEvent{}, answers: answer{status: 201, body: capture.Event{}}},
 		{method: post, path: "/events/start", name: "startEventsBare", does: "Same as the session's route, with ?session=.", query: []string{"session"}, handler: s.startEvents, body: capture.Config{}, answers: answer{body: capture.Started{}}},
@@ -147,7 +147,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/openapi.json", name: "openapi", does: "This description.", handler: s.openapi, answers: answer{body: map[string]any{}}},
 		{method: get, path: "/docs", name: "docs", does: "This description as a page.", handler: s.docs, answers: answer{mime: mimeHTML}},
 
-		{method: get, path: "/", name: "pageSessions", does: "Page: sessions and the inbox.", handler: s.pageSessions, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/", name: "pageSessions", does: "Page: sessions, and the takeovers that need a person.", handler: s.pageSessions, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/scripts", name: "pageScripts", does: "Page: saved scripts.", handler: s.pageScripts, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/sessions/:id", name: "pageSession", does: "Page: one session.", framed: true, access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/takeover/:id", name: "pageTakeover", does: "Page: one takeover, for the person who was asked.", framed: true, access: guests, role: help, byTakeover: true, handler: s.pageTakeover, answers: answer{mime: mimeHTML}},

@@ -41,7 +41,7 @@ const (
 	// DefaultCreateRate is how many sessions a caller may create per minute, with
 	// or without a run.
 	DefaultCreateRate = 120
-	// DefaultCreateBurst is how many of them a caller may create at once.
+	// DefaultCreateBurst is how many sessions a caller may create at once.
 	DefaultCreateBurst = 60
 	// DefaultSignInRate is how many wrong keys a caller may try per minute.
 	DefaultSignInRate = 10

@@ -18,7 +18,7 @@ func (s *Server) pageSettings(c echo.Context) error {
 		{Name: "Maximum sessions", Value: strconv.Itoa(s.manager.MaxSessions())},
 		{Name: "Default session length", Value: lengthWords(life)},
 		{Name: "Default takeover timeout", Value: lengthWords(takeover)},
-		{Name: "New sessions per caller", Value: strconv.Itoa(s.cfg.CreateRate) + " per minute"},
+		{Name: "Limit of new sessions per caller", Value: strconv.Itoa(s.cfg.CreateRate) + " per minute"},
 		{Name: "Version", Value: s.cfg.Version},
 		{Name: "API version", Value: "v1"},
 	}}

@@ -55,8 +55,8 @@ func endedSearch(s SessionInfo) string {
 	return searched(s.name(), s.URL, s.ID, s.outcome(), s.endWords())
 }
 
-// cardStates and endedStates return the states of an entry for the filter by
-// status.
+// cardStates and endedStates return the states, as in Filter.State, of a live and
+// of an ended session.
 func cardStates(waits bool) string {
 	if waits {
 		return "live waiting"
