@@ -213,13 +213,25 @@ func NotFound(p Page) ProblemPage {
 }
 
 // SessionEnded returns the page that a guest gets for a session that has ended;
-// reason may be empty.
+// reason may be empty. The page has no button, because a guest cannot open another
+// page.
 func SessionEnded(p Page, reason string) ProblemPage {
-	detail := "Its browser is closed. If you need to continue, ask the person who sent you the link."
-	if reason != "" {
-		detail = "Reason: " + reason + ". " + detail
+	why := "Its browser is closed."
+	switch reason {
+	case "":
+	case "timeout":
+		why = "The session reached its time limit, and its browser is closed."
+	case "idle timeout":
+		why = "Nobody used it for a while, so its browser is closed."
+	case "released":
+		why = "Someone ended it, and its browser is closed."
+	default:
+		why += " Reason: " + reason + "."
 	}
-	return ProblemPage{Page: p, Status: 410, Title: "This session has ended", Detail: detail, ActionURL: "/", ActionText: "All sessions"}
+	return ProblemPage{
+		Page: p, Status: 410, Title: "This session has ended",
+		Detail: why + " If you need to continue, ask the person who sent you the link for a new one.",
+	}
 }
 
 // LinkExpired returns the page for a share link that no longer opens anything.

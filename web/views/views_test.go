@@ -136,8 +136,25 @@ func TestSessionLife(t *testing.T) {
 		if !strings.Contains(html, " selected>"+want+"</option>") {
 			t.Errorf("a server whose sessions live %v does not offer %s first", life, want)
 		}
-		if !strings.Contains(html, "Takeover requests wait 90 seconds by default.") {
-			t.Error("the page does not say how long a takeover waits")
+		if !strings.Contains(html, "A takeover request expires after 90 seconds unless it sets another time.") {
+			t.Error("the page does not say when a takeover expires")
+		}
+	}
+}
+
+// TestSessionEnded checks that a guest reads why a session ended in words for
+// people, and gets no way to pages that guests cannot open.
+func TestSessionEnded(t *testing.T) {
+	for reason, want := range map[string]string{
+		"":               "<p class=\"hint\">Its browser is closed. If you",
+		"released":       "Someone ended it, and its browser is closed. If you",
+		"timeout":        "The session reached its time limit, and its browser is closed. If you",
+		"idle timeout":   "Nobody used it for a while, so its browser is closed. If you",
+		"server stopped": "Its browser is closed. Reason: server stopped. If you",
+	} {
+		html := render(t, Problem(SessionEnded(Page{Asset: built}, reason)))
+		if !strings.Contains(html, want) || strings.Contains(html, "All sessions") {
+			t.Errorf("%q: the page does not say %q, or leads to all sessions", reason, want)
 		}
 	}
 }
