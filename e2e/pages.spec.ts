@@ -253,6 +253,13 @@ test('a second viewer sees who is in control and cannot act', async ({ page, bro
   await expect(guest.getByRole('button', { name: 'End' })).toHaveCount(0);
   await accessible(guest, 'guest');
 
+  const takeovers = `/v1/sessions/${session}/takeovers`;
+  const asked = await (await request.post(takeovers, { headers: auth(), data: { reason: 'Enter the code' } })).json();
+  await expect(page.locator('#banner-lead')).toHaveText('Waiting for you:');
+  await expect(guest.locator('#banner-lead'), 'a guest who may only watch is not asked').toHaveText('Waiting for a person:');
+  await request.post(`${takeovers}/${asked.id}/cancel`, { headers: auth(), data: {} });
+  await expect(page.locator('#banner')).toBeHidden();
+
   await page.getByRole('button', { name: 'Take control' }).click();
   await expect(guest.locator('#control-words')).toHaveText('Another person is in control');
   await new Remote(guest).click({ x: 300, y: 300 });
