@@ -118,7 +118,7 @@ test('a person helps on a phone', async ({ page, browser, request }) => {
   expect(whole).toBeLessThan(390);
   await theirs.getByRole('button', { name: 'Zoom in' }).click();
   expect(await width()).toBeGreaterThan(1_000);
-  await theirs.getByRole('button', { name: 'Show all' }).click();
+  await theirs.getByRole('button', { name: 'Zoom out' }).click();
   expect(await width()).toBe(whole);
 
   const fingers = await Fingers.on(theirs);

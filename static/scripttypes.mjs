@@ -46,7 +46,7 @@ function parseTable(text) {
     const row = /^\| (event )?`([$\w]+)` \| ✓ \|$/.exec(line);
     if (row) (row[1] ? members.events : members.names).add(row[2]);
   }
-  if (!table.get('Page')?.names.has('goto')) throw new Error('docs/api-table.md no longer says what Page has; see scripting/apitable_test.go');
+  if (!table.get('Page')?.names.has('goto')) throw new Error('docs/api-table.md no longer says what Page has; see scripting/worker/apitable_test.go');
   return table;
 }
 

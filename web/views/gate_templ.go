@@ -98,7 +98,7 @@ func Login(p LoginPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p class=\"hint\">Use this server’s API key. It is the value of <code>TAKEOVER_API_KEY</code> or, if that is not set, it is in the file <code>api-key</code> in the data directory.</p><input type=\"hidden\" name=\"next\" value=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p class=\"hint\">Use an API key of this server: one of those in <code>TAKEOVER_API_KEY</code> or, if that is not set, the one in the file <code>api-key</code> in the data directory.</p><input type=\"hidden\" name=\"next\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -543,7 +543,7 @@ func account(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "</button><div id=\"account-menu\" class=\"menu\" hidden><p class=\"menu-note\">You are signed in with an API key. Programs that use this key can do everything that you can do here.</p><a class=\"menu-item\" href=\"/docs\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "</button><div id=\"account-menu\" class=\"menu\" hidden><p class=\"menu-note\">You are signed in with the rights of an API key. Programs that use the key can do everything that you can do here.</p><a class=\"menu-item\" href=\"/docs\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -750,7 +750,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<span>Add files</span></button> <input type=\"file\" id=\"files-picker\" multiple tabindex=\"-1\" aria-label=\"Files of this device\" hidden></div><div id=\"files-list\"></div></div></section><div id=\"split\" class=\"split\" role=\"separator\" aria-label=\"Height of the events panel\" aria-orientation=\"horizontal\" tabindex=\"0\"></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<span>Add files</span></button> <input type=\"file\" id=\"files-picker\" multiple tabindex=\"-1\" aria-label=\"Files on this device\" hidden></div><div id=\"files-list\"></div></div></section><div id=\"split\" class=\"split\" role=\"separator\" aria-label=\"Height of the events panel\" aria-orientation=\"horizontal\" tabindex=\"0\"></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

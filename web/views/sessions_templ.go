@@ -1384,9 +1384,9 @@ func newOptions(p SessionsPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var72 string
-		templ_7745c5c3_Var72, templ_7745c5c3_Err = templ.JoinStringErrs("Takeover requests wait " + inWords(p.TakeoverTimeout) + " by default.")
+		templ_7745c5c3_Var72, templ_7745c5c3_Err = templ.JoinStringErrs("A takeover request expires after " + inWords(p.TakeoverTimeout) + " unless it sets another time.")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/sessions.templ`, Line: 243, Col: 92}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/sessions.templ`, Line: 243, Col: 119}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var72))
 		if templ_7745c5c3_Err != nil {

@@ -134,7 +134,7 @@ func Settings(p SettingsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</section><section class=\"settings\" aria-labelledby=\"key-title\"><h2 id=\"key-title\">Programs</h2><p>Programs use the API key that you signed in with. It is the value of <code>TAKEOVER_API_KEY</code> or, if that is not set, it is in the file <code>api-key</code> in the server’s data directory. It is never shown here.</p><p><a class=\"button\" href=\"/docs\">API and examples</a></p></section></main>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</section><section class=\"settings\" aria-labelledby=\"key-title\"><h2 id=\"key-title\">Programs</h2><p>Programs use an API key of this server: one of those in <code>TAKEOVER_API_KEY</code> or, if that is not set, the one in the file <code>api-key</code> in the server’s data directory. Keys are never shown here.</p><p><a class=\"button\" href=\"/docs\">API and examples</a></p></section></main>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

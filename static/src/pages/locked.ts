@@ -24,7 +24,9 @@ async function redeem(): Promise<void> {
     show(byId('locked-retry'), true);
     return;
   }
-  if (framed && !(await keptCookie())) return over('Your browser blocks cookies in embedded pages. Open the link in its own window, or serve both pages over HTTPS.');
+  if (framed && !(await keptCookie())) {
+    return over('Your browser blocks cookies in embedded pages. Open the link in its own window. (For the owner of the page around this one: a frame needs a Takeover server with HTTPS.)', 'This page cannot be shown here');
+  }
   enter();
 }
 
@@ -49,9 +51,9 @@ function refused(why: string): void {
   over(why);
 }
 
-function over(why: string): void {
+function over(why: string, title = 'This link no longer works'): void {
   new Embedding().send({ type: 'ended', reason: why });
-  setText(byId('locked-title'), 'This link no longer works');
+  setText(byId('locked-title'), title);
   setText(byId('locked-text'), why);
   show(byId('locked-sign-in'), true);
 }

@@ -10,7 +10,7 @@ import { tellOfCalls } from '../ui/watching.js';
 /** How long (ms) a session lives that is started to open a script. */
 const SESSION_TIMEOUT = 30 * 60_000;
 
-/** The row of the open dialog. */
+/** The row that the open dialog is about. */
 let chosen: HTMLElement | null = null;
 
 /** Fetches the list as the server renders it, and applies the differences. */

@@ -31,7 +31,7 @@ function notifications(): void {
     box.checked = mayNotify();
     const refused = 'Notification' in window && Notification.permission === 'denied';
     box.disabled = refused || !('Notification' in window);
-    setText(state, refused ? 'Your browser blocks notifications from this site. Allow them in its site settings.' : box.disabled ? 'This browser does not support notifications here.' : usual);
+    setText(state, refused ? 'Your browser blocks notifications from this site. Allow them in its site settings.' : box.disabled ? 'This browser cannot show notifications for this address. Most browsers need HTTPS for them.' : usual);
   };
   box.addEventListener('change', () => {
     if (!box.checked) {

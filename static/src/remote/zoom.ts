@@ -38,7 +38,7 @@ export class Zoom {
     const closer = this.screen.fitted;
     for (const button of this.#buttons) {
       show(button, this.screen.small || !closer);
-      setText(button.querySelector('span'), closer ? 'Zoom in' : 'Show all');
+      setText(button.querySelector('span'), closer ? 'Zoom in' : 'Zoom out');
       button.querySelector('use')?.setAttribute('href', closer ? '#i-zoom-in' : '#i-zoom-out');
     }
   }

@@ -42,7 +42,7 @@ export class FilesPanel {
     const count = byId('files-count');
     show(count, files.length > 0);
     setText(count, String(files.length));
-    const empty = h('p', { class: 'runs-empty', text: 'No files yet. Files that pages download, scripts write or people add appear here until the session ends.' });
+    const empty = h('p', { class: 'runs-empty', text: 'No files yet. What pages download, scripts write and people add is listed here until the session ends.' });
     this.#list.replaceChildren(...(files.length ? files.reverse().map((file) => this.#row(file)) : [empty]));
   }
 

@@ -101,7 +101,7 @@ export class Sharing {
     if (links.some(({ id, state }) => state !== 'open' && this.#made.get(id) === offered)) show(byId('share-result'), false);
     links.sort((a, b) => Number(over(a)) - Number(over(b)) || b.createdAt.localeCompare(a.createdAt));
     const fresh = h('ul', { id: 'share-links', class: 'share-links' }, ...links.map((link) => this.#row(link)));
-    if (links.length === 0) fresh.append(h('li', { class: 'meta', text: 'No links yet. Links that you create are listed here, and how often they were used.' }));
+    if (links.length === 0) fresh.append(h('li', { class: 'meta', text: 'No links yet. Links that you create are listed here, with the number of times they were used.' }));
     morph(this.#list, fresh);
     tick(this.#list);
   }
@@ -144,7 +144,7 @@ export class Sharing {
   }
 }
 
-/** Returns whether a link no longer works. */
+/** Returns whether a link no longer works for anybody. A used-up link still works for its visitors. */
 function over({ state }: Link): boolean {
   return state !== 'open' && state !== 'used up';
 }

@@ -56,13 +56,13 @@ export class Widgets {
     const list = message.kind === 'select' || message.kind === 'datalist';
     this.#body = list ? new OptionList(message, answers) : new FieldPanel(message, answers);
     this.#panel.replaceChildren(this.#body.element);
-    this.#panel.setAttribute('aria-label', this.#suggests ? 'Suggestions for the remote page' : 'Choose for the remote page');
+    this.#panel.setAttribute('aria-label', this.#suggests ? 'Suggestions for the remote page' : 'Choose a value for the field in the remote page');
     if (!this.#panel.matches(':popover-open')) this.#panel.showPopover();
     this.#place();
     if (!this.#suggests) this.#body.focus();
   }
 
-  /** Positions the list below the field, or above it if there is more room. */
+  /** Positions the list below the field, or above it if it does not fit below and there is more room above. */
   #place(): void {
     const rect = this.#open?.rect;
     if (!rect) return;

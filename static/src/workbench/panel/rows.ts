@@ -53,7 +53,7 @@ export interface Row {
   standing: Standing;
   took: string;
   level: 'plain' | 'warn' | 'wrong';
-  /** Caused by a person, and not by a script. */
+  /** A person got control, or the event is about a takeover. The panel marks such lines. */
   person: boolean;
   /** When a request began and ended, and its burst. */
   span?: Span;
