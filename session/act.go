@@ -46,6 +46,7 @@ func (v *Viewer) Mouse(m Mouse, epoch uint64) error {
 			v.session.pressed(at)
 		case "up":
 			v.session.pressed(at)
+			at.eng.asker.press(at.page)
 		}
 		return at.input.Mouse(m)
 	})
@@ -76,8 +77,11 @@ func (v *Viewer) Compose(c Compose, epoch uint64) error {
 // Touch sends a touch event; see Mouse.
 func (v *Viewer) Touch(t Touch, epoch uint64) error {
 	return v.dispatch(epoch, t.Validate, func(at aim) error {
-		if t.Event == "start" {
+		switch t.Event {
+		case "start":
 			v.session.secrets.Elsewhere()
+		case "end":
+			at.eng.asker.press(at.page)
 		}
 		v.session.pressed(at)
 		return at.input.Touch(t)

@@ -12,7 +12,7 @@ import (
 
 const (
 	askTimeout = time.Second            // how long a page may take to say which field has the focus
-	askAgain   = 500 * time.Millisecond // after a secret field was found, until it has lost the focus
+	askAgain   = 500 * time.Millisecond // until the next question about a page where a person acted
 	maxAsked   = 256                    // keys that wait for the answer
 )
 
@@ -101,39 +101,45 @@ func (a *asker) take() []question {
 	return taken
 }
 
-// run answers the questions in their order.
+// run answers the questions in their order. It asks about the last page once more
+// a moment later, because the page may still have been handling the press, and
+// then for as long as a secret field has the focus there.
 func (a *asker) run() {
-	var secret *browser.Page // the page whose secret field had the focus
+	var last *browser.Page
 	for {
 		var again <-chan time.Time
-		if secret != nil {
+		if last != nil {
 			again = time.After(askAgain)
 		}
 		select {
 		case <-a.ctx.Done():
 			return
 		case <-again:
-			a.ask(secret)
+			a.ask(last)
+			if a.desk.Secret(last) == "" || !a.session.control.Holder().IsPerson() {
+				last = nil
+			}
 		case <-a.wake:
-		}
-		var asked *browser.Page
-		for questions := a.take(); len(questions) > 0; questions = a.take() {
-			asked = nil
-			for _, q := range questions {
-				if q.page != asked {
-					a.ask(q.page)
-					asked = q.page
-				}
-				a.answer(q)
+			if asked := a.answerAll(); asked != nil {
+				last = asked
 			}
 		}
-		if asked != nil {
-			secret = asked
-		}
-		if secret != nil && (a.desk.Secret(secret) == "" || !a.session.control.Holder().IsPerson()) {
-			secret = nil
+	}
+}
+
+// answerAll answers the waiting questions, and returns the page of the last one.
+func (a *asker) answerAll() (last *browser.Page) {
+	for questions := a.take(); len(questions) > 0; questions = a.take() {
+		last = nil
+		for _, q := range questions {
+			if q.page != last {
+				a.ask(q.page)
+				last = q.page
+			}
+			a.answer(q)
 		}
 	}
+	return last
 }
 
 // answer records a key if its field was found to be secret.

@@ -84,7 +84,6 @@ func (s *Session) attachInput(to *focus) {
 func (s *Session) pressed(at aim) {
 	s.gestures.press(at.page)
 	at.eng.live.Clipboard().Want()
-	at.eng.asker.press(at.page)
 }
 
 // typed records a person's key in a secret field, before the page gets it.

@@ -59,6 +59,10 @@ func (d *Desk) found(p *browser.Page, kind string, reports uint64) bool {
 	d.mu.Lock()
 	st := d.pages[p]
 	if st == nil {
+		if kind == "" { // nothing to remember, perhaps because the page was closed
+			d.mu.Unlock()
+			return true
+		}
 		st = &pageState{}
 		d.pages[p] = st
 	}
