@@ -201,8 +201,10 @@ func TestStalledViewerCostsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = deaf.CloseNow() }()
-	if err := deaf.Write(t.Context(), websocket.MessageText, []byte(`{"type":"hello","width":1,"height":1,"dpr":1}`)); err != nil {
-		t.Fatal(err)
+	for _, m := range []string{`{"type":"hello","width":1,"height":1,"dpr":1}`, `{"type":"control","action":"take"}`} {
+		if err := deaf.Write(t.Context(), websocket.MessageText, []byte(m)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	before := ok.pictureCount()
 	ok.until("30 more pictures", func() bool { return len(ok.pictures) > before+30 })
@@ -216,6 +218,7 @@ func TestStalledViewerCostsNobody(t *testing.T) {
 	if n := s.manager.Limits().Count(limits.Stalls); n != 1 {
 		t.Errorf("%d stalls are counted, want that of the deaf viewer", n)
 	}
+	ok.wait("control kept for the deaf viewer", func(m map[string]any) bool { return m["type"] == "control" && m["away"] == true })
 	ok.send(map[string]any{"type": "ping", "t": 1})
 	ok.wait("pong", func(m map[string]any) bool { return m["type"] == "pong" })
 }
