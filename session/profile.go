@@ -35,13 +35,18 @@ func watchProfile(s *Session, proc *browser.Process) {
 		case err != nil:
 			s.log.Warn("size of the profile", "error", err)
 		case used > limit:
-			s.hit(limits.Profile)
-			s.log.Warn(reasonProfile, "bytes", used, "limit", limit)
-			s.note("profile_full", map[string]any{"bytes": used, "limit": limit})
-			s.life.end(StatusFailed, reasonProfile)
+			endOverLimit(s, used, limit)
 			return
 		}
 		seconds := float64(limit-used) / profileGrowth
 		next.Reset(min(max(time.Duration(seconds*float64(time.Second)), profileSoon), profileLate))
 	}
+}
+
+// endOverLimit ends a session whose profile takes more bytes than the limit.
+func endOverLimit(s *Session, used, limit int64) {
+	s.hit(limits.Profile)
+	s.log.Warn(reasonProfile, "bytes", used, "limit", limit)
+	s.note("profile_full", map[string]any{"bytes": used, "limit": limit})
+	s.life.end(StatusFailed, reasonProfile)
 }
