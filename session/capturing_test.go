@@ -58,12 +58,12 @@ func TestCaptureFailsWhenItCannotAttach(t *testing.T) {
 	if n := refuse.refused.Load(); n != 10 {
 		t.Errorf("%d tries", n)
 	}
-	browsertest.Until(t, "the capture has failed", func() bool {
+	browsertest.Until(t, "the capture has failed, and the session goes on", func() bool {
 		state, _, _ := s.Monitor().State()
-		return state == capture.StateFailed
+		return state == capture.StateFailed && s.Status() == StatusLive
 	})
-	if first != capture.StateRunning || s.Status() != StatusLive {
-		t.Errorf("the capture was %s, the session is %s", first, s.Status())
+	if first != capture.StateRunning {
+		t.Errorf("the capture was %s", first)
 	}
 	if _, err := s.Monitor().Add(capture.Event{Type: "custom_x"}); !errors.Is(err, capture.ErrOff) {
 		t.Errorf("added to a capture that failed: %v", err)
