@@ -236,7 +236,9 @@ func (s *Session) goLive(eng *engine, again bool) {
 		s.openFirst(ctx, eng)
 	}
 	if again && former.URL != "" && former.URL != "about:blank" {
-		s.awaitShown(ctx)
+		if err := s.stage.awaitShown(ctx); err != nil {
+			s.log.Info("shown page after a crash", "error", err)
+		}
 	}
 	s.life.enter(StatusLive)
 	s.archive()
@@ -262,20 +264,6 @@ func (s *Session) reopen(ctx context.Context, eng *engine) error {
 		if err := eng.model.Do(ctx, func() {}); err != nil {
 			return err
 		}
-	}
-}
-
-// awaitShown waits for the document of the shown tab after a crash. Viewers are
-// told of the recovery only then, because a click on an empty page would be lost.
-func (s *Session) awaitShown(ctx context.Context) {
-	_, page, ok := s.stage.active()
-	if !ok {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, firstPageTimeout)
-	defer cancel()
-	if err := page.WaitForDocument(ctx, browser.LifecycleDOMContentLoaded); err != nil {
-		s.log.Info("shown page after a crash", "error", err)
 	}
 }
 

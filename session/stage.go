@@ -213,6 +213,18 @@ func (g *stage) active() (Tab, *browser.Page, bool) {
 	return Tab{}, nil, false
 }
 
+// awaitShown waits for the document of the shown tab after a crash. Viewers are
+// told of the recovery only then, because a click on an empty page would be lost.
+func (g *stage) awaitShown(ctx context.Context) error {
+	_, p, ok := g.active()
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, firstPageTimeout)
+	defer cancel()
+	return p.WaitForDocument(ctx, browser.LifecycleDOMContentLoaded)
+}
+
 // lost returns how many tabs wait for a page of the new browser.
 func (g *stage) lost() int {
 	g.mu.Lock()
