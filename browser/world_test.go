@@ -152,10 +152,27 @@ func TestWorldWaitsForNavigation(t *testing.T) {
 	evalMain[any](t, f, "void (location.href = '/slow')")
 	<-asked
 	title := make(chan string, 1)
-	go func() { title <- eval[string](t, f, browser.WorldUtility, "document.title") }()
+	ctx := wait(t, "title")
+	go func() {
+		for {
+			w, err := f.World(ctx, browser.WorldUtility)
+			var res *runtime.RemoteObject
+			if err == nil {
+				res, err = w.Call(ctx, browser.CallOptions{Function: "() => document.title", ByValue: true})
+			}
+			switch {
+			case err == nil:
+				title <- string(res.Value)
+				return
+			case !errors.Is(err, browser.ErrContextDestroyed): // the document may be replaced between the two calls
+				title <- err.Error()
+				return
+			}
+		}
+	}()
 	letGo()
-	if got := <-title; got != "late" {
-		t.Errorf("title: %q", got)
+	if got := <-title; got != `"late"` {
+		t.Errorf("title: %s", got)
 	}
 	// A navigation that leads to nothing leaves the world as it is.
 	w, err := f.World(wait(t, "world"), browser.WorldMain)
