@@ -24,6 +24,13 @@ async function open(page: Page, request: APIRequestContext): Promise<{ id: strin
   return { id, run };
 }
 
+/** Filters the events, and waits until a row that does not pass is gone. A long list draws its rows in other elements when it scrolls. */
+async function narrow(page: Page, filter: string, gone: string): Promise<void> {
+  await expect(rows(page, gone)).not.toHaveCount(0);
+  await page.getByRole('searchbox', { name: 'Filter events' }).fill(filter);
+  await expect(rows(page, gone)).toHaveCount(0);
+}
+
 const rows = (page: Page, text: string) => page.locator('#events-list [role=option]:visible', { hasText: text });
 
 test('what happens in the browser is one time line, to be narrowed down and looked into', async ({ page, request, baseURL, context }) => {
@@ -102,7 +109,7 @@ test('answers and pictures are there when they are captured; tabs are told apart
     await page.evaluate(() => { setTimeout(() => { throw new Error('for a picture') }) });
     const other = await page.context().newPage();
     await other.goto('${baseURL}/demo/popup');`);
-  await page.getByRole('searchbox', { name: 'Filter events' }).fill('screenshot');
+  await narrow(page, 'screenshot', 'GET');
   await rows(page, 'Screenshot').first().click();
   const picture = page.locator('.detail-picture');
   await expect(picture).toBeVisible();
@@ -120,6 +127,7 @@ test('answers and pictures are there when they are captured; tabs are told apart
 test('bodies are offered for capture while the session lives, and no longer', async ({ page, request, baseURL }) => {
   const { id, run } = await open(page, request);
   await run(`await page.goto('${baseURL}/demo/login')`);
+  await narrow(page, '/demo/login', 'demo.css');
   await rows(page, 'GET').filter({ hasText: '/demo/login' }).first().click();
   await page.getByRole('tab', { name: 'Response' }).click();
   const detail = page.locator('#events-detail');
