@@ -220,6 +220,18 @@ func logged(t *testing.T, r *Run) {
 	}
 }
 
+// claim joins as a person who is asked for help and accepts the takeover. It
+// returns the viewer and the epoch of its control.
+func claim(t *testing.T, s *Session, to *Takeover) (*viewer, uint64) {
+	t.Helper()
+	v := join(t, s, RoleTakeover)
+	v.picture("page")
+	if err := v.Takeover("claim", to.ID(), ""); err != nil {
+		t.Fatal(err)
+	}
+	return v, await(v, "control", func(m ControlMessage) bool { return m.Mine }).Epoch
+}
+
 // openTakeoverOf waits for the takeover that a run requests.
 func openTakeoverOf(t *testing.T, r *Run) *Takeover {
 	t.Helper()

@@ -44,12 +44,7 @@ func TestMutedReports(t *testing.T) {
 				console.log('typed ' + value);
 				return value;`)
 			to := openTakeoverOf(t, r)
-			v := join(t, s, RoleTakeover)
-			v.picture("page")
-			if err := v.Takeover("claim", to.ID(), ""); err != nil {
-				t.Fatal(err)
-			}
-			epoch := await(v, "control", func(m ControlMessage) bool { return m.Mine }).Epoch
+			v, epoch := claim(t, s, to)
 			v.press(t, epoch, 100, 75)
 			p, err := s.activePage()
 			if err != nil {

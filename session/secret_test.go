@@ -178,12 +178,7 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 		await context.tracing.stop({ path: 'trace.zip' });
 		return { done, all: [await page.title()], card: args };`)
 	to := openTakeoverOf(t, r)
-	v := join(t, s, RoleTakeover)
-	v.picture("page")
-	if err := v.Takeover("claim", to.ID(), ""); err != nil {
-		t.Fatal(err)
-	}
-	epoch := await(v, "control", func(m ControlMessage) bool { return m.Mine }).Epoch
+	v, epoch := claim(t, s, to)
 	events := s.monitor.Ring().Read(0)
 
 	v.press(t, epoch, 100, 75)
