@@ -108,8 +108,8 @@ func (a *attachment) exceptionThrownLocked(e runtime.EventExceptionThrown) {
 	a.page.tellLaterLocked(ExceptionThrown{Page: a.page, Err: newScriptError(d), Place: place})
 }
 
-// topFrame returns the position of a stack's innermost frame, or otherwise if there
-// is none.
+// topFrame returns the position of a stack's innermost frame. For a stack without
+// frames, it returns otherwise.
 func topFrame(stack *runtime.StackTrace, otherwise Place) Place {
 	if stack == nil || len(stack.CallFrames) == 0 {
 		return otherwise

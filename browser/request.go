@@ -154,7 +154,7 @@ func (r *Request) To() *Request {
 	return r.to
 }
 
-// Response returns the response, or nil while there is none.
+// Response returns the response, or nil before it has arrived.
 func (r *Request) Response() *Response {
 	defer r.page.locked()()
 	return r.response

@@ -91,7 +91,8 @@ func replacePercent(s, secret string) string {
 	return out.String()
 }
 
-// percentEnd returns where a secret that begins at index at ends, or -1.
+// percentEnd returns the end of the percent-encoded secret that begins at the given
+// index, or -1 if the secret does not begin there.
 func percentEnd(s string, at int, secret string) int {
 	for i := range len(secret) {
 		switch {

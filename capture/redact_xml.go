@@ -94,7 +94,8 @@ func (x *xmlReader) tag(at int) int {
 	return end
 }
 
-// skipEnd returns where the closing tag at index at ends, or at if there is none.
+// skipEnd returns the end of the closing tag that begins at the given index. If no
+// closing tag begins there, it returns the index.
 func (x *xmlReader) skipEnd(at int) int {
 	if strings.HasPrefix(x.s[at:], "</") {
 		if end := tagEnd(x.s, at); end >= 0 {

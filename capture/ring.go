@@ -196,7 +196,7 @@ func (r *Ring) Stats() RingStats {
 	return s
 }
 
-// Last returns the newest seq. If there is none yet, it returns FirstSeq-1.
+// Last returns the seq of the newest event, or FirstSeq-1 before the first event.
 func (r *Ring) Last() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

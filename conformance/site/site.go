@@ -227,8 +227,8 @@ func basic(w http.ResponseWriter, r *http.Request) {
 	write(w, "text/html; charset=utf-8", "<!doctype html><title>Known</title>hello "+User)
 }
 
-// socket returns each message with "echo " in front of it. On the message "close",
-// it closes the connection.
+// socket answers each message with the same text after "echo ". The message "close"
+// makes it close the connection.
 func socket(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, nil)
 	if err != nil {
