@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"syscall"
 	"time"
@@ -39,6 +40,15 @@ type LaunchOptions struct {
 	ProxyServer       string       // such as "http://127.0.0.1:3128", also for loopback addresses; default: none
 	Args              []string     // further switches; they come last and override others
 	Logger            *slog.Logger // default: discard
+
+	// Launcher is the command that runs confine.Main, to start Chromium in rooms
+	// of its own. Default: Chromium is started without them.
+	Launcher []string
+	// WayOut serves what Chromium sends to the network, if the kernel lets it
+	// have a network namespace: the listener is its only way out, and WayOut must
+	// be an HTTP proxy on it. The listener is closed when Chromium has ended. It
+	// needs Launcher, and replaces ProxyServer.
+	WayOut func(net.Listener)
 }
 
 func (o LaunchOptions) withDefaults() LaunchOptions {

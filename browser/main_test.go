@@ -5,11 +5,15 @@ import (
 	"testing"
 
 	"takeover/browser/browsertest"
+	"takeover/confine"
 )
 
 // TestMain runs the tests. When a test starts this binary again, it is a server
 // that the test kills.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == confine.Command {
+		confine.Main()
+	}
 	if root := os.Getenv(serverRoot); root != "" {
 		serveUntilKilled(root)
 		return

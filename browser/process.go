@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"takeover/cdp"
+	"takeover/confine"
 )
 
 const (
@@ -53,8 +56,12 @@ type Process struct {
 	sandboxed bool
 	stderr    *stderrTail
 	log       *slog.Logger
-	close     sync.Once
-	done      chan struct{} // closed by supervise at the very end
+
+	confinement confine.Report
+	wayOut      net.Listener // or nil
+
+	close sync.Once
+	done  chan struct{} // closed by supervise at the very end
 
 	mu      sync.Mutex // guards what follows
 	exited  bool       // the kernel may reuse the pid
@@ -80,6 +87,10 @@ func (p *Process) DownloadsDir() string { return p.folder.downloads() }
 
 // Sandboxed reports whether Chromium's sandbox is on.
 func (p *Process) Sandboxed() bool { return p.sandboxed }
+
+// Confinement lists the measures around Chromium, and which of them the kernel
+// refused. It is empty when Chromium was started without a launcher.
+func (p *Process) Confinement() confine.Report { return p.confinement }
 
 // Done returns a channel that is closed when the process, every process that it
 // started, the connection and all goroutines have ended. Another Chromium may
@@ -167,15 +178,10 @@ func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 	}
 	growPipe(ourOut)
 	growPipe(ourIn)
-	cmd := exec.Command(o.ExecPath, switches(o, folder, sandbox)...) //nolint:noctx // ctx bounds the start only, the process lives on
-	cmd.ExtraFiles = []*os.File{theirIn, theirOut}                   // fds 3 and 4, as --remote-debugging-pipe expects
-	cmd.Stderr = theirErr
-	cmd.Env = folder.environment()
-	cmd.SysProcAttr = folder.attributes()
-
 	p := &Process{folder: folder, sandboxed: sandbox, log: o.Logger, stderr: newStderrTail(o.Logger), done: make(chan struct{})}
+	begin := func() (*exec.Cmd, error) { return p.begin(o, theirIn, theirOut, theirErr) }
 	started := make(chan error)
-	go p.supervise(cmd, ourErr, started)
+	go p.supervise(begin, ourErr, started)
 	err = <-started
 	_ = errors.Join(theirIn.Close(), theirOut.Close(), theirErr.Close())
 	if err != nil {
@@ -187,14 +193,48 @@ func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 	return p, nil
 }
 
+// begin starts Chromium with its ends of the pipes: as the server's child, or as
+// the launcher's in rooms of its own.
+func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, error) {
+	if o.Launcher == nil {
+		cmd := exec.Command(o.ExecPath, switches(o, p.folder, p.sandboxed)...) //nolint:noctx // a context bounds the start only, the process lives on
+		cmd.ExtraFiles = []*os.File{in, out}                                   // fds 3 and 4, as --remote-debugging-pipe expects
+		cmd.Stderr = stderr
+		cmd.Env = p.folder.environment()
+		cmd.SysProcAttr = p.folder.attributes()
+		return cmd, cmd.Start()
+	}
+	if o.WayOut != nil {
+		o.ProxyServer = "http://127.0.0.1:" + strconv.Itoa(confine.ProxyPort)
+	}
+	started, err := confine.Start(confine.Options{
+		Launcher: o.Launcher, Path: o.ExecPath, Args: switches(o, p.folder, p.sandboxed), Env: p.folder.environment(),
+		Pipes: [2]*os.File{in, out}, Stderr: stderr, UID: p.folder.uid, Network: o.WayOut != nil,
+		Write: []string{p.folder.profile(), p.folder.home(), p.folder.temp, p.folder.files(), p.folder.downloads()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.confinement = started.Report
+	if refused := started.Report.Refused(); refused != "" {
+		p.log.Warn("Chromium is not confined as it should be", "refused", refused)
+	}
+	if started.Proxy != nil {
+		p.wayOut = started.Proxy
+		go o.WayOut(started.Proxy)
+	}
+	return started.Cmd, nil
+}
+
 // supervise starts the process, waits for its end and cleans up. It locks its
 // thread, because the kernel sends Pdeathsig when the thread that started the
 // process ends, not when the server does.
-func (p *Process) supervise(cmd *exec.Cmd, stderr *os.File, started chan error) {
+func (p *Process) supervise(begin func() (*exec.Cmd, error), stderr *os.File, started chan error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	becomeSubreaper()
-	if err := cmd.Start(); err != nil {
+	cmd, err := begin()
+	if err != nil {
 		started <- err
 		return
 	}
@@ -216,7 +256,10 @@ func (p *Process) supervise(cmd *exec.Cmd, stderr *os.File, started chan error) 
 	closing := p.closing
 	p.mu.Unlock()
 	close(exited)
-	err := cmd.Wait()
+	err = cmd.Wait()
+	if p.wayOut != nil {
+		_ = p.wayOut.Close()
+	}
 	reapGroup(p.pid)
 	reapCrashHandlers(p.folder)
 	if err := endUser(p.folder.uid); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"takeover/confine"
 	"takeover/scripting"
 	"takeover/scripting/worker"
 )
@@ -51,7 +52,8 @@ type cli struct {
 	Licenses   licensesCommand   `cmd:"" help:"Print the licences of the program and of the parts that it contains."`
 	Completion completionCommand `cmd:"" help:"Print a script that makes a shell complete commands and flags."`
 
-	ScriptWorker struct{} `cmd:"" hidden:"" help:"The worker process that the server starts for each run."`
+	ScriptWorker     struct{} `cmd:"" hidden:"" help:"The worker process that the server starts for each run."`
+	ChromiumLauncher struct{} `cmd:"" hidden:"" help:"The process that confines a Chromium and starts it."`
 }
 
 // streams are the standard streams of a command.
@@ -85,6 +87,9 @@ func usage(format string, args ...any) error {
 const workerCommand = "script-worker"
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == confine.Command {
+		confine.Main() // before anything else, because a Chromium waits for it; does not return
+	}
 	if len(os.Args) == 2 && os.Args[1] == workerCommand {
 		worker.Main(scripting.Bundles()) // first, because a run waits for it; does not return
 	}

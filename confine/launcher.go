@@ -1,0 +1,182 @@
+package confine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// controlFile is the launcher's descriptor of the socket to the server. The
+	// two before it are Chromium's pipes.
+	controlFile = 5
+
+	// shmBytes is the size of Chromium's own /dev/shm. Pictures pass through it.
+	shmBytes = 2 << 30
+
+	// signalled is what is added to the number of the signal that ended Chromium,
+	// to make the launcher's exit code.
+	signalled = 128
+)
+
+// Main is the launcher: it sets up the rooms, starts Chromium, and ends with it.
+// It does not return.
+func Main() {
+	// Landlock's rules and no_new_privs belong to a thread, and Chromium inherits
+	// them from the thread that starts it.
+	runtime.LockOSThread()
+	code, err := launch()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "takeover: launch chromium:", err)
+	}
+	os.Exit(code)
+}
+
+func launch() (int, error) {
+	unix.CloseOnExec(controlFile)
+	buf := make([]byte, maxMessage)
+	n, _, err := receive(controlFile, buf, nil)
+	if err != nil {
+		return 1, err
+	}
+	var what spec
+	if err := json.Unmarshal(buf[:n], &what); err != nil {
+		return 1, err
+	}
+	said, proxy, err := setUp(what)
+	if err != nil {
+		said.Error = err.Error()
+	}
+	if err := errors.Join(err, answer(said, proxy)); err != nil {
+		return 1, err
+	}
+	pid, err := syscall.ForkExec(what.Path, append([]string{what.Path}, what.Args...), &syscall.ProcAttr{
+		Env: what.Env, Files: []uintptr{0, 1, 2, 3, 4}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return 1, fmt.Errorf("start %s: %w", what.Path, err)
+	}
+	for _, fd := range []int{3, 4} { // the server must see when Chromium closes them
+		_ = unix.Close(fd)
+	}
+	return waitFor(pid), nil
+}
+
+// answer tells the server what was set up, and gives it the listener.
+func answer(said ready, proxy int) error {
+	data, err := json.Marshal(said)
+	if err != nil {
+		return err
+	}
+	var rights []byte
+	if proxy >= 0 {
+		rights = unix.UnixRights(proxy)
+		defer unix.Close(proxy)
+	}
+	defer unix.Close(controlFile)
+	return unix.Sendmsg(controlFile, data, rights, nil, unix.MSG_NOSIGNAL)
+}
+
+// waitFor waits for all processes until Chromium has ended, and returns its exit
+// code. Orphans of the room become children of the launcher.
+func waitFor(chromium int) int {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return 1
+		case pid != chromium:
+		case status.Signaled():
+			return signalled + int(status.Signal())
+		case status.Exited():
+			return status.ExitStatus()
+		}
+	}
+}
+
+// setUp applies all measures. An error means that the rooms are unusable; a
+// measure that is only missing is in the report.
+func setUp(what spec) (ready, int, error) {
+	var said ready
+	r := &said.Report
+	for _, n := range namespaces {
+		if what.Rooms&n.flag != 0 {
+			r.add(n.name, nil)
+		}
+	}
+	proxy := -1
+	if what.Rooms&syscall.CLONE_NEWNET != 0 {
+		var err error
+		if proxy, err = openWayOut(what.Port); err != nil {
+			return said, -1, fmt.Errorf("%s: %w", Network, err)
+		}
+	}
+	if what.Rooms&syscall.CLONE_NEWNS != 0 {
+		// No mount of ours may appear outside.
+		if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
+			return said, -1, fmt.Errorf("%s: %w", Mounts, err)
+		}
+		if what.Rooms&syscall.CLONE_NEWPID != 0 {
+			r.add(Proc, unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""))
+		}
+		r.add(Shm, unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, fmt.Sprintf("mode=1777,size=%d", shmBytes)))
+	}
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) // Chromium gets no capability
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return said, -1, fmt.Errorf("no_new_privs: %w", err)
+	}
+	r.add(Limits, limitResources())
+	r.add(Files, restrictFiles(what))
+	r.add(Calls, filterCalls())
+	return said, proxy, nil
+}
+
+// openWayOut makes the namespace's loopback work and returns a listener on it,
+// which is the only thing that can be reached from the namespace.
+func openWayOut(port int) (int, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return -1, err
+	}
+	lo.SetUint16(unix.IFF_UP)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo); err != nil {
+		return -1, fmt.Errorf("start loopback: %w", err)
+	}
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return -1, err
+	}
+	return fd, unix.Listen(fd, unix.SOMAXCONN)
+}
+
+// limitResources bounds what a process may take for itself. V8 maps terabytes of
+// address space, so there is no limit on that.
+func limitResources() error {
+	for what, value := range map[int]uint64{
+		unix.RLIMIT_CORE:     0,       // a core file would contain what people typed
+		unix.RLIMIT_NPROC:    4096,    // threads of all processes of this user
+		unix.RLIMIT_MEMLOCK:  1 << 20, // nothing needs locked memory
+		unix.RLIMIT_MSGQUEUE: 0,
+	} {
+		var now unix.Rlimit
+		if err := unix.Getrlimit(what, &now); err != nil {
+			return err
+		}
+		value = min(value, now.Max)
+		if err := unix.Setrlimit(what, &unix.Rlimit{Cur: value, Max: value}); err != nil {
+			return fmt.Errorf("limit %d: %w", what, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// refusedCalls are the system calls that no process of Chromium may make, with
+// reasons. Chromium's own filters, which are much narrower, still apply to its
+// renderers and services; this one holds for the browser and the GPU process too.
+var refusedCalls = append([]uint32{
+	// Loading code into the kernel, and replacing it.
+	unix.SYS_BPF, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_REBOOT,
+	// Large parts of the kernel in which faults are found again and again, and which Chromium does not use.
+	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_USERFAULTFD, unix.SYS_PERF_EVENT_OPEN,
+	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
+	// Mounts. Chromium's sandbox makes user namespaces, in which they would otherwise be allowed.
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_MOUNT_SETATTR,
+	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD,
+	// The way back into other namespaces.
+	unix.SYS_SETNS,
+	// Other processes' memory and descriptors.
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_PROCESS_MADVISE,
+	// Files by number instead of by path.
+	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
+	// The machine's clock, name, log and accounting.
+	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
+	unix.SYS_SYSLOG, unix.SYS_ACCT, unix.SYS_VHANGUP,
+	// Pages of other processes, and where memory lies.
+	unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES,
+}, refusedArchCalls...)
+
+// families are the kinds of sockets that Chromium may make: to its own processes,
+// to the network of its namespace, and to ask the kernel about that network.
+// Others are refused. AF_VSOCK above all: it leads to the machine that hosts this
+// one, past every network namespace.
+var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
+
+// refusedNamespaces are those that Chromium's sandbox does not make: it makes
+// namespaces for users, processes and the network.
+const refusedNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWTIME
+
+// Offsets in struct seccomp_data: the number of the call, the architecture, and
+// the low halves of the arguments on little-endian machines.
+const dataNumber, dataArch, dataArg0, dataArg1 = 0, 4, 16, 24
+
+func load(offset uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+}
+
+func jump(op uint16, value uint32, yes, no uint8) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | op | unix.BPF_K, K: value, Jt: yes, Jf: no}
+}
+
+func give(value uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: value}
+}
+
+func fail(errno uint32) unix.SockFilter { return give(uint32(unix.SECCOMP_RET_ERRNO) | errno) }
+
+// filter returns the program.
+func filter() []unix.SockFilter {
+	program := []unix.SockFilter{
+		load(dataArch),
+		jump(unix.BPF_JEQ, auditArch, 1, 0),
+		give(unix.SECCOMP_RET_KILL_PROCESS), // 32-bit calls have other numbers
+		load(dataNumber),
+		jump(unix.BPF_JGE, x32Calls, 0, 1), fail(uint32(unix.ENOSYS)),
+		// A filter cannot see the flags of clone3. ENOSYS makes callers use clone.
+		jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), fail(uint32(unix.ENOSYS)),
+	}
+	for _, number := range refusedCalls {
+		program = append(program, jump(unix.BPF_JEQ, number, 0, 1), fail(uint32(unix.EPERM)))
+	}
+	for _, number := range []uint32{unix.SYS_CLONE, unix.SYS_UNSHARE} {
+		program = append(program, jump(unix.BPF_JEQ, number, 0, 4), load(dataArg0),
+			jump(unix.BPF_JSET, refusedNamespaces, 0, 1), fail(uint32(unix.EPERM)), give(unix.SECCOMP_RET_ALLOW))
+	}
+	program = append(program, jump(unix.BPF_JEQ, unix.SYS_IOCTL, 0, 4), load(dataArg1),
+		jump(unix.BPF_JEQ, unix.TIOCSTI, 0, 1), fail(uint32(unix.EPERM)), give(unix.SECCOMP_RET_ALLOW)) // typing into another's terminal
+	for _, number := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
+		check := []unix.SockFilter{load(dataArg0)}
+		for _, family := range families {
+			check = append(check, jump(unix.BPF_JEQ, family, 0, 1), give(unix.SECCOMP_RET_ALLOW))
+		}
+		check = append(check, fail(uint32(unix.EAFNOSUPPORT)))
+		program = append(program, jump(unix.BPF_JEQ, number, 0, uint8(len(check))))
+		program = append(program, check...)
+	}
+	return append(program, give(unix.SECCOMP_RET_ALLOW))
+}
+
+// filterCalls applies the filter to all threads of the launcher, and so to
+// everything that it starts.
+func filterCalls() error {
+	program := filter()
+	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	thread, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
+	runtime.KeepAlive(program)
+	if errno != 0 {
+		return fmt.Errorf("apply: %w", errno)
+	}
+	if thread != 0 {
+		return errors.New("a thread could not be reached")
+	}
+	return nil
+}
