@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -136,7 +137,21 @@ func setUp(what spec) (ready, int, error) {
 	r.add(Limits, limitResources())
 	r.add(Files, restrictFiles(what))
 	r.add(Calls, filterCalls())
-	return said, proxy, nil
+	return said, proxy, dropCapabilities()
+}
+
+// dropCapabilities takes from the launcher what it no longer needs.
+func dropCapabilities() error {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none)), 0)
+	if errno == syscall.ENOTSUP { // a cgo binary
+		_, _, errno = syscall.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none)), 0)
+	}
+	if errno != 0 {
+		return fmt.Errorf("drop capabilities: %w", errno)
+	}
+	return nil
 }
 
 // openWayOut makes the namespace's loopback work and returns a listener on it,
