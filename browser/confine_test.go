@@ -30,8 +30,10 @@ func needRooms(t *testing.T, p *browser.Process) {
 	if len(p.Confinement()) == 0 {
 		t.Fatal("nothing was reported")
 	}
-	if refused := p.Confinement().Refused(); refused != "" {
-		t.Skip(refused)
+	for _, m := range p.Confinement() {
+		if !m.On && m.Name != confine.Cgroup { // that needs root, or a group that was delegated
+			t.Skip(m.Name, m.Reason)
+		}
 	}
 }
 
@@ -75,10 +77,52 @@ func TestConfined(t *testing.T) {
 			t.Errorf("renderer has %s filters, not its own and ours", filters)
 		}
 	}
+	if unfiltered := p.Unfiltered(); len(unfiltered) > 0 {
+		t.Errorf("without a filter: %v", unfiltered)
+	}
 	for _, kind := range []string{"launcher", "browser", "gpu-process", "renderer"} {
 		if kinds[kind] == 0 {
 			t.Errorf("no %s in the group: %v", kind, kinds)
 		}
+	}
+}
+
+// TestControlGroup checks that all processes of a confined Chromium are in one
+// group with limits, and that nothing of it is left.
+func TestControlGroup(t *testing.T) {
+	p := browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher})
+	if !p.Confinement().On(confine.Cgroup) {
+		t.Skip(p.Confinement().Refused())
+	}
+	browsertest.PageOf(t, p.Conn()).HTML("<p>hello")
+	name := fmt.Sprintf("/takeover-%d-", os.Getpid())
+	group := ""
+	for pid, command := range browsertest.Group(t, p.PID()) {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), name) {
+			t.Errorf("not in the group: %s", command)
+		}
+		group = string(text)
+	}
+	_, number, _ := strings.Cut(group, name)
+	number, _, _ = strings.Cut(number, "\n")
+	folders := func() []string {
+		var found []string
+		for _, pattern := range []string{"/sys/fs/cgroup/*/", "/sys/fs/cgroup/*/*/", "/sys/fs/cgroup/*/*/*/", "/sys/fs/cgroup/*/*/*/*/"} {
+			more, _ := filepath.Glob(pattern + strings.TrimPrefix(name, "/") + number)
+			found = append(found, more...)
+		}
+		return found
+	}
+	if len(folders()) == 0 {
+		t.Errorf("no folder of the group %s%s", name, number)
+	}
+	p.Kill()
+	if left := folders(); len(left) > 0 {
+		t.Errorf("left over: %v", left)
 	}
 }
 

@@ -1,14 +1,15 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -57,8 +58,7 @@ type Process struct {
 	stderr    *stderrTail
 	log       *slog.Logger
 
-	confinement confine.Report
-	wayOut      net.Listener // or nil
+	rooms *confine.Started // or nil; set before the connection
 
 	close sync.Once
 	done  chan struct{} // closed by supervise at the very end
@@ -90,7 +90,39 @@ func (p *Process) Sandboxed() bool { return p.sandboxed }
 
 // Confinement lists the measures around Chromium, and which of them the kernel
 // refused. It is empty when Chromium was started without a launcher.
-func (p *Process) Confinement() confine.Report { return p.confinement }
+func (p *Process) Confinement() confine.Report {
+	if p.rooms == nil {
+		return nil
+	}
+	return p.rooms.Report
+}
+
+// Unfiltered names the kinds of this Chromium's processes that may make any
+// system call, such as "gpu-process": neither Chromium's sandbox nor a launcher
+// holds them.
+func (p *Process) Unfiltered() []string {
+	var kinds []string
+	for _, pid := range allProcesses() {
+		stat, err := readStat(pid)
+		if err != nil || stat.group != p.pid || stat.state == 'Z' {
+			continue
+		}
+		status, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status") // empty if it has ended
+		if !bytes.Contains(status, []byte("\nSeccomp:\t0")) {
+			continue
+		}
+		kind := "browser"
+		if _, rest, ok := bytes.Cut(readCommand(pid), []byte(" --type=")); ok {
+			name, _, _ := bytes.Cut(rest, []byte(" "))
+			kind = string(name)
+		}
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
+}
 
 // Done returns a channel that is closed when the process, every process that it
 // started, the connection and all goroutines have ended. Another Chromium may
@@ -193,6 +225,10 @@ func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 	return p, nil
 }
 
+// toldRefused remembers which refusals were logged: they are the same at each
+// start.
+var toldRefused sync.Map
+
 // begin starts Chromium with its ends of the pipes: as the server's child, or as
 // the launcher's in rooms of its own.
 func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, error) {
@@ -215,12 +251,13 @@ func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, e
 	if err != nil {
 		return nil, err
 	}
-	p.confinement = started.Report
+	p.rooms = started
 	if refused := started.Report.Refused(); refused != "" {
-		p.log.Warn("Chromium is not confined as it should be", "refused", refused)
+		if _, told := toldRefused.LoadOrStore(refused, struct{}{}); !told {
+			p.log.Warn("Chromium is less confined than it could be", "refused", refused)
+		}
 	}
 	if started.Proxy != nil {
-		p.wayOut = started.Proxy
 		go o.WayOut(started.Proxy)
 	}
 	return started.Cmd, nil
@@ -257,8 +294,10 @@ func (p *Process) supervise(begin func() (*exec.Cmd, error), stderr *os.File, st
 	p.mu.Unlock()
 	close(exited)
 	err = cmd.Wait()
-	if p.wayOut != nil {
-		_ = p.wayOut.Close()
+	if p.rooms != nil {
+		if err := p.rooms.End(); err != nil {
+			p.log.Warn("a part of this chromium's rooms stays behind", "pid", p.pid, "error", err)
+		}
 	}
 	reapGroup(p.pid)
 	reapCrashHandlers(p.folder)
@@ -272,6 +311,9 @@ func (p *Process) supervise(begin func() (*exec.Cmd, error), stderr *os.File, st
 	_ = stderr.Close()
 	if err := p.folder.emptyTemp(); err != nil {
 		p.log.Warn("chromium's temporary files stay behind", "error", err)
+	}
+	if p.rooms != nil {
+		err = confine.Cause(err)
 	}
 	switch {
 	case closing:

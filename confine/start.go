@@ -38,6 +38,8 @@ type Options struct {
 	Read     []string // further files and folders that it may read and execute
 	Write    []string // folders that belong to it
 	Network  bool     // a network namespace, with a listener for a proxy as the only way out
+	Memory   int64    // bytes that all processes may use; default DefaultMemory
+	Tasks    int64    // threads that all processes may have; default DefaultTasks
 }
 
 // Started is a launcher that starts Chromium.
@@ -47,6 +49,17 @@ type Started struct {
 	// Proxy accepts what Chromium sends to 127.0.0.1:ProxyPort. It is nil without
 	// a network namespace. Its addresses are those of the namespace.
 	Proxy net.Listener
+
+	group *group
+}
+
+// End kills what is left of the rooms after the launcher has ended, and removes
+// the control group.
+func (s *Started) End() error {
+	if s.Proxy != nil {
+		_ = s.Proxy.Close()
+	}
+	return s.group.end()
 }
 
 // namespaces are the rooms to ask for, with their names.
@@ -126,14 +139,38 @@ func start(o Options, rooms uintptr) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Started{Cmd: cmd}
+	// The launcher waits for the next message, so it has started nothing yet.
+	group, grouped := newGroup(orDefault(o.Memory, DefaultMemory), orDefault(o.Tasks, DefaultTasks))
+	if err := group.add(cmd.Process.Pid); err != nil {
+		grouped = joined([]error{grouped, err})
+	}
+	s := &Started{Cmd: cmd, group: group}
 	s.Proxy, s.Report, err = arrange(pair[0], o, rooms)
 	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		return nil, err
+		return nil, errors.Join(err, group.end())
 	}
+	s.Report.add(Cgroup, grouped)
 	return s, nil
+}
+
+// Cause returns why Chromium ended, given what the launcher's Wait returned. The
+// launcher tells a signal by its exit code, because the first process of a room
+// cannot end itself by one.
+func Cause(err error) error {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || exit.ExitCode() <= signalled {
+		return err
+	}
+	return fmt.Errorf("signal: %v", syscall.Signal(exit.ExitCode()-signalled))
+}
+
+func orDefault(value, otherwise int64) int64 {
+	if value == 0 {
+		return otherwise
+	}
+	return value
 }
 
 // attributes gives the launcher its rooms. Its user has the same id inside and

@@ -134,7 +134,7 @@ func NewManager(o Options) (*Manager, error) {
 	}
 	m.browsers = browser.NewPool(browser.PoolOptions{
 		Size: o.WarmBrowsers, Root: root,
-		Launch: browser.LaunchOptions{ExecPath: o.ChromiumPath, Logger: o.Logger},
+		Launch: browser.LaunchOptions{ExecPath: o.ChromiumPath, Launcher: o.Launcher, Logger: o.Logger},
 	})
 	m.scripts = scripting.NewPool(scripting.PoolOptions{
 		Executable: o.Executable, Limits: scripting.Limits{RunTime: MaxRunTimeout}, Logger: o.Logger,

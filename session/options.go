@@ -56,6 +56,7 @@ type Options struct {
 	MaxSessions     int                     // live sessions; default: four per core
 	WarmBrowsers    int                     // Chromiums kept started; default 1, negative: none
 	ChromiumPath    string                  // default: found on PATH
+	Launcher        []string                // the command that confines Chromium (browser.LaunchOptions); default: none
 	Executable      []string                // the command of a script worker; default: this binary
 	PublicURL       func() string           // beginning of links for people, without a slash at the end; default http://127.0.0.1:8080
 	CheckURL        func(*url.URL) error    // refuses addresses that a viewer or create may not open; default: allows all http and https

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"takeover/browser"
+	"takeover/confine"
 	"takeover/static"
 )
 
@@ -125,12 +126,12 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 		return []finding{good("chromium", "%v", err).as("failed", installChromium)}
 	}
 	start := time.Now()
-	p, err := browser.Launch(ctx, browser.LaunchOptions{ExecPath: d.Chromium, Dir: dir})
+	p, err := browser.Launch(ctx, browser.LaunchOptions{ExecPath: d.Chromium, Dir: dir, Launcher: launcher, WayOut: func(net.Listener) {}})
 	if err != nil {
 		return []finding{good("chromium", "%v", err).as("failed", "Install it: apt-get install chromium, or name it with --chromium.")}
 	}
 	took := time.Since(start).Round(time.Millisecond)
-	sandboxed := p.Sandboxed()
+	sandboxed, confined := p.Sandboxed(), []finding{rooms(p.Confinement()), filters(p.Unfiltered())}
 	if err := p.Close(); err != nil {
 		return []finding{good("chromium", "started, but did not end: %v", err).as("warning", "")}
 	}
@@ -139,7 +140,32 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 		sandbox = good("sandbox", "off: this kernel or container allows no user namespaces").as("warning",
 			"Allow them (sysctl kernel.unprivileged_userns_clone=1, or the seccomp profile of the compose file), otherwise open only pages you trust.")
 	}
-	return []finding{good("chromium", "started in %s", took), sandbox}
+	return append([]finding{good("chromium", "started in %s", took), sandbox}, confined...)
+}
+
+// rooms says which measures around Chromium are in force.
+func rooms(report confine.Report) finding {
+	var on []string
+	for _, m := range report {
+		if m.On {
+			on = append(on, m.Name)
+		}
+	}
+	f := good("rooms", "%s", strings.Join(on, ", "))
+	if refused := report.Refused(); refused != "" {
+		f.Detail += "; refused: " + refused
+		return f.as("warning", "docs/operating.md says what each measure needs of the kernel or the container.")
+	}
+	return f
+}
+
+// filters says whether a process of Chromium may make any system call.
+func filters(unfiltered []string) finding {
+	if len(unfiltered) > 0 {
+		return good("filters", "these processes of Chromium may make any system call: %s", strings.Join(unfiltered, ", ")).as("warning",
+			"Use a kernel with seccomp, or trust every page that is opened.")
+	}
+	return good("filters", "every process of Chromium has a filter of system calls")
 }
 
 // installChromium is the advice when Chromium is missing.

@@ -86,6 +86,10 @@ func usage(format string, args ...any) error {
 // one for each run.
 const workerCommand = "script-worker"
 
+// launcher is the command that confines a Chromium and starts it. This path also
+// works where Chromium's user may not search the program's folder.
+var launcher = []string{"/proc/self/exe", confine.Command}
+
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == confine.Command {
 		confine.Main() // before anything else, because a Chromium waits for it; does not return

@@ -250,7 +250,7 @@ func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *sl
 		warm = -1 // session takes 0 for its default
 	}
 	return session.Options{
-		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: warm, ChromiumPath: s.Chromium,
+		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: warm, ChromiumPath: s.Chromium, Launcher: launcher,
 		Timeout: s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
 		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,
 		Store:           kept,

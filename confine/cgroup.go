@@ -1,0 +1,217 @@
+package confine
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// DefaultMemory is how much memory all processes of one Chromium may use,
+	// with its files in /dev/shm.
+	DefaultMemory = 8 << 30
+	// DefaultTasks is how many threads all processes of one Chromium may have.
+	DefaultTasks = 4096
+
+	// removeTime bounds the wait for the kernel to let go of an empty control group.
+	removeTime = time.Second
+)
+
+// group is the control group of one Chromium: one folder where the kernel has
+// version 2, one for each controller where it has version 1, and both where it is
+// mixed.
+type group struct {
+	folders []string
+	kill    string // the file that kills all members, or empty
+}
+
+// hierarchy is one mounted tree of control groups, and where the server stands in it.
+type hierarchy struct {
+	folder      string
+	controllers []string // empty for version 2
+}
+
+var groupsMade atomic.Uint64
+
+// newGroup makes a control group for a Chromium below the server's own, with
+// limits. It returns what it could make, and an error that says what is missing.
+func newGroup(memory, tasks int64) (*group, error) {
+	trees, err := hierarchies()
+	if err != nil {
+		return &group{}, err
+	}
+	g := &group{}
+	name := fmt.Sprintf("takeover-%d-%d", os.Getpid(), groupsMade.Add(1))
+	var errs []error
+	var limitsMemory, limitsTasks bool
+	for _, tree := range trees {
+		folder := filepath.Join(tree.folder, name)
+		v2 := len(tree.controllers) == 0
+		if !v2 && !slices.Contains(tree.controllers, "memory") && !slices.Contains(tree.controllers, "pids") {
+			continue
+		}
+		if v2 { // it fails when the kernel has given the controllers to version 1, or processes stand in the server's group
+			_ = os.WriteFile(filepath.Join(tree.folder, "cgroup.subtree_control"), []byte("+memory +pids"), 0)
+		}
+		if err := os.Mkdir(folder, 0o755); err != nil { //nolint:gosec // the kernel's own mode for these
+			errs = append(errs, err)
+			continue
+		}
+		g.folders = append(g.folders, folder)
+		limitsMemory = setFirst(folder, memory, "memory.max", "memory.limit_in_bytes") || limitsMemory
+		limitsTasks = setFirst(folder, tasks, "pids.max") || limitsTasks
+		if _, err := os.Stat(filepath.Join(folder, "cgroup.kill")); err == nil {
+			g.kill = filepath.Join(folder, "cgroup.kill")
+		}
+		_ = setFirst(folder, 1, "memory.oom.group") // all of Chromium ends, not the one process that happened to ask
+	}
+	if !limitsMemory {
+		errs = append(errs, errors.New("memory is not limited"))
+	}
+	if !limitsTasks {
+		errs = append(errs, errors.New("processes are not limited"))
+	}
+	if g.kill == "" {
+		errs = append(errs, errors.New("there is no cgroup.kill"))
+	}
+	return g, joined(errs)
+}
+
+// joined joins errors in one line.
+func joined(errs []error) error {
+	var texts []string
+	for _, err := range errs {
+		if err != nil {
+			texts = append(texts, err.Error())
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(texts, ", "))
+}
+
+// setFirst writes a value to the first of the files that exists.
+func setFirst(folder string, value int64, names ...string) bool {
+	for _, name := range names {
+		file := filepath.Join(folder, name)
+		if _, err := os.Stat(file); err == nil {
+			return os.WriteFile(file, []byte(strconv.FormatInt(value, 10)), 0) == nil
+		}
+	}
+	return false
+}
+
+// add moves a process into the group.
+func (g *group) add(pid int) error {
+	for _, folder := range g.folders {
+		if err := os.WriteFile(filepath.Join(folder, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end kills all members and removes the group.
+func (g *group) end() error {
+	if g.kill != "" {
+		if err := os.WriteFile(g.kill, []byte("1"), 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	var errs []error
+	for _, folder := range g.folders {
+		// A member that was killed may still be leaving.
+		deadline := time.Now().Add(removeTime)
+		err := os.Remove(folder)
+		for err != nil && !errors.Is(err, fs.ErrNotExist) && time.Now().Before(deadline) {
+			time.Sleep(time.Millisecond)
+			err = os.Remove(folder)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// hierarchies returns the mounted trees, with the server's own folder in each.
+func hierarchies() ([]hierarchy, error) {
+	own, err := ownGroups()
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var trees []hierarchy
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		// proc_pid_mountinfo(5): … root, mount point, options, …, "-", type, source, options
+		before, after, ok := strings.Cut(lines.Text(), " - ")
+		fields, kinds := strings.Fields(before), strings.Fields(after)
+		if !ok || len(fields) < 5 || len(kinds) < 3 {
+			continue
+		}
+		root, place := fields[3], fields[4]
+		tree := hierarchy{}
+		var path string
+		switch kinds[0] {
+		case "cgroup2":
+			path, ok = own[""]
+		case "cgroup":
+			tree.controllers = strings.Split(kinds[2], ",")
+			path, ok = ownOf(own, tree.controllers)
+		default:
+			continue
+		}
+		if !ok {
+			continue
+		}
+		// In a container the mount shows only a part of the tree.
+		tree.folder = filepath.Join(place, strings.TrimPrefix(path, strings.TrimSuffix(root, "/")))
+		trees = append(trees, tree)
+	}
+	if len(trees) == 0 {
+		return nil, errors.New("no control groups are mounted")
+	}
+	return trees, lines.Err()
+}
+
+// ownGroups returns the server's group by the controllers of its tree, as
+// /proc/self/cgroup names them. Version 2 has none.
+func ownGroups() (map[string]string, error) {
+	data, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]string{}
+	for line := range strings.Lines(string(data)) {
+		if parts := strings.SplitN(strings.TrimSpace(line), ":", 3); len(parts) == 3 {
+			own[parts[1]] = parts[2]
+		}
+	}
+	return own, nil
+}
+
+// ownOf returns the server's group in the tree that has one of the controllers.
+func ownOf(own map[string]string, options []string) (string, bool) {
+	for controllers, path := range own {
+		for _, c := range strings.Split(controllers, ",") {
+			if c != "" && slices.Contains(options, c) {
+				return path, true
+			}
+		}
+	}
+	return "", false
+}
