@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -180,7 +182,9 @@ func (w *wayOut) serve(ln net.Listener) {
 		w.last.Store(addr)
 		return new(net.Dialer).DialContext(ctx, network, addr)
 	}
-	proxy.Tr = &http.Transport{DialContext: dial, DisableKeepAlives: true}
+	proxy.Logger = log.New(io.Discard, "", 0)
+	proxy.Tr = &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16}
+	defer proxy.Tr.CloseIdleConnections()
 	proxy.ConnectDialWithReq = func(r *http.Request, network, addr string) (net.Conn, error) { return dial(r.Context(), network, addr) }
 	_ = http.Serve(ln, proxy) //nolint:gosec // a test's; it ends with the listener
 }
