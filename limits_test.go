@@ -132,7 +132,7 @@ var internalBounds = map[string][]string{
 		"capture.maxBodiesAtOnce", "cdp.maxDirect", "scripting.maxDirect", "web.maxStreamBatch", "capture.maxBufferedShifts", "capture.maxOpened",
 	},
 	"protects against what Chromium, the worker or the store never send": {
-		"browser.maxTempPath", "cdp.maxNesting", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "capture.maxShotPixels", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
+		"browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "capture.maxShotPixels", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
 		"browser.keptEarly", "capture.maxPlaceDigits", "web.drainLimit",
 	},
 	"how far redaction looks; what lies beyond is removed as a whole": {
@@ -150,7 +150,7 @@ var internalBounds = map[string][]string{
 
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
-	"archive", "background", "browser", "capture", "cdp", "clipboard", "control", "input", "journal", "links", "liveview", "questions", "savedscripts", "screencast",
+	"archive", "background", "browser", "capture", "cdp", "clipboard", "confine", "control", "input", "journal", "links", "liveview", "questions", "savedscripts", "screencast",
 	"scripting", "scripting/wire", "secrets", "session", "store", "web", "webhook", "widget",
 }
 

@@ -186,13 +186,13 @@ func (w *wayOut) serve(ln net.Listener) {
 	proxy.Tr = &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16}
 	defer proxy.Tr.CloseIdleConnections()
 	proxy.ConnectDialWithReq = func(r *http.Request, network, addr string) (net.Conn, error) { return dial(r.Context(), network, addr) }
-	_ = http.Serve(ln, proxy) //nolint:gosec // a test's; it ends with the listener
+	_ = http.Serve(ln, proxy)
 }
 
 // TestOnlyWayOut checks that a page loads through the proxy, and that nothing
 // gets past it.
 func TestOnlyWayOut(t *testing.T) {
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<title>reached</title>")
 	}))
@@ -306,7 +306,7 @@ func load(t *testing.T, pg *browsertest.TestPage, url string) string {
 // can reach with and without rooms.
 func TestRoomsHideTheServer(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("of the server"), 0o644); err != nil { //nolint:gosec // the rooms must hide it, not its mode
+	if err := os.WriteFile(secret, []byte("of the server"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	openTo(t, secret)
@@ -332,7 +332,7 @@ func TestRoomsHideTheServer(t *testing.T) {
 	}
 	body.WriteString(`echo '"end":true}'; } >"$HOME/result.new"; mv "$HOME/result.new" "$HOME/result"; sleep 1000`)
 	path := filepath.Join(t.TempDir(), "chromium")
-	if err := os.WriteFile(path, []byte("#!/bin/bash\n[ \"$1\" = --version ] && exit\n"+body.String()+"\n"), 0o755); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(path, []byte("#!/bin/bash\n[ \"$1\" = --version ] && exit\n"+body.String()+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	openTo(t, path)
@@ -353,7 +353,7 @@ func TestRoomsHideTheServer(t *testing.T) {
 func openTo(t *testing.T, path string) {
 	t.Helper()
 	for dir := filepath.Dir(path); len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // see above
+		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
