@@ -53,10 +53,10 @@ func openFolder(dir string, drop bool) (*folder, error) {
 	if !drop {
 		return f, nil
 	}
-	if err := errors.Join(makeReachable(f.dir), makeReachable(filepath.Dir(f.temp))); err != nil {
-		return nil, err
+	if err = errors.Join(makeReachable(f.dir), makeReachable(filepath.Dir(f.temp))); err == nil {
+		err = f.chooseUser()
 	}
-	if err := f.chooseUser(); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, f.emptyTemp())
 	}
 	return f, nil
