@@ -44,11 +44,13 @@ type LaunchOptions struct {
 	// Launcher is the command that runs confine.Main, to start Chromium in rooms
 	// of its own. Default: Chromium is started without them.
 	Launcher []string
-	// WayOut serves what Chromium sends to the network, if the kernel lets it
-	// have a network namespace: the listener is its only way out, and WayOut must
-	// be an HTTP proxy on it. The listener is closed when Chromium has ended. It
+	// WayOut serves what Chromium sends to the network: it must be an HTTP proxy on
+	// the listener, which is Chromium's only way out, if the kernel allows that
+	// (Process.Confinement). The listener is closed when Chromium has ended. WayOut
 	// needs Launcher, and replaces ProxyServer.
 	WayOut func(net.Listener)
+
+	without []string // measures of the launcher that a trial leaves out
 }
 
 func (o LaunchOptions) withDefaults() LaunchOptions {
@@ -116,14 +118,14 @@ func launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	}
 	_, known := unsandboxed.Load(o.ExecPath)
 	sandbox := !known && !folder.ownedByRoot()
-	p, err := start(ctx, o, folder, sandbox)
+	p, err := startInRooms(ctx, o, folder, sandbox)
 	if errors.Is(err, errSandboxRefused) {
 		o.Logger.Warn("Chromium runs without its sandbox: the kernel refuses it", "error", err)
 		unsandboxed.Store(o.ExecPath, struct{}{})
 		if folder, err = folder.reopen(); err != nil {
 			return nil, err
 		}
-		p, err = start(ctx, o, folder, false)
+		p, err = startInRooms(ctx, o, folder, false)
 	}
 	if err != nil {
 		return nil, errors.Join(err, folder.emptyTemp())
@@ -155,5 +157,8 @@ func start(ctx context.Context, o LaunchOptions, folder *folder, sandbox bool) (
 	if sandbox && p.stderr.sandboxRefused() {
 		return nil, fmt.Errorf("%w%s", errSandboxRefused, p.stderr.quote())
 	}
-	return nil, fmt.Errorf("it ended at once: %w", p.Err())
+	if p.rooms != nil {
+		return nil, fmt.Errorf("%w, in its rooms (`takeover doctor` shows them): %w", errEnded, p.Err())
+	}
+	return nil, fmt.Errorf("%w: %w", errEnded, p.Err())
 }

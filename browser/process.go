@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -58,7 +59,9 @@ type Process struct {
 	stderr    *stderrTail
 	log       *slog.Logger
 
-	rooms *confine.Started // or nil; set before the connection
+	rooms       *confine.Started // or nil; set before the connection
+	confinement confine.Report   // also set when the launcher did not work
+	proxy       net.Listener     // for WayOut when there is no launcher, or nil
 
 	close sync.Once
 	done  chan struct{} // closed by supervise at the very end
@@ -90,12 +93,7 @@ func (p *Process) Sandboxed() bool { return p.sandboxed }
 
 // Confinement lists the measures around Chromium, and which of them the kernel
 // refused. It is empty when Chromium was started without a launcher.
-func (p *Process) Confinement() confine.Report {
-	if p.rooms == nil {
-		return nil
-	}
-	return p.rooms.Report
-}
+func (p *Process) Confinement() confine.Report { return p.confinement }
 
 // Unfiltered names the kinds of this Chromium's processes that may make any
 // system call, such as "gpu-process": neither Chromium's sandbox nor a launcher
@@ -225,14 +223,18 @@ func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 	return p, nil
 }
 
-// toldRefused remembers which refusals were logged: they are the same at each
-// start.
-var toldRefused sync.Map
-
 // begin starts Chromium with its ends of the pipes: as the server's child, or as
 // the launcher's in rooms of its own.
 func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, error) {
 	if o.Launcher == nil {
+		if o.WayOut != nil { // nothing enforces it
+			ln, err := net.Listen("tcp4", "127.0.0.1:0") //nolint:noctx // it does not wait
+			if err != nil {
+				return nil, err
+			}
+			o.ProxyServer, p.proxy = "http://"+ln.Addr().String(), ln
+			go o.WayOut(ln)
+		}
 		cmd := exec.Command(o.ExecPath, switches(o, p.folder, p.sandboxed)...) //nolint:noctx // a context bounds the start only, the process lives on
 		cmd.ExtraFiles = []*os.File{in, out}                                   // fds 3 and 4, as --remote-debugging-pipe expects
 		cmd.Stderr = stderr
@@ -240,23 +242,11 @@ func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, e
 		cmd.SysProcAttr = p.folder.attributes()
 		return cmd, cmd.Start()
 	}
-	if o.WayOut != nil {
-		o.ProxyServer = "http://127.0.0.1:" + strconv.Itoa(confine.ProxyPort)
-	}
-	started, err := confine.Start(confine.Options{
-		Launcher: o.Launcher, Path: o.ExecPath, Args: switches(o, p.folder, p.sandboxed), Env: p.folder.environment(),
-		Pipes: [2]*os.File{in, out}, Stderr: stderr, UID: p.folder.uid, Network: o.WayOut != nil,
-		Write: []string{p.folder.profile(), p.folder.home(), p.folder.temp, p.folder.files(), p.folder.downloads()},
-	})
+	started, err := confine.Start(roomsFor(o, p.folder, p.sandboxed, [2]*os.File{in, out}, stderr))
 	if err != nil {
 		return nil, err
 	}
-	p.rooms = started
-	if refused := started.Report.Refused(); refused != "" {
-		if _, told := toldRefused.LoadOrStore(refused, struct{}{}); !told {
-			p.log.Warn("Chromium is less confined than it could be", "refused", refused)
-		}
-	}
+	p.rooms, p.confinement = started, started.Report
 	if started.Proxy != nil {
 		go o.WayOut(started.Proxy)
 	}
@@ -272,6 +262,9 @@ func (p *Process) supervise(begin func() (*exec.Cmd, error), stderr *os.File, st
 	becomeSubreaper()
 	cmd, err := begin()
 	if err != nil {
+		if p.proxy != nil {
+			_ = p.proxy.Close()
+		}
 		started <- err
 		return
 	}
@@ -298,6 +291,9 @@ func (p *Process) supervise(begin func() (*exec.Cmd, error), stderr *os.File, st
 		if err := p.rooms.End(); err != nil {
 			p.log.Warn("a part of this chromium's rooms stays behind", "pid", p.pid, "error", err)
 		}
+	}
+	if p.proxy != nil {
+		_ = p.proxy.Close()
 	}
 	reapGroup(p.pid)
 	reapCrashHandlers(p.folder)

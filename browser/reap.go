@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"takeover/confine"
 )
 
 // reapTimeout bounds the wait for the end of a killed process.
@@ -20,7 +22,8 @@ const reapTimeout = 5 * time.Second
 // and its crash handlers. If the server runs as root, it also kills all processes
 // of the folder's user, unless another Chromium has this user now. It does not
 // touch folders of a running server, or folders without our record. A root that
-// does not exist counts as clean.
+// does not exist counts as clean. It also removes the control groups of killed
+// servers.
 func Reap(root string) error {
 	var errs []error
 	for _, place := range placesOf(root) {
@@ -36,6 +39,9 @@ func Reap(root string) error {
 				errs = append(errs, fmt.Errorf("reap %s: %w", e.Name(), err))
 			}
 		}
+	}
+	if err := confine.Reap(); err != nil { // after their processes
+		errs = append(errs, fmt.Errorf("reap control groups: %w", err))
 	}
 	return errors.Join(errs...)
 }

@@ -2,6 +2,7 @@ package confine
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -43,13 +46,21 @@ var groupsMade atomic.Uint64
 
 // newGroup makes a control group for a Chromium below the server's own, with
 // limits. It returns what it could make, and an error that says what is missing.
-func newGroup(memory, tasks int64) (*group, error) {
+// A reason not to make one is returned as the error.
+func newGroup(memory, tasks int64, leftOut string) (*group, error) {
+	if leftOut != "" {
+		return &group{}, errors.New(leftOut)
+	}
 	trees, err := hierarchies()
 	if err != nil {
 		return &group{}, err
 	}
+	me, err := identify(os.Getpid())
+	if err != nil {
+		return &group{}, err
+	}
 	g := &group{}
-	name := fmt.Sprintf("takeover-%d-%d", os.Getpid(), groupsMade.Add(1))
+	name := fmt.Sprintf("%s-%d", me, groupsMade.Add(1))
 	var errs []error
 	var limitsMemory, limitsTasks bool
 	for _, tree := range trees {
@@ -68,9 +79,7 @@ func newGroup(memory, tasks int64) (*group, error) {
 		g.folders = append(g.folders, folder)
 		limitsMemory = setFirst(folder, memory, "memory.max", "memory.limit_in_bytes") || limitsMemory
 		limitsTasks = setFirst(folder, tasks, "pids.max") || limitsTasks
-		if _, err := os.Stat(filepath.Join(folder, "cgroup.kill")); err == nil {
-			g.kill = filepath.Join(folder, "cgroup.kill")
-		}
+		g.findKill(folder)
 		_ = setFirst(folder, 1, "memory.oom.group") // all of Chromium ends, not the one process that happened to ask
 	}
 	if !limitsMemory {
@@ -83,6 +92,85 @@ func newGroup(memory, tasks int64) (*group, error) {
 		errs = append(errs, errors.New("there is no cgroup.kill"))
 	}
 	return g, joined(errs)
+}
+
+// findKill remembers the file that kills all members of a folder, if it has one.
+func (g *group) findKill(folder string) {
+	if file := filepath.Join(folder, "cgroup.kill"); fileExists(file) {
+		g.kill = file
+	}
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// identify returns the beginning of the names of a server's control groups. It
+// names the process so that no other one has the same: by its pid, the namespace of
+// that, and when it was started.
+func identify(pid int) (string, error) {
+	var place unix.Stat_t
+	if err := unix.Stat("/proc/self/ns/pid", &place); err != nil {
+		return "", err
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", err
+	}
+	// proc_pid_stat(5): the name, field 2, stands in parentheses and may contain any byte.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	const state, startTime = 3 - 3, 22 - 3
+	if len(fields) <= startTime {
+		return "", errors.New("malformed stat")
+	}
+	if fields[state] == "Z" || fields[state] == "X" {
+		return "", fs.ErrNotExist
+	}
+	return fmt.Sprintf("takeover-%d-%d-%s", pid, place.Ino, fields[startTime]), nil
+}
+
+// Reap removes the control groups of servers that were killed, and kills what is
+// left in them. It looks at the groups beside the server's own that were made in
+// its process namespace: whether other servers run, it cannot know.
+func Reap() error {
+	trees, err := hierarchies()
+	if err != nil {
+		return nil //nolint:nilerr // without control groups there is nothing to remove
+	}
+	me, err := identify(os.Getpid())
+	if err != nil {
+		return err
+	}
+	namespace := strings.Split(me, "-")[2]
+	left := map[string]*group{}
+	for _, tree := range trees {
+		found, _ := filepath.Glob(filepath.Join(tree.folder, "takeover-*-"+namespace+"-*")) // the pattern is well formed
+		for _, folder := range found {
+			name := filepath.Base(folder)
+			parts := strings.Split(name, "-")
+			if len(parts) != 5 {
+				continue
+			}
+			pid, err := strconv.Atoi(parts[1])
+			if err != nil {
+				continue
+			}
+			if alive, err := identify(pid); err == nil && strings.HasPrefix(name, alive+"-") {
+				continue
+			}
+			if left[name] == nil {
+				left[name] = &group{}
+			}
+			left[name].folders = append(left[name].folders, folder)
+			left[name].findKill(folder)
+		}
+	}
+	var errs []error
+	for _, g := range left {
+		errs = append(errs, g.end())
+	}
+	return errors.Join(errs...)
 }
 
 // joined joins errors in one line.
@@ -103,7 +191,7 @@ func joined(errs []error) error {
 func setFirst(folder string, value int64, names ...string) bool {
 	for _, name := range names {
 		file := filepath.Join(folder, name)
-		if _, err := os.Stat(file); err == nil {
+		if fileExists(file) {
 			return os.WriteFile(file, []byte(strconv.FormatInt(value, 10)), 0) == nil
 		}
 	}

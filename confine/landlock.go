@@ -41,9 +41,9 @@ var writable = []string{
 // and the lists above name, and no others; and keeps it from signalling processes
 // outside and from abstract sockets of others.
 func restrictFiles(what spec) error {
-	version, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	if errno != 0 {
-		return fmt.Errorf("the kernel has none: %w", errno)
+	version, err := landlockVersion()
+	if err != nil {
+		return err
 	}
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1} // all rights of version 1
 	size := unsafe.Sizeof(attr.Handled_access_fs)
@@ -60,11 +60,10 @@ func restrictFiles(what spec) error {
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 		size = unsafe.Offsetof(attr.Scoped) + unsafe.Sizeof(attr.Scoped)
 	}
-	fd, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
-	if errno != 0 {
-		return fmt.Errorf("make rules: %w", errno)
+	rules, err := newRuleset(&attr, size)
+	if err != nil {
+		return err
 	}
-	rules := ruleset{fd: int(fd), handled: attr.Handled_access_fs}
 	defer unix.Close(rules.fd)
 	for _, path := range append([]string{what.Path, filepath.Dir(resolved(what.Path))}, append(what.Read, readable...)...) {
 		if err := rules.allow(path, rightsToRead); err != nil {
@@ -80,13 +79,47 @@ func restrictFiles(what spec) error {
 	if err := rules.allow("/proc", rules.handled); err != nil {
 		return err
 	}
-	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
-		return fmt.Errorf("apply rules: %w", errno)
+	if err := rules.apply(); err != nil {
+		return err
 	}
 	if version < 6 {
 		return fmt.Errorf("the kernel's is version %d: it cannot hold back signals and abstract sockets", version)
 	}
 	return nil
+}
+
+// restrictConnections lets this thread, and what it starts, connect by TCP to one
+// port only, and listen on none.
+func restrictConnections(port int) error {
+	version, err := landlockVersion()
+	if err != nil {
+		return err
+	}
+	if version < 4 {
+		return fmt.Errorf("the kernel's Landlock is version %d: it cannot hold back connections", version)
+	}
+	attr := unix.LandlockRulesetAttr{Handled_access_net: unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP}
+	rules, err := newRuleset(&attr, unsafe.Offsetof(attr.Handled_access_net)+unsafe.Sizeof(attr.Handled_access_net))
+	if err != nil {
+		return err
+	}
+	defer unix.Close(rules.fd)
+	rule := struct{ access, port uint64 }{unix.LANDLOCK_ACCESS_NET_CONNECT_TCP, uint64(port)}
+	if _, _, errno := unix.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules.fd), ruleNetPort, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); errno != 0 {
+		return fmt.Errorf("rule for port %d: %w", port, errno)
+	}
+	return rules.apply()
+}
+
+// ruleNetPort is LANDLOCK_RULE_NET_PORT of linux/landlock.h.
+const ruleNetPort = 2
+
+func landlockVersion() (int, error) {
+	version, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0, fmt.Errorf("the kernel has none: %w", errno)
+	}
+	return int(version), nil
 }
 
 func resolved(path string) string {
@@ -98,7 +131,23 @@ func resolved(path string) string {
 
 type ruleset struct {
 	fd      int
-	handled uint64
+	handled uint64 // rights on files
+}
+
+func newRuleset(attr *unix.LandlockRulesetAttr, size uintptr) (ruleset, error) {
+	fd, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(attr)), size, 0)
+	if errno != 0 {
+		return ruleset{}, fmt.Errorf("make rules: %w", errno)
+	}
+	return ruleset{fd: int(fd), handled: attr.Handled_access_fs}, nil
+}
+
+// apply applies the rules to this thread, and to what it starts.
+func (r ruleset) apply() error {
+	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
+		return fmt.Errorf("apply rules: %w", errno)
+	}
+	return nil
 }
 
 // allow allows rights on a file, or on a folder and everything below it.

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
+	"strconv"
 	"syscall"
 	"unsafe"
 
@@ -52,6 +54,9 @@ func launch() (int, error) {
 	said, proxy, err := setUp(what)
 	if err != nil {
 		said.Error = err.Error()
+		if errors.Is(err, errBefore) {
+			said.Error = "" // the server finds it in the report
+		}
 	}
 	if err := errors.Join(err, answer(said, proxy)); err != nil {
 		return 1, err
@@ -108,36 +113,51 @@ func setUp(what spec) (ready, int, error) {
 	var said ready
 	r := &said.Report
 	for _, n := range namespaces {
-		if what.Rooms&n.flag != 0 {
+		switch {
+		case what.Rooms&n.flag != 0:
 			r.add(n.name, nil)
+		case what.Without[n.name] != "":
+			r.add(n.name, errors.New(what.Without[n.name]))
 		}
 	}
+	apply := func(name string, measure func() error) {
+		if reason := what.Without[name]; reason != "" {
+			measure = func() error { return errors.New(reason) }
+		}
+		r.add(name, measure())
+	}
 	proxy := -1
-	if what.Rooms&syscall.CLONE_NEWNET != 0 {
+	if what.Listen != 0 {
 		var err error
-		if proxy, err = openWayOut(what.Port); err != nil {
+		if proxy, err = openWayOut(what.Listen); err != nil {
 			return said, -1, fmt.Errorf("%s: %w", Network, err)
 		}
 	}
 	if what.Rooms&syscall.CLONE_NEWNS != 0 {
 		// No mount of ours may appear outside.
 		if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
-			return said, -1, fmt.Errorf("%s: %w", Mounts, err)
+			return said, proxy, fmt.Errorf("%s: %w", Mounts, err)
 		}
 		if what.Rooms&syscall.CLONE_NEWPID != 0 {
-			r.add(Proc, unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""))
+			apply(Proc, mountProc)
 		}
-		r.add(Shm, unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, fmt.Sprintf("mode=1777,size=%d", shmBytes)))
+		apply(Shm, mountShm)
+	}
+	if what.Rooms&syscall.CLONE_NEWUSER != 0 {
+		apply(Nested, limitNamespaces)
 	}
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) // Chromium gets no capability
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return said, -1, fmt.Errorf("no_new_privs: %w", err)
+		return said, proxy, fmt.Errorf("no_new_privs: %w", err)
 	}
-	r.add(Limits, limitResources())
-	r.add(Files, restrictFiles(what))
-	r.add(Calls, filterCalls())
-	return said, proxy, dropCapabilities()
+	apply(Limits, limitResources)
+	apply(Files, func() error { return restrictFiles(what) })
+	if what.Connect != 0 {
+		apply(Connects, func() error { return restrictConnections(what.Connect) })
+	}
+	apply(Calls, func() error { return filterCalls(what.Connect != 0) })
+	return said, proxy, errors.Join(r.missing(what.Required), dropCapabilities())
 }
 
 // dropCapabilities takes from the launcher what it no longer needs.
@@ -150,6 +170,32 @@ func dropCapabilities() error {
 	}
 	if errno != 0 {
 		return fmt.Errorf("drop capabilities: %w", errno)
+	}
+	return nil
+}
+
+func mountProc() error {
+	return unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+}
+
+func mountShm() error {
+	return unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, fmt.Sprintf("mode=1777,size=%d", shmBytes))
+}
+
+// nestedNamespaces are how many namespaces may be made in the user namespace, at
+// any depth. Chromium's sandbox needs a few of three kinds.
+var nestedNamespaces = map[string]int{
+	"user": 16, "pid": 64, "net": 16, "mnt": 0, "ipc": 0, "uts": 0, "cgroup": 0, "time": 0,
+}
+
+// limitNamespaces bounds the namespaces in the user namespace. Its own /proc/sys
+// shows the limits of the reader's user namespace.
+func limitNamespaces() error {
+	for kind, most := range nestedNamespaces {
+		err := os.WriteFile("/proc/sys/user/max_"+kind+"_namespaces", []byte(strconv.Itoa(most)), 0)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }

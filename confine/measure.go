@@ -1,6 +1,11 @@
 package confine
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Command is the hidden subcommand that runs the launcher.
 const Command = "chromium-launcher"
@@ -13,12 +18,19 @@ const (
 	IPC       = "IPC namespace"
 	Network   = "network namespace"
 	Proc      = "own /proc"
+	Nested    = "limit of namespaces"
 	Shm       = "own /dev/shm"
 	Files     = "Landlock"
 	Calls     = "system call filter"
 	Limits    = "resource limits"
+	Connects  = "connections to the proxy only"
 	Cgroup    = "cgroup"
 )
+
+// errBefore is returned when a measure fails that was in force in an earlier start
+// of this server. The kernel has it, so a Chromium may be using up what it needs;
+// later ones must not get weaker rooms because of that.
+var errBefore = errors.New("this worked at an earlier start, and is required since")
 
 // A Measure says whether a protection is in force.
 type Measure struct {
@@ -39,14 +51,40 @@ func (r *Report) add(name string, err error) {
 	*r = append(*r, m)
 }
 
+// Nothing returns the report of a start without a launcher: no measure is in
+// force, for one reason.
+func Nothing(reason string) Report {
+	var r Report
+	for _, n := range []string{Users, Processes, Mounts, IPC, Network, Proc, Nested, Shm, Files, Calls, Limits, Cgroup} {
+		r = append(r, Measure{Name: n, Reason: reason})
+	}
+	return r
+}
+
+// missing returns an error when one of the measures is not in force.
+func (r Report) missing(required []string) error {
+	for _, m := range r {
+		if !m.On && slices.Contains(required, m.Name) {
+			return fmt.Errorf("%w: %s: %s", errBefore, m.Name, m.Reason)
+		}
+	}
+	return nil
+}
+
 // Refused lists the measures that are not in force, for a log or a person. It is
 // empty when all are.
 func (r Report) Refused() string {
 	var all []string
-	for _, m := range r {
-		if !m.On {
-			all = append(all, m.Name+": "+m.Reason)
+	for i := 0; i < len(r); i++ {
+		if r[i].On {
+			continue
 		}
+		names := r[i].Name
+		for i+1 < len(r) && !r[i+1].On && r[i+1].Reason == r[i].Reason {
+			i++
+			names += ", " + r[i].Name
+		}
+		all = append(all, names+": "+r[i].Reason)
 	}
 	return strings.Join(all, "; ")
 }
@@ -63,13 +101,16 @@ func (r Report) On(name string) bool {
 
 // spec is what the server tells the launcher.
 type spec struct {
-	Path  string   `json:"path"`
-	Args  []string `json:"args"`
-	Env   []string `json:"env"`
-	Read  []string `json:"read"`  // further files and folders that Chromium may read and execute
-	Write []string `json:"write"` // folders that belong to it
-	Port  int      `json:"port"`  // where the proxy listens in the network namespace; 0 for none
-	Rooms uintptr  `json:"rooms"` // flags of the namespaces that the launcher stands in
+	Path     string            `json:"path"`
+	Args     []string          `json:"args"`
+	Env      []string          `json:"env"`
+	Read     []string          `json:"read"`     // further files and folders that Chromium may read and execute
+	Write    []string          `json:"write"`    // folders that belong to it
+	Rooms    uintptr           `json:"rooms"`    // flags of the namespaces that the launcher stands in
+	Listen   int               `json:"listen"`   // the port on which it makes the proxy's listener in its network namespace; 0 for none
+	Connect  int               `json:"connect"`  // the only TCP port that may be connected to, without such a namespace; 0 for all
+	Without  map[string]string `json:"without"`  // measures to leave out, with reasons
+	Required []string          `json:"required"` // measures whose failure is an error
 }
 
 // ready is what the launcher tells the server before it starts Chromium. The

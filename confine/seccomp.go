@@ -34,11 +34,10 @@ var refusedCalls = append([]uint32{
 	unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES,
 }, refusedArchCalls...)
 
-// families are the kinds of sockets that Chromium may make: to its own processes,
-// to the network of its namespace, and to ask the kernel about that network.
-// Others are refused. AF_VSOCK above all: it leads to the machine that hosts this
-// one, past every network namespace.
-var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
+// Sockets are allowed to Chromium's own processes, to the network of its
+// namespace, and to ask the kernel about that network (checkSocket). AF_VSOCK above
+// all is not: it leads to the machine that hosts this one, past every network
+// namespace.
 
 // refusedNamespaces are those that Chromium's sandbox does not make: it makes
 // namespaces for users, processes and the network.
@@ -46,7 +45,7 @@ const refusedNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_N
 
 // Offsets in struct seccomp_data: the number of the call, the architecture, and
 // the low halves of the arguments on little-endian machines.
-const dataNumber, dataArch, dataArg0, dataArg1 = 0, 4, 16, 24
+const dataNumber, dataArch, dataArg0, dataArg1, dataArg2 = 0, 4, 16, 24, 32
 
 func load(offset uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
@@ -62,8 +61,10 @@ func give(value uint32) unix.SockFilter {
 
 func fail(errno uint32) unix.SockFilter { return give(uint32(unix.SECCOMP_RET_ERRNO) | errno) }
 
-// filter returns the program.
-func filter() []unix.SockFilter {
+// filter returns the program. With streamsOnly, there are no sockets for single
+// packets to the network: without a network namespace they would pass the proxy
+// by.
+func filter(streamsOnly bool) []unix.SockFilter {
 	program := []unix.SockFilter{
 		load(dataArch),
 		jump(unix.BPF_JEQ, auditArch, 1, 0),
@@ -83,21 +84,39 @@ func filter() []unix.SockFilter {
 	program = append(program, jump(unix.BPF_JEQ, unix.SYS_IOCTL, 0, 4), load(dataArg1),
 		jump(unix.BPF_JEQ, unix.TIOCSTI, 0, 1), fail(uint32(unix.EPERM)), give(unix.SECCOMP_RET_ALLOW)) // typing into another's terminal
 	for _, number := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
-		check := []unix.SockFilter{load(dataArg0)}
-		for _, family := range families {
-			check = append(check, jump(unix.BPF_JEQ, family, 0, 1), give(unix.SECCOMP_RET_ALLOW))
-		}
-		check = append(check, fail(uint32(unix.EAFNOSUPPORT)))
+		check := checkSocket(streamsOnly)
 		program = append(program, jump(unix.BPF_JEQ, number, 0, uint8(len(check))))
 		program = append(program, check...)
 	}
 	return append(program, give(unix.SECCOMP_RET_ALLOW))
 }
 
+// checkSocket decides on a call whose arguments are the family, the type and the
+// protocol of a socket.
+func checkSocket(streamsOnly bool) []unix.SockFilter {
+	const typeBits = 0xf // the rest are flags
+	check := []unix.SockFilter{
+		load(dataArg0),
+		jump(unix.BPF_JEQ, unix.AF_UNIX, 0, 1), give(unix.SECCOMP_RET_ALLOW),
+		// Chromium asks for addresses and routes. Other protocols of this family lead to audit, firewall, devices …
+		jump(unix.BPF_JEQ, unix.AF_NETLINK, 0, 4), load(dataArg2),
+		jump(unix.BPF_JEQ, unix.NETLINK_ROUTE, 0, 1), give(unix.SECCOMP_RET_ALLOW), fail(uint32(unix.EPERM)),
+		jump(unix.BPF_JEQ, unix.AF_INET, 2, 0),
+		jump(unix.BPF_JEQ, unix.AF_INET6, 1, 0),
+		fail(uint32(unix.EAFNOSUPPORT)),
+		load(dataArg1), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: typeBits},
+		jump(unix.BPF_JEQ, unix.SOCK_STREAM, 0, 1), give(unix.SECCOMP_RET_ALLOW),
+	}
+	if !streamsOnly {
+		check = append(check, jump(unix.BPF_JEQ, unix.SOCK_DGRAM, 0, 1), give(unix.SECCOMP_RET_ALLOW))
+	}
+	return append(check, fail(uint32(unix.EPERM)))
+}
+
 // filterCalls applies the filter to all threads of the launcher, and so to
 // everything that it starts.
-func filterCalls() error {
-	program := filter()
+func filterCalls(streamsOnly bool) error {
+	program := filter(streamsOnly)
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	thread, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(program)

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -30,28 +33,38 @@ const (
 type Options struct {
 	Launcher []string // the command that calls Main; default: this program with Command
 	Path     string   // Chromium's executable
-	Args     []string // its arguments
-	Env      []string
-	Pipes    [2]*os.File // its descriptors 3 and 4
-	Stderr   *os.File
-	UID      int      // its user, also in the user namespace
-	Read     []string // further files and folders that it may read and execute
-	Write    []string // folders that belong to it
-	Network  bool     // a network namespace, with a listener for a proxy as the only way out
-	Memory   int64    // bytes that all processes may use; default DefaultMemory
-	Tasks    int64    // threads that all processes may have; default DefaultTasks
+	// Args returns its arguments, given the address of the proxy, which is empty
+	// without Network.
+	Args    func(proxy string) []string
+	Env     []string
+	Pipes   [2]*os.File // its descriptors 3 and 4
+	Stderr  *os.File
+	UID     int      // its user, also in the user namespace
+	Read    []string // further files and folders that it may read and execute
+	Write   []string // folders that belong to it
+	Network bool     // a proxy is the only way out: Started.Proxy
+	Memory  int64    // bytes that all processes may use; default DefaultMemory
+	Tasks   int64    // threads that all processes may have; default DefaultTasks
+	Without []string // measures to leave out as a trial, besides those that LeaveOut named
 }
 
 // Started is a launcher that starts Chromium.
 type Started struct {
 	Cmd    *exec.Cmd
 	Report Report
-	// Proxy accepts what Chromium sends to 127.0.0.1:ProxyPort. It is nil without
-	// a network namespace. Its addresses are those of the namespace.
+	// Proxy accepts what Chromium sends to the network, which it is told to send
+	// there. Its addresses are those of the network namespace, if there is one. It
+	// is nil without Options.Network.
 	Proxy net.Listener
 
+	kind  kind
 	group *group
 }
+
+// Works tells that Chromium answered in these rooms. From now on, each measure
+// that is in force is required, and those that the kernel refused are not tried
+// again.
+func (s *Started) Works() { lessons.prove(s.kind, s.Report) }
 
 // End kills what is left of the rooms after the launcher has ended, and removes
 // the control group.
@@ -62,11 +75,14 @@ func (s *Started) End() error {
 	return s.group.end()
 }
 
-// namespaces are the rooms to ask for, with their names.
-var namespaces = []struct {
+// namespace is one kind of room.
+type namespace struct {
 	name string
 	flag uintptr
-}{
+}
+
+// namespaces are the rooms to ask for.
+var namespaces = []namespace{
 	{Users, syscall.CLONE_NEWUSER},
 	{Processes, syscall.CLONE_NEWPID},
 	{Mounts, syscall.CLONE_NEWNS},
@@ -78,47 +94,72 @@ var namespaces = []struct {
 // that the kernel refuses are left out, one after the other, and reported. The
 // caller must be locked to its thread: the launcher dies with the thread.
 func Start(o Options) (*Started, error) {
-	var wanted uintptr
-	for _, n := range namespaces {
-		if n.flag != syscall.CLONE_NEWNET || o.Network {
-			wanted |= n.flag
-		}
+	kind := kindOf(o)
+	known := lessons.of(kind)
+	without := maps.Clone(known.without)
+	for _, name := range o.Without {
+		without[name] = "left out as a trial"
 	}
-	var refused Report
+	if !o.Network {
+		without[Network] = ""
+	}
 	for {
-		s, err := start(o, wanted)
+		s, err := start(o, roomsWithout(without), without, known.required)
 		if err == nil {
-			s.Report = append(refused, s.Report...)
+			s.kind = kind
 			return s, nil
 		}
-		if wanted == 0 || !isRefusal(err) {
+		if !isRefusal(err) {
 			return nil, err
 		}
 		// The last one of the list that is still wanted goes first: the user
 		// namespace is what the others need.
-		for i := len(namespaces) - 1; i >= 0; i-- {
-			if n := namespaces[i]; wanted&n.flag != 0 {
-				wanted &^= n.flag
-				refused = append(refused, Measure{Name: n.name, Reason: err.Error()})
-				break
+		next := ""
+		for _, n := range namespaces {
+			if _, left := without[n.name]; !left {
+				next = n.name
 			}
 		}
+		if next == "" {
+			return nil, err
+		}
+		if slices.Contains(known.required, next) {
+			return nil, fmt.Errorf("%w: %s: %w", errBefore, next, err)
+		}
+		without[next] = err.Error()
 	}
+}
+
+// roomsWithout returns the flags of the namespaces that are not left out.
+func roomsWithout(without map[string]string) (rooms uintptr) {
+	for _, n := range namespaces {
+		if _, left := without[n.name]; !left {
+			rooms |= n.flag
+		}
+	}
+	return rooms
+}
+
+// ErrLauncher is returned when the launcher cannot be started, or does not do its
+// work.
+var ErrLauncher = errors.New("the launcher does not work")
+
+// isShortage reports whether the machine lacks at the moment what a start needs.
+func isShortage(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE},
+		func(shortage error) bool { return errors.Is(err, shortage) })
 }
 
 // errRooms is returned when the launcher cannot use a room that it got.
 var errRooms = errors.New("the rooms cannot be used")
 
 func isRefusal(err error) bool {
-	for _, e := range []error{syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EUSERS, syscall.EINVAL, syscall.ENOSYS, errRooms} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	return !errors.Is(err, errBefore) && slices.ContainsFunc(
+		[]error{syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EUSERS, syscall.EINVAL, syscall.ENOSYS, errRooms},
+		func(refusal error) bool { return errors.Is(err, refusal) })
 }
 
-func start(o Options, rooms uintptr) (*Started, error) {
+func start(o Options, rooms uintptr, without map[string]string, required []string) (*Started, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -130,28 +171,36 @@ func start(o Options, rooms uintptr) (*Started, error) {
 		launcher = []string{"/proc/self/exe", Command} // also reaches a program in a folder that the user may not search
 	}
 	cmd := exec.Command(launcher[0], launcher[1:]...) //nolint:noctx // its owner ends it
-	cmd.Env = []string{}
+	cmd.Env = []string{"GOGC=off"} // it ends before it would have anything to collect
 	cmd.Stderr = o.Stderr
 	cmd.ExtraFiles = []*os.File{o.Pipes[0], o.Pipes[1], theirs} // 3, 4 and controlFile
 	cmd.SysProcAttr = attributes(o, rooms)
 	err = cmd.Start()
 	_ = theirs.Close()
-	if err != nil {
+	switch {
+	case err == nil:
+	case isRefusal(err) || isShortage(err):
 		return nil, err
+	default:
+		return nil, fmt.Errorf("%w: %w", ErrLauncher, err)
 	}
 	// The launcher waits for the next message, so it has started nothing yet.
-	group, grouped := newGroup(orDefault(o.Memory, DefaultMemory), orDefault(o.Tasks, DefaultTasks))
+	group, grouped := newGroup(orDefault(o.Memory, DefaultMemory), orDefault(o.Tasks, DefaultTasks), without[Cgroup])
 	if err := group.add(cmd.Process.Pid); err != nil {
 		grouped = joined([]error{grouped, err})
 	}
 	s := &Started{Cmd: cmd, group: group}
-	s.Proxy, s.Report, err = arrange(pair[0], o, rooms)
+	s.Report.add(Cgroup, grouped)
+	if err = s.Report.missing(required); err == nil {
+		err = s.arrange(pair[0], o, spec{
+			Path: o.Path, Env: o.Env, Read: o.Read, Write: o.Write, Rooms: rooms, Without: without, Required: required,
+		})
+	}
 	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		return nil, errors.Join(err, group.end())
+		return nil, errors.Join(err, s.End())
 	}
-	s.Report.add(Cgroup, grouped)
 	return s, nil
 }
 
@@ -163,7 +212,11 @@ func Cause(err error) error {
 	if !ok || exit.ExitCode() <= signalled {
 		return err
 	}
-	return fmt.Errorf("signal: %v", syscall.Signal(exit.ExitCode()-signalled))
+	signal := syscall.Signal(exit.ExitCode() - signalled)
+	if signal == syscall.SIGSYS {
+		return fmt.Errorf("signal: %v: it made a system call that a filter forbids", signal)
+	}
+	return fmt.Errorf("signal: %v", signal)
 }
 
 func orDefault(value, otherwise int64) int64 {
@@ -191,48 +244,71 @@ func attributes(o Options, rooms uintptr) *syscall.SysProcAttr {
 	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: o.UID, HostID: o.UID, Size: 1}}
 	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
 	attr.GidMappingsEnableSetgroups = drops // to leave root's groups
-	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN}
+	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SYS_RESOURCE}
 	return attr
 }
 
-// arrange tells the launcher what to do, and returns what it answers.
-func arrange(control int, o Options, rooms uintptr) (net.Listener, Report, error) {
-	what := spec{Path: o.Path, Args: o.Args, Env: o.Env, Read: o.Read, Write: o.Write, Rooms: rooms}
-	if rooms&syscall.CLONE_NEWNET != 0 {
-		what.Port = ProxyPort
+// arrange tells the launcher what to do, and keeps what it answers.
+func (s *Started) arrange(control int, o Options, what spec) error {
+	proxy, err := s.wayOut(o, &what)
+	if err != nil {
+		return err
 	}
+	what.Args = o.Args(proxy)
 	data, err := json.Marshal(what)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	patience := unix.NsecToTimeval(launcherTime.Nanoseconds())
 	if err := unix.SetsockoptTimeval(control, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &patience); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if err := unix.Sendmsg(control, data, nil, nil, unix.MSG_NOSIGNAL); err != nil {
-		return nil, nil, fmt.Errorf("tell the launcher what to start: %w", err)
+		return fmt.Errorf("tell the launcher what to start: %w", err)
 	}
 	answer, extra := make([]byte, maxMessage), make([]byte, unix.CmsgSpace(4))
 	n, extraN, err := receive(control, answer, extra)
 	if err != nil {
-		return nil, nil, fmt.Errorf("hear from the launcher: %w", err)
+		return fmt.Errorf("hear from the launcher: %w", err)
 	}
 	if n == 0 {
-		return nil, nil, fmt.Errorf("%w: the launcher ended", errRooms)
+		return fmt.Errorf("%w: it ended before it answered", ErrLauncher)
 	}
 	var said ready
 	if err := json.Unmarshal(answer[:n], &said); err != nil {
-		return nil, nil, err
+		return err
+	}
+	if extraN > 0 {
+		if s.Proxy, err = listener(extra[:extraN]); err != nil {
+			return err
+		}
 	}
 	if said.Error != "" {
-		return nil, nil, fmt.Errorf("%w: %s", errRooms, said.Error)
+		return fmt.Errorf("%w: %s", errRooms, said.Error)
 	}
-	if extraN == 0 {
-		return nil, said.Report, nil
-	}
-	proxy, err := listener(extra[:extraN])
-	return proxy, said.Report, err
+	s.Report = append(said.Report, s.Report...)
+	return s.Report.missing(what.Required)
 }
+
+// wayOut decides where the proxy listens, and returns its address: in the network
+// namespace, where the launcher makes the listener, or here.
+func (s *Started) wayOut(o Options, what *spec) (string, error) {
+	switch {
+	case !o.Network:
+		return "", nil
+	case what.Rooms&syscall.CLONE_NEWNET != 0:
+		what.Listen = ProxyPort
+		return proxyAt(ProxyPort), nil
+	}
+	var err error
+	if s.Proxy, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil { //nolint:noctx // it does not wait
+		return "", err
+	}
+	what.Connect = s.Proxy.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // a TCP listener
+	return proxyAt(what.Connect), nil
+}
+
+func proxyAt(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }
 
 func receive(fd int, data, extra []byte) (n, extraN int, err error) {
 	for {
