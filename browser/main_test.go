@@ -18,5 +18,9 @@ func TestMain(m *testing.M) {
 		serveUntilKilled(root)
 		return
 	}
+	if limits := os.Getenv(roomTrial); limits != "" {
+		startWithLimits(limits)
+		return
+	}
 	browsertest.Main(m)
 }

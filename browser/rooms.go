@@ -75,10 +75,15 @@ func startInRooms(ctx context.Context, o LaunchOptions, f *folder, sandbox bool)
 		default:
 			confine.LeaveOut(rooms, out.measures, reason)
 		}
+		if err := f.emptyTemp(); err != nil { // reopen may make another folder for temporary files
+			return nil, err
+		}
 		if f, err = f.reopen(); err != nil {
 			return nil, err
 		}
-		p, err = startAsKnown(ctx, o, f, sandbox)
+		if p, err = startAsKnown(ctx, o, f, sandbox); err != nil {
+			err = errors.Join(err, f.emptyTemp())
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -73,7 +73,7 @@ func newGroup(memory, tasks int64, leftOut string) (*group, error) {
 			_ = os.WriteFile(filepath.Join(tree.folder, "cgroup.subtree_control"), []byte("+memory +pids"), 0)
 		}
 		if err := os.Mkdir(folder, 0o755); err != nil { //nolint:gosec // the kernel's own mode for these
-			errs = append(errs, err)
+			errs = append(errs, fmt.Errorf("make one in %s: %w", tree.folder, underlying(err))) // the same text at each start
 			continue
 		}
 		g.folders = append(g.folders, folder)
@@ -92,6 +92,14 @@ func newGroup(memory, tasks int64, leftOut string) (*group, error) {
 		errs = append(errs, errors.New("there is no cgroup.kill"))
 	}
 	return g, joined(errs)
+}
+
+// underlying returns the kernel's error without the path.
+func underlying(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err
+	}
+	return err
 }
 
 // findKill remembers the file that kills all members of a folder, if it has one.

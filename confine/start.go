@@ -171,7 +171,7 @@ func start(o Options, rooms uintptr, without map[string]string, required []strin
 		launcher = []string{"/proc/self/exe", Command} // also reaches a program in a folder that the user may not search
 	}
 	cmd := exec.Command(launcher[0], launcher[1:]...) //nolint:noctx // its owner ends it
-	cmd.Env = []string{"GOGC=off"} // it ends before it would have anything to collect
+	cmd.Env = []string{"GOGC=off"}                    // it ends before it would have anything to collect
 	cmd.Stderr = o.Stderr
 	cmd.ExtraFiles = []*os.File{o.Pipes[0], o.Pipes[1], theirs} // 3, 4 and controlFile
 	cmd.SysProcAttr = attributes(o, rooms)
@@ -264,12 +264,12 @@ func (s *Started) arrange(control int, o Options, what spec) error {
 		return err
 	}
 	if err := unix.Sendmsg(control, data, nil, nil, unix.MSG_NOSIGNAL); err != nil {
-		return fmt.Errorf("tell the launcher what to start: %w", err)
+		return fmt.Errorf("%w: tell it what to start: %w", ErrLauncher, err)
 	}
 	answer, extra := make([]byte, maxMessage), make([]byte, unix.CmsgSpace(4))
 	n, extraN, err := receive(control, answer, extra)
 	if err != nil {
-		return fmt.Errorf("hear from the launcher: %w", err)
+		return fmt.Errorf("%w: hear from it: %w", ErrLauncher, err)
 	}
 	if n == 0 {
 		return fmt.Errorf("%w: it ended before it answered", ErrLauncher)

@@ -1,0 +1,201 @@
+package browser_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"takeover/browser"
+	"takeover/browser/browsertest"
+	"takeover/confine"
+)
+
+// refusals returns a logger and a function that counts its warnings about weaker
+// rooms.
+func refusals() (*slog.Logger, func() int) {
+	var out bytes.Buffer
+	return slog.New(slog.NewTextHandler(&out, nil)), func() int { return strings.Count(out.String(), "less confined") }
+}
+
+// TestUnbearableMeasureIsLeftOut checks that a Chromium that does not start with a
+// measure is started without that one measure, that this is told once, and that
+// the next start does not try again.
+func TestUnbearableMeasureIsLeftOut(t *testing.T) {
+	chromium, err := browser.FindExecutable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, bears, missing string }{
+		{"filter", `grep -q "^Seccomp:.*0" /proc/self/status`, confine.Calls},
+		{"files", `ls /home`, confine.Files},
+		{"own shared memory", `! grep -q " /dev/shm .*2097152k" /proc/self/mountinfo`, confine.Shm},
+		{"namespaces", fmt.Sprintf(`[ "$(readlink /proc/self/ns/user)" = "%s" ]`, namespace(t, os.Getpid(), "user")), confine.Users},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			frail := script(t, `[ "$1" = --version ] && exec `+chromium+` "$@"; echo start >>"$HOME/starts"; `+tt.bears+` || { echo "no `+tt.missing+`, please" >&2; exit 9; }; exec `+chromium+` "$@"`)
+			log, told := refusals()
+			for try := range 2 {
+				p := browsertest.Launch(t, browser.LaunchOptions{ExecPath: frail, Launcher: testLauncher, Logger: log})
+				if !p.Sandboxed() {
+					t.Error("Chromium's own sandbox is off")
+				}
+				for _, m := range p.Confinement() {
+					switch {
+					case m.Name == tt.missing && (m.On || !strings.Contains(m.Reason, "please")):
+						t.Errorf("%s: on: %v, %s", m.Name, m.On, m.Reason)
+					case (m.Name == confine.Calls || m.Name == confine.Limits) && m.Name != tt.missing && !m.On:
+						t.Errorf("%s is off: %s", m.Name, m.Reason)
+					}
+				}
+				starts, err := os.ReadFile(filepath.Join(p.Dir(), "home", "starts"))
+				if want := 2 - try; err != nil || strings.Count(string(starts), "start") != want {
+					t.Errorf("start %d took %q: %v", try+1, starts, err)
+				}
+			}
+			if told() != 1 {
+				t.Errorf("told %d times", told())
+			}
+		})
+	}
+}
+
+// TestBrokenProfileKeepsTheRooms checks that a Chromium that fails because of what
+// is in its folder gives a clear error, and does not weaken the rooms of others.
+func TestBrokenProfileKeepsTheRooms(t *testing.T) {
+	chromium, err := browser.FindExecutable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := script(t, `[ -e "$HOME/../profile/broken" ] && { echo "the profile is broken" >&2; exit 9; }; exec `+chromium+` "$@"`)
+	o := browser.LaunchOptions{ExecPath: path, Launcher: testLauncher, Dir: t.TempDir()}
+	if err := errors.Join(os.Mkdir(filepath.Join(o.Dir, "profile"), 0o700), os.WriteFile(filepath.Join(o.Dir, "profile", "broken"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = browser.Launch(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "in its rooms") || !strings.Contains(err.Error(), "the profile is broken") {
+		t.Errorf("got %v", err)
+	}
+	o.Dir = ""
+	needRooms(t, browsertest.Launch(t, o))
+	for _, m := range browsertest.Launch(t, o).Confinement() {
+		if !m.On && m.Name != confine.Cgroup {
+			t.Errorf("%s is off: %s", m.Name, m.Reason)
+		}
+	}
+}
+
+// TestLauncherThatDoesNotWork checks that Chromium starts without the launcher
+// when that cannot work at all, and says so.
+func TestLauncherThatDoesNotWork(t *testing.T) {
+	chromium, err := browser.FindExecutable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, launcher := range map[string][]string{"missing": {"/does/not/exist"}, "ends": {"/bin/false"}} {
+		t.Run(name, func(t *testing.T) {
+			path := script(t, "exec "+chromium+` "$@"`) // another executable for each case: what is known holds for one
+			log, told := refusals()
+			for range 2 {
+				p := browsertest.Launch(t, browser.LaunchOptions{ExecPath: path, Launcher: launcher, Logger: log})
+				if p.Confinement().On(confine.Calls) || !strings.Contains(p.Confinement().Refused(), "launcher") {
+					t.Errorf("reported: %v", p.Confinement())
+				}
+			}
+			if told() != 1 {
+				t.Errorf("told %d times", told())
+			}
+		})
+	}
+}
+
+// roomTrial is an environment variable. If it is set, the test binary is a server
+// in a user namespace of its own, in which it may change the limits of namespaces.
+const roomTrial = "TAKEOVER_TEST_ROOMS"
+
+// startWithLimits starts a Chromium for each word of limits: with no user
+// namespaces for "none", with enough for any other. It prints what each got.
+func startWithLimits(limits string) {
+	dir, err := os.MkdirTemp("", "takeover-test-")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	for i, limit := range strings.Fields(limits) {
+		most := "1000"
+		if limit == "none" {
+			most = "0"
+		}
+		if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte(most), 0); err != nil {
+			fmt.Println(err)
+			return
+		}
+		p, err := browser.Launch(context.Background(), browser.LaunchOptions{Dir: filepath.Join(dir, strconv.Itoa(i)), Launcher: testLauncher})
+		if err != nil {
+			fmt.Println("failed:", strings.ReplaceAll(err.Error(), "\n", " "))
+			continue
+		}
+		fmt.Println("started, off:", strings.ReplaceAll(p.Confinement().Refused(), "\n", " "))
+		p.Kill()
+	}
+}
+
+// TestExhaustedNamespaces checks that a server that could make rooms makes no
+// weaker ones when the kernel refuses them later: a Chromium could have used up
+// what they need. And that a server whose first start was refused does not ask
+// again.
+func TestExhaustedNamespaces(t *testing.T) {
+	const uid = 61500
+	trial := func(limits string) []string {
+		cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
+		cmd.Env = append(os.Environ(), roomTrial+"="+limits, "TMPDIR=/tmp")
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  syscall.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
+			AmbientCaps: []uintptr{unix.CAP_SYS_RESOURCE},
+			Credential:  &syscall.Credential{Uid: uid, Gid: uid}, GidMappingsEnableSetgroups: true,
+		}
+		if os.Geteuid() != 0 {
+			cmd.SysProcAttr.Credential, cmd.SysProcAttr.GidMappingsEnableSetgroups = nil, false
+			cmd.SysProcAttr.UidMappings[0].HostID, cmd.SysProcAttr.GidMappings[0].HostID = os.Geteuid(), os.Getegid()
+		}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Skipf("this machine makes no user namespace for the test: %v: %s", err, out)
+		}
+		return strings.Split(strings.TrimSpace(string(out)), "\n")
+	}
+	t.Run("later", func(t *testing.T) {
+		got := trial("enough none enough")
+		if len(got) != 3 || !strings.HasPrefix(got[0], "started") || strings.Contains(got[0], confine.Users) {
+			t.Skipf("no rooms on this machine: %q", got)
+		}
+		if !strings.Contains(got[1], "failed:") || !strings.Contains(got[1], "required since") {
+			t.Errorf("without namespaces: %s", got[1])
+		}
+		if got[2] != got[0] {
+			t.Errorf("afterwards: %s", got[2])
+		}
+	})
+	t.Run("from the beginning", func(t *testing.T) {
+		got := trial("none enough")
+		if len(got) != 2 || !strings.HasPrefix(got[0], "started, off: ") || !strings.Contains(got[0], confine.Users) || strings.Contains(got[0], confine.Calls+":") {
+			t.Errorf("without namespaces: %q", got)
+		}
+		if got[1] != got[0] {
+			t.Errorf("afterwards: %s\nbefore:    %s", got[1], got[0])
+		}
+	})
+}
