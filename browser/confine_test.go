@@ -338,7 +338,7 @@ func TestRoomsHideTheServer(t *testing.T) {
 	openTo(t, path)
 	for _, launcher := range [][]string{nil, testLauncher} {
 		var got map[string]bool
-		if text := runInstead(t, path, launcher); json.Unmarshal(text, &got) != nil {
+		if text := runInstead(t, path, launcher, func() {}); json.Unmarshal(text, &got) != nil {
 			t.Fatalf("the shell said %s", text)
 		}
 		for _, trial := range trials {
@@ -361,13 +361,14 @@ func openTo(t *testing.T, path string) {
 
 // runInstead runs a program in place of Chromium and returns what it wrote to the
 // file "result" in its home.
-func runInstead(t *testing.T, path string, launcher []string) (text []byte) {
+// Then it calls then, and kills the program.
+func runInstead(t *testing.T, path string, launcher []string, then func(), args ...string) (text []byte) {
 	t.Helper()
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		o := browser.LaunchOptions{Dir: dir, ExecPath: path, Launcher: launcher}
+		o := browser.LaunchOptions{Dir: dir, ExecPath: path, Launcher: launcher, UserAgent: "Test/1", Args: args}
 		if launcher != nil {
 			o.WayOut = func(net.Listener) {}
 		}
@@ -379,9 +380,10 @@ func runInstead(t *testing.T, path string, launcher []string) (text []byte) {
 		text, err = os.ReadFile(filepath.Join(dir, "home", "result"))
 		return err == nil
 	})
+	then()
 	cancel()
 	if err := <-done; err == nil {
-		t.Error("the shell passed for a Chromium")
+		t.Error("the program passed for a Chromium")
 	}
 	return text
 }

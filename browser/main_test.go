@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"takeover/browser/browsertest"
@@ -17,6 +18,11 @@ func TestMain(m *testing.M) {
 	if root := os.Getenv(serverRoot); root != "" {
 		serveUntilKilled(root)
 		return
+	}
+	for _, arg := range os.Args[1:] {
+		if goals, ok := strings.CutPrefix(arg, trialSwitch); ok {
+			tryEscapes(goals)
+		}
 	}
 	if limits := os.Getenv(roomTrial); limits != "" {
 		startWithLimits(limits)

@@ -1,0 +1,500 @@
+package browser_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"takeover/browser"
+	"takeover/browser/browsertest"
+)
+
+// goals are what a process in Chromium's place tries to reach.
+type goals struct {
+	Server   int    // the server's pid
+	Other    string // an argument of another session's process
+	Data     string // a file of the server that everybody may read
+	Profile  string // a file of another session's profile, likewise
+	Open     string // a folder that everybody may write to
+	TCP, UDP string // addresses on which the server listens
+	TCP6     string // the same with IPv6, or empty
+	Abstract string // a socket of the server without a file
+	ShmFile  string // a file in the server's /dev/shm
+	ShmKey   int    // a System V object of the server
+	Marker   string // an argument for a process that shall outlive its session
+}
+
+// When an escape succeeds without rooms.
+const (
+	always   = iota
+	sameUser // only if Chromium has the server's user
+	unknown  // it depends on the machine, or on rights that Chromium never has
+)
+
+// errRefused is an outcome for which the kernel gives no error.
+var errRefused = errors.New("refused")
+
+func refusedUnless(reached bool) error {
+	if reached {
+		return nil
+	}
+	return errRefused
+}
+
+// call makes a system call.
+func call(number uintptr, args ...uintptr) error {
+	args = append(args, make([]uintptr, 6-len(args))...)
+	if _, _, errno := unix.RawSyscall6(number, args[0], args[1], args[2], args[3], args[4], args[5]); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// forbidden returns an error if a call failed because it is forbidden. Whatever
+// else the kernel says, it has looked at the call.
+func forbidden(err error) error {
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {
+		return err
+	}
+	return nil
+}
+
+func opens(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func reads(path string) error {
+	_, err := os.ReadFile(path)
+	return err
+}
+
+func writes(path string) error {
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+func makesSocket(family, kind, protocol int) error {
+	fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC, protocol)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
+func connects(network, address string) error {
+	conn, err := net.DialTimeout(network, address, 2*time.Second)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// runs runs a program in namespaces of its own.
+func runs(attr *syscall.SysProcAttr, count int) error {
+	var started []*exec.Cmd
+	defer func() {
+		for _, cmd := range started {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+	}()
+	for range count {
+		cmd := exec.Command("/bin/sleep", "60")
+		cmd.SysProcAttr = attr
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		started = append(started, cmd)
+	}
+	return nil
+}
+
+// commands returns the command lines of all processes that can be seen.
+func commands() (all []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		all = append(all, strings.ReplaceAll(string(text), "\x00", " "))
+	}
+	return all
+}
+
+// escapes are what no process of a Chromium may do. A nil error means that it
+// could.
+var escapes = []struct {
+	name string
+	free int
+	try  func(goals) error
+}{
+	// The server.
+	{"read the server's environment", sameUser, func(g goals) error { return reads(fmt.Sprintf("/proc/%d/environ", g.Server)) }},
+	{"open the server's memory", sameUser, func(g goals) error { return opens(fmt.Sprintf("/proc/%d/mem", g.Server)) }},
+	{"list the server's descriptors", sameUser, func(g goals) error {
+		_, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", g.Server))
+		return err
+	}},
+	{"signal the server", sameUser, func(g goals) error { return syscall.Kill(g.Server, 0) }},
+	{"read the data folder", always, func(g goals) error { return reads(g.Data) }},
+	{"write to folders of others", always, func(g goals) error { return writes(filepath.Join(g.Open, "escaped")) }},
+	{"write to /tmp", always, func(goals) error { return writes(fmt.Sprintf("/tmp/takeover-escaped-%d", os.Getpid())) }},
+	{"list the root folder", always, func(goals) error { _, err := os.ReadDir("/"); return err }},
+
+	// Other sessions.
+	{"read another session's profile", always, func(g goals) error { return reads(g.Profile) }},
+	{"see another session's process", always, func(g goals) error {
+		return refusedUnless(slices.ContainsFunc(commands(), func(c string) bool {
+			return strings.Contains(c, g.Other) && !strings.Contains(c, trialSwitch) // which is its own
+		}))
+	}},
+	{"read shared memory of others", always, func(g goals) error { return reads(g.ShmFile) }},
+	{"attach a System V object of others", always, func(g goals) error { return call(unix.SYS_SHMGET, uintptr(g.ShmKey), 0, 0) }},
+
+	// The network.
+	{"connect to a listener of the server", always, func(g goals) error { return connects("tcp", g.TCP) }},
+	{"connect to a listener of the server by IPv6", unknown, func(g goals) error {
+		if g.TCP6 == "" {
+			return errRefused // this machine has none
+		}
+		return connects("tcp", g.TCP6)
+	}},
+	{"connect to the address of a cloud's metadata", unknown, func(goals) error { return connects("tcp", "169.254.169.254:80") }},
+	{"exchange packets with the server", always, func(g goals) error {
+		conn, err := net.Dial("udp", g.UDP)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(2 * time.Second))
+		if _, err := conn.Write([]byte("x")); err != nil {
+			return err
+		}
+		_, err = conn.Read(make([]byte, 1))
+		return err
+	}},
+	{"connect to an abstract socket", always, func(g goals) error { return connects("unix", "@"+g.Abstract) }},
+	{"see the machine's interfaces", always, func(goals) error {
+		all, err := net.Interfaces()
+		if err != nil {
+			return err
+		}
+		return refusedUnless(slices.ContainsFunc(all, func(i net.Interface) bool { return i.Flags&net.FlagLoopback == 0 }))
+	}},
+	{"make a raw socket", unknown, func(goals) error { return makesSocket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP) }},
+	{"make a packet socket", unknown, func(goals) error { return makesSocket(unix.AF_PACKET, unix.SOCK_RAW, 0) }},
+	{"make a socket to the host machine", unknown, func(goals) error { return makesSocket(unix.AF_VSOCK, unix.SOCK_STREAM, 0) }},
+	{"listen to the kernel's device events", always, func(goals) error {
+		return makesSocket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT)
+	}},
+	{"make a socket for Bluetooth, CAN, XDP, TIPC or crypto", unknown, func(goals) error {
+		var err error
+		for _, family := range []int{unix.AF_BLUETOOTH, unix.AF_CAN, unix.AF_XDP, unix.AF_TIPC, unix.AF_ALG, unix.AF_RDS} {
+			if err = makesSocket(family, unix.SOCK_RAW, 0); err == nil {
+				return nil
+			}
+		}
+		return err
+	}},
+
+	// Namespaces and mounts.
+	{"make more user namespaces than Chromium's sandbox needs", always, func(goals) error {
+		return runs(&syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, Pdeathsig: syscall.SIGKILL}, 20)
+	}},
+	{"make a mount namespace", always, func(goals) error {
+		return runs(&syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}, 1)
+	}},
+	{"open a tree of mounts", always, func(goals) error { return forbidden(call(unix.SYS_OPEN_TREE, ^uintptr(0))) }},
+	{"enter another namespace", always, func(goals) error { return forbidden(call(unix.SYS_SETNS, ^uintptr(0), 0)) }},
+	{"make processes past the filter", always, func(goals) error { return forbidden(call(unix.SYS_CLONE3)) }},
+
+	// Other processes of its own session.
+	{"trace a process", always, func(goals) error {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		cmd := exec.Command("/bin/sleep", "0")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+		return nil
+	}},
+	{"read a process's memory", always, func(goals) error {
+		from, to := []byte("x"), []byte("y")
+		_, err := unix.ProcessVMReadv(os.Getpid(), []unix.Iovec{{Base: &to[0], Len: 1}}, []unix.RemoteIovec{{Base: uintptr(unsafe.Pointer(&from[0])), Len: 1}}, 0)
+		runtime.KeepAlive(from)
+		return err
+	}},
+	{"take a process's descriptor", always, func(goals) error {
+		pid, err := unix.PidfdOpen(os.Getpid(), 0)
+		if err != nil {
+			return err
+		}
+		_, err = unix.PidfdGetfd(pid, 0, 0)
+		return err
+	}},
+
+	// The kernel.
+	{"use keyrings", always, func(goals) error { return forbidden(call(unix.SYS_KEYCTL, ^uintptr(0))) }},
+	{"load a program into the kernel", unknown, func(goals) error { return forbidden(call(unix.SYS_BPF, 0)) }},
+	{"use io_uring", unknown, func(goals) error { return forbidden(call(unix.SYS_IO_URING_SETUP, 1)) }},
+	{"measure with perf", unknown, func(goals) error { return forbidden(call(unix.SYS_PERF_EVENT_OPEN)) }},
+	{"handle page faults", always, func(goals) error { return forbidden(call(unix.SYS_USERFAULTFD, 1)) }}, // UFFD_USER_MODE_ONLY
+	{"name files by handle", always, func(goals) error { return forbidden(call(unix.SYS_NAME_TO_HANDLE_AT, ^uintptr(0))) }},
+	{"load a module", unknown, func(goals) error { return forbidden(call(unix.SYS_FINIT_MODULE, ^uintptr(0))) }},
+	{"type into a terminal", always, func(goals) error { return forbidden(call(unix.SYS_IOCTL, 1, unix.TIOCSTI)) }},
+	{"gain rights by a program", always, func(goals) error {
+		none, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
+		if err != nil {
+			return err
+		}
+		return refusedUnless(none == 0)
+	}},
+	{"write a core file", unknown, func(goals) error {
+		var limit unix.Rlimit
+		if err := unix.Getrlimit(unix.RLIMIT_CORE, &limit); err != nil {
+			return err
+		}
+		return refusedUnless(limit.Max > 0)
+	}},
+}
+
+// trialSwitch is an argument of the test binary. With it, the binary stands in
+// Chromium's place and tries to reach the goals.
+const trialSwitch = "--trial="
+
+// tryEscapes tries all escapes, writes down why each failed, and waits to be
+// killed, beside a process that ignores signals and has left its group.
+func tryEscapes(text string) {
+	var g goals
+	if err := json.Unmarshal([]byte(text), &g); err != nil {
+		panic(err)
+	}
+	stay := exec.Command("/bin/sh", "-c", `trap "" HUP INT TERM QUIT; (setsid sh -c 'trap "" HUP INT TERM QUIT; while :; do sleep 100; done' `+g.Marker+` &)`)
+	stay.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := stay.Run(); err != nil {
+		panic(err)
+	}
+	outcomes := map[string]string{}
+	for _, e := range escapes {
+		outcomes[e.name] = ""
+		if err := e.try(g); err != nil {
+			outcomes[e.name] = err.Error()
+		}
+	}
+	data, err := json.Marshal(outcomes)
+	if err != nil {
+		panic(err)
+	}
+	home := os.Getenv("HOME")
+	if err := errors.Join(os.WriteFile(home+"/result.new", data, 0o600), os.Rename(home+"/result.new", home+"/result")); err != nil {
+		panic(err)
+	}
+	select {}
+}
+
+// TestEscapes puts a process in Chromium's place that tries to leave its rooms, as
+// it is, and as a control without rooms.
+func TestEscapes(t *testing.T) {
+	g := setGoals(t)
+	needRooms(t, browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: func(net.Listener) {}}))
+	path := filepath.Join(t.TempDir(), "chromium")
+	copyTo(t, path, "/proc/self/exe")
+	openTo(t, path)
+	for _, launcher := range [][]string{testLauncher, nil} {
+		g.Marker = fmt.Sprintf("stays-%d-%v", os.Getpid(), launcher == nil)
+		trial, err := json.Marshal(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var outcomes map[string]string
+		text := runInstead(t, path, launcher, func() {
+			if !slices.ContainsFunc(commands(), func(c string) bool { return strings.Contains(c, g.Marker) }) {
+				t.Error("the process that shall outlive its session was never there")
+			}
+		}, trialSwitch+string(trial))
+		if err := json.Unmarshal(text, &outcomes); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for _, e := range escapes {
+			failed, tried := outcomes[e.name]
+			switch {
+			case !tried:
+				t.Errorf("%s: not tried", e.name)
+			case launcher != nil && failed == "":
+				t.Errorf("a process in the rooms can %s", e.name)
+			case launcher == nil && failed != "" && (e.free == always || e.free == sameUser && os.Geteuid() != 0):
+				t.Errorf("without rooms nobody can %s: %s", e.name, failed)
+			}
+		}
+		if launcher != nil && slices.ContainsFunc(commands(), func(c string) bool { return strings.Contains(c, g.Marker) }) {
+			t.Error("a process outlived its session")
+		}
+		endMarked(t, g.Marker)
+	}
+}
+
+// endMarked ends processes that have an argument.
+func endMarked(t *testing.T, marker string) {
+	t.Helper()
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		if !strings.Contains(string(text), marker) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+		for _, child := range append(strings.Fields(string(children)), strconv.Itoa(pid)) {
+			if id, err := strconv.Atoi(child); err == nil {
+				_ = syscall.Kill(id, syscall.SIGKILL)
+				_, _ = syscall.Wait4(id, nil, 0, nil)
+			}
+		}
+	}
+}
+
+// setGoals makes what the escapes aim at.
+func setGoals(t *testing.T) goals {
+	t.Helper()
+	dir := t.TempDir()
+	g := goals{
+		Server: os.Getpid(), Other: fmt.Sprintf("other-session-%d", os.Getpid()),
+		Data: filepath.Join(dir, "data"), Profile: filepath.Join(dir, "other", "profile", "Cookies"), Open: filepath.Join(dir, "open"),
+		Abstract: fmt.Sprintf("takeover-test-%d", os.Getpid()), ShmFile: fmt.Sprintf("/dev/shm/takeover-test-%d", os.Getpid()), ShmKey: 0x7a6b0000 | os.Getpid()&0xffff,
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.MkdirAll(filepath.Dir(g.Profile), 0o755))
+	must(os.Mkdir(g.Open, 0o777))
+	must(os.Chmod(g.Open, 0o777))
+	for _, file := range []string{g.Data, g.Profile, g.ShmFile} {
+		must(os.WriteFile(file, []byte("secret"), 0o644))
+	}
+	t.Cleanup(func() { _ = os.Remove(g.ShmFile) })
+	openTo(t, g.Data)
+	for at := filepath.Dir(g.Profile); at != dir; at = filepath.Dir(at) {
+		must(os.Chmod(at, 0o755))
+	}
+
+	other := exec.Command("/bin/sh", "-c", "read never", g.Other)
+	hold, err := other.StdinPipe()
+	must(err)
+	must(other.Start())
+	t.Cleanup(func() { _ = hold.Close(); _ = other.Wait() })
+
+	g.TCP = listen(t, "tcp4", "127.0.0.1:0")
+	if probe, err := net.Listen("tcp6", "[::1]:0"); err == nil {
+		_ = probe.Close()
+		g.TCP6 = listen(t, "tcp6", "[::1]:0")
+	}
+	listen(t, "unix", "@"+g.Abstract)
+	udp, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	must(err)
+	t.Cleanup(func() { _ = udp.Close() })
+	g.UDP = udp.LocalAddr().String()
+	go func() {
+		buf := make([]byte, 16)
+		for {
+			n, from, err := udp.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			_, _ = udp.WriteTo(buf[:n], from)
+		}
+	}()
+	id, err := unix.SysvShmGet(g.ShmKey, 4096, unix.IPC_CREAT|0o666)
+	must(err)
+	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
+	return g
+}
+
+// listen accepts connections until the test ends.
+func listen(t *testing.T, network, address string) string {
+	t.Helper()
+	ln, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ln.Close() })
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.Close()
+		}
+	}()
+	return ln.Addr().String()
+}
+
+func copyTo(t *testing.T, to, from string) {
+	t.Helper()
+	in, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEscapesAsOrdinaryUser repeats TestEscapes as a server without root's rights,
+// which has the same user as its Chromiums.
+func TestEscapesAsOrdinaryUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("TestEscapes itself runs as an ordinary user")
+	}
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^(TestEscapes|TestConfined)$", "-test.v")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 61500, Gid: 61500}}
+	cmd.Env = append(os.Environ(), "TMPDIR=/tmp", "HOME=/tmp")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	for _, name := range []string{"TestEscapes", "TestConfined"} {
+		if strings.Contains(string(out), "--- SKIP: "+name) {
+			t.Skipf("%s", out)
+		}
+		if err == nil && !strings.Contains(string(out), "--- PASS: "+name) {
+			t.Errorf("%s did not run: %s", name, out)
+		}
+	}
+}
