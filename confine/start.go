@@ -175,7 +175,7 @@ func start(o Options, rooms uintptr, without map[string]string, required []strin
 	cmd.Stderr = o.Stderr
 	cmd.ExtraFiles = []*os.File{o.Pipes[0], o.Pipes[1], theirs} // 3, 4 and controlFile
 	cmd.SysProcAttr = attributes(o, rooms)
-	err = cmd.Start()
+	err = startShown(cmd)
 	_ = theirs.Close()
 	switch {
 	case err == nil:

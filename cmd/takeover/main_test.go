@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"takeover/browser/browsertest"
+	"takeover/confine"
 	"takeover/scripting"
 	"takeover/scripting/worker"
 )
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
 		worker.Main(scripting.Bundles())
 	}
-	if len(os.Args) > 1 && os.Args[1] == "serve" {
+	if len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == confine.Command) {
 		main()
 	}
 	http.DefaultTransport.(*http.Transport).DisableKeepAlives = true //nolint:forcetypeassert // it is one

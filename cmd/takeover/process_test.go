@@ -9,19 +9,23 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"takeover/browser/browsertest"
+	"takeover/confine"
 )
 
 // serverProcess is the program in a process of its own, which a test may kill.
 type serverProcess struct {
 	*client
 	process *exec.Cmd
+	errs    *output
 }
 
 // startProcess starts the server and returns when it responds.
@@ -33,9 +37,14 @@ func startProcess(t *testing.T, dir string) *serverProcess {
 // startCommand starts the server by a command and returns when it responds.
 func startCommand(t *testing.T, cmd *exec.Cmd) *serverProcess {
 	t.Helper()
+	return startCommandIn(t, cmd, append(os.Environ(), "TAKEOVER_API_KEY="+testKey))
+}
+
+// startCommandIn is startCommand with an environment.
+func startCommandIn(t *testing.T, cmd *exec.Cmd, environ []string) *serverProcess {
+	t.Helper()
 	out, errs := newOutput(), newOutput()
-	cmd.Stdout, cmd.Stderr = out, errs
-	cmd.Env = append(os.Environ(), "TAKEOVER_API_KEY="+testKey)
+	cmd.Stdout, cmd.Stderr, cmd.Env = out, errs, environ
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +56,7 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *serverProcess {
 		}
 	})
 	base := out.find(t, `listening on (http://\S+)\n`)
-	return &serverProcess{client: &client{base: base, key: testKey, http: http.DefaultClient}, process: cmd}
+	return &serverProcess{client: &client{base: base, key: testKey, http: http.DefaultClient}, process: cmd, errs: errs}
 }
 
 // kill ends the process as the kernel does when memory runs out.
@@ -228,5 +237,47 @@ func TestS2FromTheEnvironment(t *testing.T) {
 	server.do(t, "POST", "/v1/sessions/"+session.ID+"/release", nil, nil)
 	if strings.Contains(log.String(), "a-secret-token") {
 		t.Errorf("the token is in the log: %s", log)
+	}
+}
+
+// TestServerIsHidden checks that other processes of the server's user can read
+// neither its environment nor its memory, that it can still make rooms, and that
+// it takes its key from a descriptor.
+func TestServerIsHidden(t *testing.T) {
+	const uid = 61500
+	ordinary := &syscall.SysProcAttr{}
+	dir := t.TempDir()
+	if os.Geteuid() == 0 {
+		ordinary.Credential = &syscall.Credential{Uid: uid, Gid: uid}
+		if err := os.Chown(dir, uid, uid); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	if _, err := write.WriteString(testKey + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := write.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe", "serve", "--addr", "127.0.0.1:0", "--warm", "0", "--data-dir", dir, "--api-key-file", "/dev/fd/3")
+	cmd.SysProcAttr, cmd.ExtraFiles = ordinary, []*os.File{read}
+	server := startCommandIn(t, cmd, append(os.Environ(), "TAKEOVER_API_KEY=", "HOME="+dir, "TMPDIR="+dir))
+	server.do(t, http.MethodPost, "/v1/sessions", map[string]any{}, &struct{}{})
+	checks := `for name in environ mem fd/0; do cat /proc/$1/$name >/dev/null 2>&1 && echo "$name can be read"; done; readlink /proc/$1/exe; cat /proc/$1/cmdline >/dev/null || echo "it is not there"`
+	look := exec.CommandContext(t.Context(), "/bin/sh", "-c", checks, "sh", strconv.Itoa(cmd.Process.Pid))
+	look.SysProcAttr = ordinary
+	if out, err := look.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("another process of its user sees: %v %s", err, out)
+	}
+	if strings.Contains(server.errs.String(), confine.Users) {
+		t.Errorf("no rooms: %s", server.errs)
 	}
 }

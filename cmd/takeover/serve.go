@@ -12,13 +12,16 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
 
 	"takeover/archive"
 	"takeover/capture"
+	"takeover/confine"
 	"takeover/files"
 	"takeover/limits"
 	"takeover/savedscripts"
@@ -42,6 +45,7 @@ const (
 type serveCommand struct {
 	Addr      string `help:"Address to listen on. A public one needs TAKEOVER_API_KEY." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
 	DataDir   string `help:"Folder for keys, profiles, saved scripts, events and ended sessions." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
+	KeyFile   string `name:"api-key-file" help:"File that holds the keys, one on each line, instead of TAKEOVER_API_KEY; /dev/fd/3 is a descriptor." placeholder:"FILE" env:"TAKEOVER_API_KEY_FILE"`
 	PublicURL string `help:"Address under which people reach the server, for links. Default: http:// and the listen address." placeholder:"URL" env:"TAKEOVER_PUBLIC_URL"`
 	NATSURL   string `name:"nats-url" help:"NATS servers with JetStream that store the data. Default: an embedded server that uses the data directory." placeholder:"URL" env:"TAKEOVER_NATS_URL"`
 	Chromium  string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
@@ -105,7 +109,13 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err := findChromium(s.Chromium); err != nil {
 		return fmt.Errorf("no session could be created: %w. %s", err, installChromium)
 	}
-	given := os.Getenv("TAKEOVER_API_KEY")
+	if err := confine.Hide(); err != nil {
+		log.Warn("other processes of this user can read the server's memory", "error", err)
+	}
+	given, err := s.givenKeys()
+	if err != nil {
+		return err
+	}
 	if err := web.CheckAddr(s.Addr, given != ""); err != nil {
 		return usage("%w", err)
 	}
@@ -287,6 +297,46 @@ func (s *serveCommand) logger(w io.Writer) *slog.Logger {
 		return slog.New(slog.NewTextHandler(w, opts))
 	}
 	return slog.New(slog.NewJSONHandler(w, opts))
+}
+
+// maxKeyFile bounds a file of keys.
+const maxKeyFile = 64 << 10
+
+// givenKeys returns the keys in the environment or in a file, separated by commas.
+// Other processes may see the environment, but not a file.
+func (s *serveCommand) givenKeys() (string, error) {
+	given := os.Getenv("TAKEOVER_API_KEY")
+	if s.KeyFile == "" {
+		return given, nil
+	}
+	if given != "" {
+		return "", usage("set either TAKEOVER_API_KEY or --api-key-file")
+	}
+	file, err := openGiven(s.KeyFile)
+	if err != nil {
+		return "", usage("--api-key-file: %w", err)
+	}
+	defer file.Close() // also a descriptor, before Chromium could inherit it
+	data, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
+	if err != nil {
+		return "", usage("--api-key-file: %w", err)
+	}
+	keys := strings.FieldsFunc(string(data), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	if len(keys) == 0 {
+		return "", usage("--api-key-file: %s holds no key", s.KeyFile)
+	}
+	return strings.Join(keys, ","), nil
+}
+
+// openGiven opens a file, or takes over the descriptor that /dev/fd/N names. To
+// open that path needs rights on the file behind it.
+func openGiven(path string) (*os.File, error) {
+	number, ok := strings.CutPrefix(path, "/dev/fd/")
+	fd, err := strconv.Atoi(number)
+	if !ok || err != nil || fd < 0 {
+		return os.Open(path)
+	}
+	return os.NewFile(uintptr(fd), path), nil
 }
 
 // loadKeys returns the keys in the environment or, if there are none, the key in
