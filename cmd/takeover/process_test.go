@@ -270,13 +270,18 @@ func TestServerIsHidden(t *testing.T) {
 	cmd := exec.Command("/proc/self/exe", "serve", "--addr", "127.0.0.1:0", "--warm", "0", "--data-dir", dir, "--api-key-file", "/dev/fd/3")
 	cmd.SysProcAttr, cmd.ExtraFiles = ordinary, []*os.File{read}
 	server := startCommandIn(t, cmd, append(os.Environ(), "TAKEOVER_API_KEY=", "HOME="+dir, "TMPDIR="+dir))
-	server.do(t, http.MethodPost, "/v1/sessions", map[string]any{}, &struct{}{})
 	checks := `for name in environ mem fd/0; do cat /proc/$1/$name >/dev/null 2>&1 && echo "$name can be read"; done; readlink /proc/$1/exe; cat /proc/$1/cmdline >/dev/null || echo "it is not there"`
-	look := exec.CommandContext(t.Context(), "/bin/sh", "-c", checks, "sh", strconv.Itoa(cmd.Process.Pid))
-	look.SysProcAttr = ordinary
-	if out, err := look.CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("another process of its user sees: %v %s", err, out)
+	look := func(when string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", checks, "sh", strconv.Itoa(cmd.Process.Pid))
+		cmd.SysProcAttr = ordinary
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s another process of its user sees: %v %s", when, err, out)
+		}
 	}
+	look("at first")
+	server.do(t, http.MethodPost, "/v1/sessions", map[string]any{}, &struct{}{})
+	look("after a start of Chromium")
 	if strings.Contains(server.errs.String(), confine.Users) {
 		t.Errorf("no rooms: %s", server.errs)
 	}
