@@ -319,24 +319,8 @@ func tryEscapes(text string) {
 func TestEscapes(t *testing.T) {
 	g := setGoals(t)
 	needRooms(t, browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: func(net.Listener) {}}))
-	path := filepath.Join(t.TempDir(), "chromium")
-	copyTo(t, path, "/proc/self/exe")
-	openTo(t, path)
 	for _, launcher := range [][]string{testLauncher, nil} {
-		g.Marker = fmt.Sprintf("stays-%d-%v", os.Getpid(), launcher == nil)
-		trial, err := json.Marshal(g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var outcomes map[string]string
-		text := runInstead(t, path, launcher, func() {
-			if !slices.ContainsFunc(commands(), func(c string) bool { return strings.Contains(c, g.Marker) }) {
-				t.Error("the process that shall outlive its session was never there")
-			}
-		}, trialSwitch+string(trial))
-		if err := json.Unmarshal(text, &outcomes); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		outcomes := tryInstead(t, g, launcher)
 		for _, e := range escapes {
 			failed, tried := outcomes[e.name]
 			switch {
@@ -348,11 +332,36 @@ func TestEscapes(t *testing.T) {
 				t.Errorf("without rooms nobody can %s: %s", e.name, failed)
 			}
 		}
-		if launcher != nil && slices.ContainsFunc(commands(), func(c string) bool { return strings.Contains(c, g.Marker) }) {
-			t.Error("a process outlived its session")
-		}
-		endMarked(t, g.Marker)
 	}
+}
+
+// tryInstead tries all escapes in Chromium's place, and returns why each failed.
+func tryInstead(t *testing.T, g goals, launcher []string) (outcomes map[string]string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "chromium")
+	copyTo(t, path, "/proc/self/exe")
+	openTo(t, path)
+	g.Marker = fmt.Sprintf("stays-%d-%v", os.Getpid(), launcher == nil)
+	isThere := func() bool {
+		return slices.ContainsFunc(commands(), func(c string) bool { return strings.Contains(c, g.Marker) })
+	}
+	trial, err := json.Marshal(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := runInstead(t, path, launcher, func() {
+		if !isThere() {
+			t.Error("the process that shall outlive its session was never there")
+		}
+	}, trialSwitch+string(trial))
+	if err := json.Unmarshal(text, &outcomes); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	if launcher != nil && isThere() {
+		t.Error("a process outlived its session")
+	}
+	endMarked(t, g.Marker)
+	return outcomes
 }
 
 // endMarked ends processes that have an argument.

@@ -188,6 +188,9 @@ func (p *Process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.exited {
+		if p.rooms != nil {
+			p.rooms.EndMembers() // some may have left the group
+		}
 		_ = syscall.Kill(-p.pid, syscall.SIGKILL) // fails only when it is gone
 	}
 }

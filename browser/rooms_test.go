@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -133,11 +136,7 @@ func startWithLimits(limits string) {
 	}
 	defer os.RemoveAll(dir)
 	for i, limit := range strings.Fields(limits) {
-		most := "1000"
-		if limit == "none" {
-			most = "0"
-		}
-		if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte(most), 0); err != nil {
+		if err := refuseNamespaces(limit == "none"); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -151,31 +150,46 @@ func startWithLimits(limits string) {
 	}
 }
 
+// inUserNamespace runs the test binary as an ordinary user in a user namespace,
+// with rights to change its limits, and returns what it wrote.
+func inUserNamespace(t *testing.T, trial string, args ...string) string {
+	t.Helper()
+	uid, gid := os.Geteuid(), os.Getegid()
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, AmbientCaps: []uintptr{unix.CAP_SYS_RESOURCE}}
+	if uid == 0 {
+		uid, gid = 61500, 61500
+		attr.Credential, attr.GidMappingsEnableSetgroups = &syscall.Credential{Uid: 61500, Gid: 61500}, true
+	}
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", args...)
+	cmd.SysProcAttr, cmd.Env = attr, append(os.Environ(), roomTrial+"="+trial, "TMPDIR=/tmp", "HOME=/tmp")
+	out, err := cmd.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		t.Skipf("this machine makes no user namespace for the test: %v", err)
+	} else if ok {
+		t.Fatalf("%v: %s", exit, out)
+	}
+	return string(out)
+}
+
+// refuseNamespaces makes the user namespace of this process refuse others, or not.
+func refuseNamespaces(refuse bool) error {
+	most := "1000"
+	if refuse {
+		most = "0"
+	}
+	return os.WriteFile("/proc/sys/user/max_user_namespaces", []byte(most), 0)
+}
+
 // TestExhaustedNamespaces checks that a server that could make rooms makes no
 // weaker ones when the kernel refuses them later: a Chromium could have used up
 // what they need. And that a server whose first start was refused does not ask
 // again.
 func TestExhaustedNamespaces(t *testing.T) {
-	const uid = 61500
 	trial := func(limits string) []string {
-		cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
-		cmd.Env = append(os.Environ(), roomTrial+"="+limits, "TMPDIR=/tmp")
-		cmd.SysProcAttr = &syscall.SysProcAttr{
-			Cloneflags:  syscall.CLONE_NEWUSER,
-			UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
-			GidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
-			AmbientCaps: []uintptr{unix.CAP_SYS_RESOURCE},
-			Credential:  &syscall.Credential{Uid: uid, Gid: uid}, GidMappingsEnableSetgroups: true,
-		}
-		if os.Geteuid() != 0 {
-			cmd.SysProcAttr.Credential, cmd.SysProcAttr.GidMappingsEnableSetgroups = nil, false
-			cmd.SysProcAttr.UidMappings[0].HostID, cmd.SysProcAttr.GidMappings[0].HostID = os.Geteuid(), os.Getegid()
-		}
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Skipf("this machine makes no user namespace for the test: %v: %s", err, out)
-		}
-		return strings.Split(strings.TrimSpace(string(out)), "\n")
+		out := inUserNamespace(t, limits)
+		return strings.Split(strings.TrimSpace(out), "\n")
 	}
 	t.Run("later", func(t *testing.T) {
 		got := trial("enough none enough")
@@ -196,6 +210,66 @@ func TestExhaustedNamespaces(t *testing.T) {
 		}
 		if got[1] != got[0] {
 			t.Errorf("afterwards: %s\nbefore:    %s", got[1], got[0])
+		}
+	})
+}
+
+// TestWayOutWithoutNamespaces checks that the proxy is the only way out also where
+// the kernel refuses namespaces, as it does in many containers, and that the rest
+// of the rooms holds.
+func TestWayOutWithoutNamespaces(t *testing.T) {
+	if os.Getenv(roomTrial) == "" {
+		if out := inUserNamespace(t, "itself", "-test.run=^"+t.Name()+"$", "-test.v"); strings.Contains(out, "--- SKIP") {
+			t.Skip(out)
+		}
+		return
+	}
+	if err := errors.Join(refuseNamespaces(true), confine.Hide()); err != nil {
+		t.Fatal(err)
+	}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>reached</title>")
+	}))
+	t.Cleanup(site.Close)
+	udp := stunServer(t)
+	for _, way := range []struct {
+		name    string
+		args    []string
+		reaches bool
+	}{
+		{"through the proxy", nil, true},
+		{"around the proxy", []string{"--no-proxy-server", "--webrtc-ip-handling-policy=default"}, false},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			var w wayOut
+			p := browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: w.serve, Args: way.args})
+			if p.Confinement().On(confine.Users) {
+				t.Fatal("there are namespaces")
+			}
+			for _, name := range []string{confine.Connects, confine.Files, confine.Calls} {
+				if !p.Confinement().On(name) {
+					t.Skip(p.Confinement().Refused())
+				}
+			}
+			pg := browsertest.PageOf(t, p.Conn())
+			if title := load(t, pg, site.URL); (title == "reached") != way.reaches || (w.asked.Load() > 0) != way.reaches {
+				t.Errorf("the page shows %q, the proxy was asked %d times", title, w.asked.Load())
+			}
+			if found := stun(t, pg, udp); strings.Contains(found, "srflx") {
+				t.Errorf("WebRTC reached the server of the test: %s", found)
+			}
+		})
+	}
+	t.Run("escapes", func(t *testing.T) {
+		missing := []string{ // what only namespaces hide
+			"see another session's process", "read shared memory of others", "attach a System V object of others", "see the machine's interfaces",
+		}
+		outcomes := tryInstead(t, setGoals(t), testLauncher)
+		for _, e := range escapes {
+			if outcomes[e.name] == "" && !slices.Contains(missing, e.name) {
+				t.Errorf("a process can %s", e.name)
+			}
 		}
 	})
 }

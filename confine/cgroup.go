@@ -2,7 +2,6 @@ package confine
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -126,8 +125,7 @@ func identify(pid int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// proc_pid_stat(5): the name, field 2, stands in parentheses and may contain any byte.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	fields := statFields(stat)
 	const state, startTime = 3 - 3, 22 - 3
 	if len(fields) <= startTime {
 		return "", errors.New("malformed stat")

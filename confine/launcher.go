@@ -70,7 +70,11 @@ func launch() (int, error) {
 	for _, fd := range []int{3, 4} { // the server must see when Chromium closes them
 		_ = unix.Close(fd)
 	}
-	return waitFor(pid), nil
+	code := waitFor(pid)
+	if what.Rooms&syscall.CLONE_NEWPID == 0 {
+		endDescendants(os.Getpid())
+	}
+	return code, nil
 }
 
 // answer tells the server what was set up, and gives it the listener.
@@ -146,6 +150,7 @@ func setUp(what spec) (ready, int, error) {
 	if what.Rooms&syscall.CLONE_NEWUSER != 0 {
 		apply(Nested, limitNamespaces)
 	}
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // where it is not process 1
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) // Chromium gets no capability
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {

@@ -75,6 +75,15 @@ func (s *Started) End() error {
 	return s.group.end()
 }
 
+// EndMembers kills everything in the rooms except the launcher. The kernel does
+// that when the launcher ends, if there is a process namespace; then EndMembers
+// does nothing. The launcher must not have been waited for.
+func (s *Started) EndMembers() {
+	if !s.Report.On(Processes) {
+		endDescendants(s.Cmd.Process.Pid)
+	}
+}
+
 // namespace is one kind of room.
 type namespace struct {
 	name string
