@@ -21,10 +21,17 @@ import (
 // server with a pool in that folder.
 const serverRoot = "TAKEOVER_TEST_SERVER_ROOT"
 
+// serverConfines is another. If it is set, that server uses the launcher.
+const serverConfines = "TAKEOVER_TEST_SERVER_CONFINES"
+
 // serveUntilKilled starts two Chromiums, prints their pids, and waits for
 // SIGKILL.
 func serveUntilKilled(root string) {
-	pool := browser.NewPool(browser.PoolOptions{Root: root})
+	var o browser.LaunchOptions
+	if os.Getenv(serverConfines) != "" {
+		o.Launcher = testLauncher
+	}
+	pool := browser.NewPool(browser.PoolOptions{Root: root, Launch: o})
 	for range 2 {
 		p, err := pool.Get(context.Background(), browser.LaunchOptions{})
 		if err != nil {
@@ -37,9 +44,14 @@ func serveUntilKilled(root string) {
 }
 
 func TestReapAfterTheServerWasKilled(t *testing.T) {
+	t.Run("plain", func(t *testing.T) { reapAfterKill(t, "") })
+	t.Run("confined", func(t *testing.T) { reapAfterKill(t, "yes") })
+}
+
+func reapAfterKill(t *testing.T, confines string) {
 	root := filepath.Join(t.TempDir(), "chromiums")
 	server := exec.CommandContext(t.Context(), os.Args[0])
-	server.Env = append(os.Environ(), serverRoot+"="+root)
+	server.Env = append(os.Environ(), serverRoot+"="+root, serverConfines+"="+confines)
 	out, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +76,10 @@ func TestReapAfterTheServerWasKilled(t *testing.T) {
 			t.Fatalf("the living server's Chromium %d was reaped", pid)
 		}
 	}
+	groups := groupsOf(server.Process.Pid)
+	if os.Geteuid() == 0 && confines != "" && len(groups) == 0 {
+		t.Error("no control groups")
+	}
 	if err := server.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -80,6 +96,18 @@ func TestReapAfterTheServerWasKilled(t *testing.T) {
 	if err != nil || len(entries) > 0 {
 		t.Errorf("left over: %v %v", entries, err)
 	}
+	if left := groupsOf(server.Process.Pid); len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
+}
+
+// groupsOf returns the folders of control groups that a server made.
+func groupsOf(server int) (found []string) {
+	for _, depth := range []string{"*", "*/*", "*/*/*", "*/*/*/*"} {
+		more, _ := filepath.Glob(filepath.Join("/sys/fs/cgroup", depth, fmt.Sprintf("takeover-%d-*", server)))
+		found = append(found, more...)
+	}
+	return found
 }
 
 // disown changes a server's record so that it names a server that no longer runs.
