@@ -34,6 +34,7 @@ type goals struct {
 	TCP, UDP string // addresses on which the server listens
 	TCP6     string // the same with IPv6, or empty
 	Abstract string // a socket of the server without a file
+	Socket   string // a socket file of the server that everybody may use
 	ShmFile  string // a file in the server's /dev/shm
 	ShmKey   int    // a System V object of the server
 	Marker   string // an argument for a process that shall outlive its session
@@ -193,6 +194,7 @@ var escapes = []struct {
 		return err
 	}},
 	{"connect to an abstract socket", always, func(g goals) error { return connects("unix", "@"+g.Abstract) }},
+	{"connect to a socket file", always, func(g goals) error { return connects("unix", g.Socket) }},
 	{"see the machine's interfaces", always, func(goals) error {
 		all, err := net.Interfaces()
 		if err != nil {
@@ -378,7 +380,7 @@ func endMarked(t *testing.T, marker string) {
 			t.Fatal(err)
 		}
 		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-		for _, child := range append(strings.Fields(string(children)), strconv.Itoa(pid)) {
+		for _, child := range append([]string{strconv.Itoa(pid)}, strings.Fields(string(children))...) { // it would start another child
 			if id, err := strconv.Atoi(child); err == nil {
 				_ = syscall.Kill(id, syscall.SIGKILL)
 				_, _ = syscall.Wait4(id, nil, 0, nil)
@@ -426,6 +428,12 @@ func setGoals(t *testing.T) goals {
 		g.TCP6 = listen(t, "tcp6", "[::1]:0")
 	}
 	listen(t, "unix", "@"+g.Abstract)
+	short, err := os.MkdirTemp("/tmp", "takeover-test-") // a socket's path must be short
+	must(err)
+	t.Cleanup(func() { _ = os.RemoveAll(short) })
+	g.Socket = filepath.Join(short, "socket")
+	listen(t, "unix", g.Socket)
+	must(errors.Join(os.Chmod(short, 0o755), os.Chmod(g.Socket, 0o777)))
 	udp, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	must(err)
 	t.Cleanup(func() { _ = udp.Close() })

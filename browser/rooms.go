@@ -26,6 +26,7 @@ func roomsFor(o LaunchOptions, f *folder, sandbox bool, pipes [2]*os.File, stder
 		},
 		Network: o.WayOut != nil, Without: o.without,
 		Write: []string{f.profile(), f.home(), f.temp, f.files(), f.downloads()},
+		Keep:  []string{f.dir},
 	}
 }
 
@@ -42,7 +43,7 @@ var suspects = []suspect{
 	{measures: []string{confine.Nested}, sandbox: true},
 	{measures: []string{confine.Calls}, sandbox: true},
 	{measures: []string{confine.Files}},
-	{measures: []string{confine.Shm, confine.Proc}},
+	{measures: []string{confine.Shm, confine.Proc, confine.Hidden}},
 	{measures: []string{confine.Limits, confine.Cgroup}},
 	{measures: []string{confine.Network}},
 	{measures: []string{confine.Network, confine.IPC, confine.Mounts, confine.Processes, confine.Users}, sandbox: true},

@@ -263,7 +263,7 @@ func TestWayOutWithoutNamespaces(t *testing.T) {
 	}
 	t.Run("escapes", func(t *testing.T) {
 		missing := []string{ // what only namespaces hide
-			"see another session's process", "read shared memory of others", "attach a System V object of others", "see the machine's interfaces",
+			"see another session's process", "read shared memory of others", "attach a System V object of others", "see the machine's interfaces", "connect to a socket file",
 		}
 		outcomes := tryInstead(t, setGoals(t), testLauncher)
 		for _, e := range escapes {

@@ -146,6 +146,7 @@ func setUp(what spec) (ready, int, error) {
 			apply(Proc, mountProc)
 		}
 		apply(Shm, mountShm)
+		apply(Hidden, func() error { return hideFolders(what) })
 	}
 	if what.Rooms&syscall.CLONE_NEWUSER != 0 {
 		apply(Nested, limitNamespaces)

@@ -20,6 +20,7 @@ const (
 	Proc      = "own /proc"
 	Nested    = "limit of namespaces"
 	Shm       = "own /dev/shm"
+	Hidden    = "hidden folders"
 	Files     = "Landlock"
 	Calls     = "system call filter"
 	Limits    = "resource limits"
@@ -55,7 +56,7 @@ func (r *Report) add(name string, err error) {
 // force, for one reason.
 func Nothing(reason string) Report {
 	var r Report
-	for _, n := range []string{Users, Processes, Mounts, IPC, Network, Proc, Nested, Shm, Files, Calls, Limits, Cgroup} {
+	for _, n := range []string{Users, Processes, Mounts, IPC, Network, Proc, Nested, Shm, Hidden, Files, Calls, Limits, Cgroup} {
 		r = append(r, Measure{Name: n, Reason: reason})
 	}
 	return r
@@ -106,6 +107,7 @@ type spec struct {
 	Env      []string          `json:"env"`
 	Read     []string          `json:"read"`     // further files and folders that Chromium may read and execute
 	Write    []string          `json:"write"`    // folders that belong to it
+	Keep     []string          `json:"keep"`     // folders around them that hide nothing
 	Rooms    uintptr           `json:"rooms"`    // flags of the namespaces that the launcher stands in
 	Listen   int               `json:"listen"`   // the port on which it makes the proxy's listener in its network namespace; 0 for none
 	Connect  int               `json:"connect"`  // the only TCP port that may be connected to, without such a namespace; 0 for all

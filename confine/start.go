@@ -42,6 +42,7 @@ type Options struct {
 	UID     int      // its user, also in the user namespace
 	Read    []string // further files and folders that it may read and execute
 	Write   []string // folders that belong to it
+	Keep    []string // folders around those, in which it may move files from one to the other
 	Network bool     // a proxy is the only way out: Started.Proxy
 	Memory  int64    // bytes that all processes may use; default DefaultMemory
 	Tasks   int64    // threads that all processes may have; default DefaultTasks
@@ -202,7 +203,7 @@ func start(o Options, rooms uintptr, without map[string]string, required []strin
 	s.Report.add(Cgroup, grouped)
 	if err = s.Report.missing(required); err == nil {
 		err = s.arrange(pair[0], o, spec{
-			Path: o.Path, Env: o.Env, Read: o.Read, Write: o.Write, Rooms: rooms, Without: without, Required: required,
+			Path: o.Path, Env: o.Env, Read: o.Read, Write: o.Write, Keep: o.Keep, Rooms: rooms, Without: without, Required: required,
 		})
 	}
 	if err != nil {
