@@ -126,7 +126,7 @@ func identify(pid int) (string, error) {
 		return "", err
 	}
 	fields := statFields(stat)
-	const state, startTime = 3 - 3, 22 - 3
+	const state, startTime = 0, 22 - 3
 	if len(fields) <= startTime {
 		return "", errors.New("malformed stat")
 	}

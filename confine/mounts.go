@@ -44,10 +44,10 @@ type kept struct {
 
 func hideFolder(folder string, needed []string) (err error) {
 	if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
-		return nil //nolint:nilerr // there is nothing to hide, or it is hidden by the name that it links to
+		return nil // there is nothing to hide, or it is hidden by the name that it links to
 	}
 	if slices.Contains(needed, folder) {
-		return errors.New("Chromium needs all of it")
+		return errors.New("all of it is needed")
 	}
 	var keep []kept
 	defer func() {
