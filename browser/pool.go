@@ -264,7 +264,8 @@ func (p *Pool) start(ctx context.Context, o LaunchOptions) (*Process, error) {
 	return b, nil
 }
 
-// merge fills the empty fields of o with the pool's values.
+// merge fills the empty fields of o with the pool's values. Launcher and WayOut are
+// always the pool's.
 func (p *Pool) merge(o LaunchOptions) LaunchOptions {
 	m := p.launch
 	m.Dir = o.Dir
@@ -294,8 +295,10 @@ func (p *Pool) merge(o LaunchOptions) LaunchOptions {
 }
 
 func (p *Pool) isWarmKind(o LaunchOptions) bool {
-	o.Logger, o.Dir = p.launch.Logger, p.launch.Dir
-	return reflect.DeepEqual(o, p.launch)
+	warm := p.launch
+	o.Logger, o.Dir = warm.Logger, warm.Dir
+	o.WayOut, warm.WayOut = nil, nil // the same, see merge; functions cannot be compared
+	return reflect.DeepEqual(o, warm)
 }
 
 func healthy(ctx context.Context, b *Process) bool {

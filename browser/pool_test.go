@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,6 +103,22 @@ func TestPoolGivesWarmOnes(t *testing.T) {
 		}
 	}
 	browsertest.Until(t, "two new warm ones", func() bool { return pool.Warm() == 2 })
+}
+
+// TestPoolGivesConfinedWarmOnes checks that warm ones stand in rooms, and that the
+// way out is no reason to start another one.
+func TestPoolGivesConfinedWarmOnes(t *testing.T) {
+	pool, root := newPool(t, 1, browser.LaunchOptions{Launcher: testLauncher, WayOut: func(net.Listener) {}})
+	browsertest.Until(t, "a warm one", func() bool { return pool.Warm() == 1 })
+	made, err := os.ReadDir(root)
+	if err != nil || len(made) != 1 {
+		t.Fatal(made, err)
+	}
+	p := get(t, pool, browser.LaunchOptions{})
+	if filepath.Base(p.Dir()) != made[0].Name() {
+		t.Error("the warm one was not taken")
+	}
+	needRooms(t, p)
 }
 
 func TestPoolStartsColdWhatIsAskedOtherwise(t *testing.T) {

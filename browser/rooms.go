@@ -27,7 +27,21 @@ func roomsFor(o LaunchOptions, f *folder, sandbox bool, pipes [2]*os.File, stder
 		Network: o.WayOut != nil, Without: o.without,
 		Write: []string{f.profile(), f.home(), f.temp, f.files(), f.downloads()},
 		Keep:  []string{f.dir},
+		Read:  readFromEnvironment(),
 	}
+}
+
+// readFromEnvironment returns the files and folders that the variables name which
+// folder.environment passes on.
+func readFromEnvironment() (paths []string) {
+	for _, name := range []string{"LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		for _, path := range filepath.SplitList(os.Getenv(name)) {
+			if filepath.IsAbs(path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
 }
 
 // suspect is what a trial does without: some measures, or the launcher.

@@ -157,7 +157,7 @@ func setUp(what spec) (ready, int, error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return said, proxy, fmt.Errorf("no_new_privs: %w", err)
 	}
-	apply(Limits, limitResources)
+	apply(Limits, func() error { return limitResources(what) })
 	apply(Files, func() error { return restrictFiles(what) })
 	if what.Connect != 0 {
 		apply(Connects, func() error { return restrictConnections(what.Connect) })
@@ -229,21 +229,35 @@ func openWayOut(port int) (int, error) {
 
 // limitResources bounds what a process may take for itself. V8 maps terabytes of
 // address space, so there is no limit on that.
-func limitResources() error {
-	for what, value := range map[int]uint64{
+func limitResources(what spec) error {
+	limits := map[int]uint64{
 		unix.RLIMIT_CORE:     0,       // a core file would contain what people typed
-		unix.RLIMIT_NPROC:    4096,    // threads of all processes of this user
 		unix.RLIMIT_MEMLOCK:  1 << 20, // nothing needs locked memory
 		unix.RLIMIT_MSGQUEUE: 0,
-	} {
+	}
+	if what.countsAlone() {
+		limits[unix.RLIMIT_NPROC] = DefaultTasks
+	}
+	for limit, value := range limits {
 		var now unix.Rlimit
-		if err := unix.Getrlimit(what, &now); err != nil {
+		if err := unix.Getrlimit(limit, &now); err != nil {
 			return err
 		}
 		value = min(value, now.Max)
-		if err := unix.Setrlimit(what, &unix.Rlimit{Cur: value, Max: value}); err != nil {
-			return fmt.Errorf("limit %d: %w", what, err)
+		if err := unix.Setrlimit(limit, &unix.Rlimit{Cur: value, Max: value}); err != nil {
+			return fmt.Errorf("limit %d: %w", limit, err)
 		}
 	}
 	return nil
+}
+
+// countsAlone reports whether the kernel counts Chromium's threads apart from
+// those of the server and other sessions: because it has a user of its own, or in
+// a user namespace since Linux 5.14. The second version of Landlock came later.
+func (what spec) countsAlone() bool {
+	if what.OwnUser {
+		return true
+	}
+	version, err := landlockVersion()
+	return what.Rooms&syscall.CLONE_NEWUSER != 0 && err == nil && version >= 2
 }

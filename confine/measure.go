@@ -108,6 +108,7 @@ type spec struct {
 	Read     []string          `json:"read"`     // further files and folders that Chromium may read and execute
 	Write    []string          `json:"write"`    // folders that belong to it
 	Keep     []string          `json:"keep"`     // folders around them that hide nothing
+	OwnUser  bool              `json:"ownUser"`  // whether its user is another than the server's
 	Rooms    uintptr           `json:"rooms"`    // flags of the namespaces that the launcher stands in
 	Listen   int               `json:"listen"`   // the port on which it makes the proxy's listener in its network namespace; 0 for none
 	Connect  int               `json:"connect"`  // the only TCP port that may be connected to, without such a namespace; 0 for all

@@ -203,7 +203,7 @@ func start(o Options, rooms uintptr, without map[string]string, required []strin
 	s.Report.add(Cgroup, grouped)
 	if err = s.Report.missing(required); err == nil {
 		err = s.arrange(pair[0], o, spec{
-			Path: o.Path, Env: o.Env, Read: o.Read, Write: o.Write, Keep: o.Keep, Rooms: rooms, Without: without, Required: required,
+			Path: o.Path, Env: o.Env, Read: o.Read, Write: o.Write, Keep: o.Keep, OwnUser: o.UID != os.Geteuid(), Rooms: rooms, Without: without, Required: required,
 		})
 	}
 	if err != nil {
