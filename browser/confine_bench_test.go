@@ -13,16 +13,13 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// BenchmarkConfinedLaunch starts Chromiums with and without rooms in turn, and
-// reports the medians and their ratio.
+// BenchmarkConfinedLaunch starts Chromiums in turn without rooms, in rooms, and in
+// rooms with a way out, and reports the medians and their ratios to the first.
 func BenchmarkConfinedLaunch(b *testing.B) {
-	var times [2][]time.Duration
+	times := make([][]time.Duration, 3)
 	for b.Loop() {
-		for i, launcher := range [][]string{nil, testLauncher} {
-			o := browser.LaunchOptions{Dir: b.TempDir(), Launcher: launcher}
-			if launcher != nil {
-				o.WayOut = func(net.Listener) {}
-			}
+		for i, o := range []browser.LaunchOptions{{}, {Launcher: testLauncher}, {Launcher: testLauncher, WayOut: func(net.Listener) {}}} {
+			o.Dir = b.TempDir()
 			start := time.Now()
 			p, err := browser.Launch(b.Context(), o)
 			if err != nil {
@@ -32,7 +29,7 @@ func BenchmarkConfinedLaunch(b *testing.B) {
 			p.Kill()
 		}
 	}
-	report(b, times)
+	report(b, times, "without", "rooms", "way-out")
 }
 
 // BenchmarkWayOut loads a page with and without the way out in turn.
@@ -50,7 +47,7 @@ func BenchmarkWayOut(b *testing.B) {
 	for i, o := range []browser.LaunchOptions{{}, {Launcher: testLauncher, WayOut: w.serve}} {
 		pages[i] = browsertest.PageOf(b, browsertest.Launch(b, o).Conn())
 	}
-	var times [2][]time.Duration
+	times := make([][]time.Duration, 2)
 	n := 0
 	for b.Loop() {
 		for i, pg := range pages {
@@ -65,18 +62,20 @@ func BenchmarkWayOut(b *testing.B) {
 			times[i] = append(times[i], time.Since(start))
 		}
 	}
-	report(b, times)
+	report(b, times, "without", "way-out")
 }
 
-func report(b *testing.B, times [2][]time.Duration) {
+func report(b *testing.B, times [][]time.Duration, names ...string) {
 	b.Helper()
-	var medians [2]float64
-	for i := range times {
+	median := func(i int) float64 {
 		slices.Sort(times[i])
-		medians[i] = float64(times[i][len(times[i])/2].Microseconds()) / 1000
+		return float64(times[i][len(times[i])/2].Microseconds()) / 1000
 	}
-	b.ReportMetric(medians[0], "ms-without")
-	b.ReportMetric(medians[1], "ms-with")
-	b.ReportMetric(medians[1]/medians[0], "ratio")
+	for i, name := range names {
+		b.ReportMetric(median(i), "ms-"+name)
+		if i > 0 {
+			b.ReportMetric(median(i)/median(0), "ratio-"+name)
+		}
+	}
 	b.ReportMetric(0, "ns/op")
 }

@@ -126,7 +126,7 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 		return []finding{good("chromium", "%v", err).as("failed", installChromium)}
 	}
 	start := time.Now()
-	p, err := browser.Launch(ctx, browser.LaunchOptions{ExecPath: d.Chromium, Dir: dir, Launcher: launcher, WayOut: func(net.Listener) {}})
+	p, err := browser.Launch(ctx, browser.LaunchOptions{ExecPath: d.Chromium, Dir: dir, Launcher: launcher})
 	if err != nil {
 		return []finding{good("chromium", "%v", err).as("failed", "Install it: apt-get install chromium, or name it with --chromium.")}
 	}
