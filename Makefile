@@ -22,7 +22,7 @@ setup: browser node_modules/.installed ## install what development needs, and th
 	git config core.hooksPath .githooks
 
 run: browser build ## install what is missing, build, start, print a sign-in link
-	$(BIN) serve
+	$(BIN) serve --allow-networks 127.0.0.0/8,::1
 
 dev: browser node_modules/.installed ## start, and rebuild and reload the pages whenever a source file changes
 	go run ./tools/dev

@@ -130,6 +130,7 @@ var internalBounds = map[string][]string{
 	},
 	"how often or at which size work is done; nothing is lost": {
 		"capture.maxBodiesAtOnce", "cdp.maxDirect", "scripting.maxDirect", "web.maxStreamBatch", "capture.maxBufferedShifts", "capture.maxOpened",
+		"egress.maxFailures", "egress.maxIdle", "egress.maxIdleHost",
 	},
 	"protects against what Chromium, the worker or the store never send": {
 		"browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "capture.maxShotPixels", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
@@ -150,7 +151,7 @@ var internalBounds = map[string][]string{
 
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
-	"archive", "background", "browser", "capture", "cdp", "clipboard", "confine", "control", "input", "journal", "links", "liveview", "questions", "savedscripts", "screencast",
+	"archive", "background", "browser", "capture", "cdp", "clipboard", "confine", "control", "egress", "input", "journal", "links", "liveview", "questions", "savedscripts", "screencast",
 	"scripting", "scripting/wire", "secrets", "session", "store", "web", "webhook", "widget",
 }
 

@@ -97,7 +97,7 @@ type proxyParams struct {
 func (c *Client) requests() (*requests, error) {
 	return c.network.requests(func() *requests {
 		return &requests{
-			client: fetch.NewClient(fetch.Options{CheckURL: c.automation.options.CheckURL}),
+			client: fetch.NewClient(fetch.Options{CheckURL: c.automation.options.CheckURL, Dial: c.automation.options.Dial, DialProxy: c.automation.options.DialProxy}),
 			bodies: map[string][]byte{},
 		}
 	})
@@ -289,8 +289,11 @@ func (c *Client) proxy(p *proxyParams) (*fetch.Proxy, error) {
 
 // proxyOf returns the proxy of a context's pages, or nil.
 func (c *Client) proxyOf(bc *browser.Context) (*fetch.Proxy, error) {
-	if server := bc.ProxyServer(); server != "" {
-		return scriptProxy(&proxyParams{Server: server})
+	c.mu.Lock()
+	own := c.proxies[bc]
+	c.mu.Unlock()
+	if own != nil {
+		return own, nil
 	}
 	return serverProxy(c.automation.options.Proxy)
 }
@@ -299,11 +302,7 @@ func serverProxy(server string) (*fetch.Proxy, error) {
 	if server == "" {
 		return nil, nil //nolint:nilnil // nil means no proxy
 	}
-	p, err := scriptProxy(&proxyParams{Server: server})
-	if p != nil {
-		p.Trusted = true
-	}
-	return p, err
+	return scriptProxy(&proxyParams{Server: server})
 }
 
 func (c *Client) keepBody(api *requests, body []byte) (string, error) {

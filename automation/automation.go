@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"takeover/browser"
+	"takeover/fetch"
 	"takeover/files"
 )
 
@@ -28,12 +29,19 @@ type Options struct {
 	// blob: are allowed. Default: allows all web addresses. Many goroutines call
 	// it.
 	CheckURL func(*url.URL) error
+	// Dial and DialProxy make the connections of clients' own requests, and may
+	// refuse the address to which a name resolves. Default: a net.Dialer.
+	Dial, DialProxy fetch.Dial
+	// OpenProxy returns a proxy's address, as host:port, for the browser, which leads
+	// to the given one, except for domains to bypass. The URL may have credentials.
+	// Default: the browser uses proxies of clients directly, without credentials.
+	OpenProxy func(server *url.URL, bypass []string) (string, error)
 
 	// Files is the folder that clients read and write, and that downloads go to.
 	// Default: none.
 	Files *files.Folder
 
-	// Proxy is the proxy of the browser and of clients' own requests. Default:
+	// Proxy is the proxy of clients' own requests, if they choose none. Default:
 	// none.
 	Proxy string
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"takeover/browser"
+	"takeover/fetch"
 )
 
 var errClientClosed = errors.New("automation client closed")
@@ -85,6 +86,7 @@ type Client struct {
 	closed   bool
 	kept     int // bytes of kept parameters
 	contexts map[*browser.Context]bool
+	proxies  map[*browser.Context]*fetch.Proxy // of its contexts that have one
 	own      []*browser.Context
 	undos    undoList
 	cdp      *ownSessions // nil until first used
@@ -116,7 +118,7 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 	c := &Client{
 		automation: a, options: o, bindingKey: newBindingKey(), large: make(chan struct{}, 1),
 		handles: newClientHandles(), hands: newClientHands(), network: newClientNetwork(), hooks: newClientHooks(), events: newClientEvents(),
-		contexts: map[*browser.Context]bool{o.Context: true},
+		contexts: map[*browser.Context]bool{o.Context: true}, proxies: map[*browser.Context]*fetch.Proxy{},
 	}
 	c.life, c.stop = context.WithCancelCause(a.life)
 	a.mu.Lock()

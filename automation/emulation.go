@@ -2,6 +2,7 @@ package automation
 
 import (
 	"context"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -71,6 +72,9 @@ func opNewContext(ctx context.Context, c *Client, p *newContextParams) (any, err
 	c.mu.Lock()
 	c.contexts[bc] = true
 	c.own = append(c.own, bc)
+	if p.Proxy != nil {
+		c.proxies[bc], _ = scriptProxy(p.Proxy) // contextOptions has parsed it
+	}
 	c.mu.Unlock()
 	if len(p.Permissions) > 0 {
 		if err := c.automation.grants.add(ctx, c, grantKey{bc, ""}, p.Permissions); err != nil {
@@ -99,21 +103,35 @@ func (c *Client) contextOptions(p *newContextParams) (browser.ContextOptions, er
 	if p.Proxy == nil {
 		return o, nil
 	}
-	proxy, err := scriptProxy(p.Proxy)
+	return o, c.contextProxy(p.Proxy, &o)
+}
+
+// contextProxy makes a context's pages use a proxy.
+func (c *Client) contextProxy(p *proxyParams, o *browser.ContextOptions) error {
+	proxy, err := scriptProxy(p)
 	if err != nil {
-		return o, err
-	}
-	if p.Proxy.Username != "" {
-		return o, errorf("proxy: this version does not answer a proxy that asks for a password")
+		return err
 	}
 	if check := c.automation.options.CheckURL; check != nil {
 		if err := check(proxy.Server); err != nil {
-			return o, &Error{Name: nameError, Message: err.Error(), cause: err}
+			return &Error{Name: nameError, Message: err.Error(), cause: err}
 		}
+	}
+	if open := c.automation.options.OpenProxy; open != nil {
+		server := *proxy.Server
+		if p.Username != "" {
+			server.User = url.UserPassword(p.Username, p.Password)
+		}
+		address, err := open(&server, proxy.Bypass)
+		o.ProxyServer, o.ProxyBypass = "http://"+address, "<-loopback>"
+		return err
+	}
+	if p.Username != "" {
+		return errorf("proxy: this version does not answer a proxy that asks for a password")
 	}
 	// Without the last entry, Chromium would bypass the proxy for this machine.
 	o.ProxyServer, o.ProxyBypass = proxy.Server.Scheme+"://"+proxy.Server.Host, strings.Join(append(proxy.Bypass, "<-loopback>"), ",")
-	return o, nil
+	return nil
 }
 
 // viewport sets the viewport of the context's pages. If the script sets nothing, it

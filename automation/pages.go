@@ -47,6 +47,7 @@ func opCloseContext(ctx context.Context, c *Client, p *contextParams) (any, erro
 	}
 	c.mu.Lock()
 	c.own = slices.DeleteFunc(c.own, func(own *browser.Context) bool { return own == bc })
+	delete(c.proxies, bc)
 	c.mu.Unlock()
 	return emptyJSON, nil
 }

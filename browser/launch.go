@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"sync"
 	"syscall"
 	"time"
@@ -31,24 +30,17 @@ const (
 // LaunchOptions configures the start of a Chromium. The zero value of each field
 // except Dir is its default.
 type LaunchOptions struct {
-	ExecPath          string       // the executable; default: FindExecutable
-	Dir               string       // required: the folder of this Chromium's profile, home and temporary files
-	Width, Height     int          // window size in CSS pixels; default DefaultWidth × DefaultHeight
-	DeviceScaleFactor float64      // device pixels per CSS pixel; default 1
-	UserAgent         string       // default: the user agent of this Chromium with a window
-	Locale            string       // such as "de-DE": language of the interface and of Accept-Language; default: Chromium's own
-	ProxyServer       string       // such as "http://127.0.0.1:3128", also for loopback addresses; default: none
-	Args              []string     // further switches; they come last and override others
-	Logger            *slog.Logger // default: discard
-
-	// Launcher is the command that runs confine.Main, to start Chromium in rooms
-	// of its own. Default: Chromium is started without them.
-	Launcher []string
-	// WayOut serves what Chromium sends to the network: it must be an HTTP proxy on
-	// the listener, which is Chromium's only way out, if the kernel allows that
-	// (Process.Confinement). The listener is closed when Chromium has ended. WayOut
-	// needs Launcher, and replaces ProxyServer.
-	WayOut func(net.Listener)
+	ExecPath          string        // the executable; default: FindExecutable
+	Dir               string        // required: the folder of this Chromium's profile, home and temporary files
+	Width, Height     int           // window size in CSS pixels; default DefaultWidth × DefaultHeight
+	DeviceScaleFactor float64       // device pixels per CSS pixel; default 1
+	UserAgent         string        // default: the user agent of this Chromium with a window
+	Locale            string        // such as "de-DE": language of the interface and of Accept-Language; default: Chromium's own
+	ProxyServer       string        // such as "http://127.0.0.1:3128", also for loopback addresses; default: none
+	Args              []string      // further switches; they come last and override others
+	Logger            *slog.Logger  // default: discard
+	Launcher          []string      // the command that runs confine.Main, to start Chromium in rooms of its own; default: started without them
+	WayOut            func() WayOut // makes the proxy of each Chromium, which replaces ProxyServer; default: none
 
 	without []string // measures of the launcher that a trial leaves out
 }

@@ -56,12 +56,12 @@ type Process struct {
 	pid       int
 	folder    *folder
 	sandboxed bool
+	way       *wayOut // nil for none
 	stderr    *stderrTail
 	log       *slog.Logger
 
 	rooms       *confine.Started // or nil; set before the connection
 	confinement confine.Report   // also set when the launcher did not work
-	proxy       net.Listener     // for WayOut when there is no launcher, or nil
 
 	close sync.Once
 	done  chan struct{} // closed by supervise at the very end
@@ -231,12 +231,12 @@ func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, error) {
 	if o.Launcher == nil {
 		if o.WayOut != nil { // nothing enforces it
-			ln, err := net.Listen("tcp4", "127.0.0.1:0") //nolint:noctx // it does not wait
+			listener, err := net.Listen("tcp4", "127.0.0.1:0") //nolint:noctx // it does not wait
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("start chromium's proxy: %w", err)
 			}
-			o.ProxyServer, p.proxy = "http://"+ln.Addr().String(), ln
-			go o.WayOut(ln)
+			o.ProxyServer = "http://" + listener.Addr().String()
+			p.way = leadOut(o.WayOut(), listener, p.folder.uid, nil)
 		}
 		cmd := exec.Command(o.ExecPath, switches(o, p.folder, p.sandboxed)...) //nolint:noctx // a context bounds the start only, the process lives on
 		cmd.ExtraFiles = []*os.File{in, out}                                   // fds 3 and 4, as --remote-debugging-pipe expects
@@ -251,7 +251,7 @@ func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, e
 	}
 	p.rooms, p.confinement = started, started.Report
 	if started.Proxy != nil {
-		go o.WayOut(started.Proxy)
+		p.way = leadOut(o.WayOut(), started.Proxy, p.folder.uid, started.Report)
 	}
 	return started.Cmd, nil
 }
@@ -265,9 +265,7 @@ func (p *Process) supervise(begin func() (*exec.Cmd, error), stderr *os.File, st
 	becomeSubreaper()
 	cmd, err := begin()
 	if err != nil {
-		if p.proxy != nil {
-			_ = p.proxy.Close()
-		}
+		p.endWay()
 		started <- err
 		return
 	}
@@ -295,15 +293,13 @@ func (p *Process) supervise(begin func() (*exec.Cmd, error), stderr *os.File, st
 			p.log.Warn("a part of this chromium's rooms stays behind", "pid", p.pid, "error", err)
 		}
 	}
-	if p.proxy != nil {
-		_ = p.proxy.Close()
-	}
 	reapGroup(p.pid)
 	reapCrashHandlers(p.folder)
 	if err := endUser(p.folder.uid); err != nil {
 		p.log.Error("processes of this chromium go on running", "pid", p.pid, "error", err)
 	}
 	_ = p.conn.Close()
+	p.endWay()
 	// All writers are dead, unless one left the group and has our user id.
 	_ = stderr.SetReadDeadline(time.Now().Add(stderrGrace))
 	others.Wait()

@@ -30,6 +30,7 @@ const (
 	TypeWebSocketOpen        = "websocket_open"
 	TypeWebSocketFrame       = "websocket_frame"
 	TypeWebSocketClose       = "websocket_close"
+	TypeEgressBlocked        = "egress_blocked" // recorded whenever a capture runs
 
 	TypeNavigation       = "navigation"
 	TypeDOMContentLoaded = "dom_content_loaded"
@@ -91,7 +92,7 @@ var categories = func() map[string]string {
 	for category, types := range map[string][]string{
 		CategoryConsole: {TypeConsoleLog, TypeConsoleError},
 		CategoryNetwork: {TypeNetworkRequest, TypeNetworkResponse, TypeNetworkLoadingFailed,
-			TypeWebSocketOpen, TypeWebSocketFrame, TypeWebSocketClose},
+			TypeWebSocketOpen, TypeWebSocketFrame, TypeWebSocketClose, TypeEgressBlocked},
 		CategoryPage: {TypeNavigation, TypeDOMContentLoaded, TypePageLoad, TypeDOMUpdated, TypeLayoutShift, TypePageLCP,
 			TypePageCrashed, TypeDialogOpened, TypeDialogClosed, TypeDownloadStarted, TypeDownloadFinished},
 		CategoryTarget:      {TypeTargetCreated, TypeTargetDestroyed},

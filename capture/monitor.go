@@ -337,13 +337,13 @@ func (m *Monitor) State() (State, Config, Stopped) {
 }
 
 // Add records an event from outside the monitor: one of category control
-// (control_changed, takeover_…, run_…, viewer_…, link_…, action_…), or a caller's
-// own (custom_…). An event with the id of a capture is recorded in that capture
-// only. Add returns the event as readers get it. The error is ErrEventType, an
-// error about data that is not JSON, or ErrOff if no capture records such events,
-// which is normal for control events.
+// (control_changed, takeover_…, run_…, viewer_…, link_…, action_…), egress_blocked,
+// or a caller's own (custom_…). An event with the id of a capture is recorded in
+// that capture only. Add returns the event as readers get it. The error is
+// ErrEventType, an error about data that is not JSON, or ErrOff if no capture
+// records such events, which is normal for control events.
 func (m *Monitor) Add(e Event) (Event, error) {
-	if e.Category = CategoryOf(e.Type); e.Category != CategoryControl && e.Category != CategoryCustom {
+	if e.Category = CategoryOf(e.Type); e.Category != CategoryControl && e.Category != CategoryCustom && e.Type != TypeEgressBlocked {
 		return Event{}, ErrEventType
 	}
 	if len(e.Data) > 0 && !json.Valid(e.Data) {

@@ -72,6 +72,8 @@ func (m *Monitor) captures(eventType string) bool {
 		return c.DOM
 	case TypeActionStarted, TypeActionEnded:
 		return c.Actions
+	case TypeEgressBlocked:
+		return m.running
 	}
 	switch categories[eventType] {
 	case CategoryNetwork:

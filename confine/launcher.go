@@ -206,8 +206,8 @@ func limitNamespaces() error {
 	return nil
 }
 
-// openWayOut makes the namespace's loopback work and returns a listener on it,
-// which is the only thing that can be reached from the namespace.
+// openWayOut makes the namespace's loopback work and returns a listener at all its
+// addresses, which is the only thing that can be reached from the namespace.
 func openWayOut(port int) (int, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -221,7 +221,7 @@ func openWayOut(port int) (int, error) {
 	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo); err != nil {
 		return -1, fmt.Errorf("start loopback: %w", err)
 	}
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: port}); err != nil {
 		return -1, err
 	}
 	return fd, unix.Listen(fd, unix.SOMAXCONN)

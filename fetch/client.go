@@ -3,6 +3,7 @@ package fetch
 import (
 	"cmp"
 	"context"
+	"net"
 	"net/http"
 	"net/url"
 	"sync"
@@ -46,15 +47,20 @@ const (
 // Options configures a Client. The zero value of each field is its default.
 type Options struct {
 	// CheckURL refuses addresses; its error becomes the error of the request. The
-	// client calls it for each URL before requesting it, and again with the IP
-	// address in place of the host's name before connecting to it. Default: every
-	// address is allowed.
+	// client calls it for each URL before requesting it. Default: every address is
+	// allowed.
 	CheckURL func(*url.URL) error
+	// Dial connects to servers, and DialProxy to proxies. They may refuse the address
+	// to which a name resolves. Default: a net.Dialer.
+	Dial, DialProxy Dial
 
 	MaxBody     int64 // bytes of a body, decompressed; default DefaultMaxBody
 	MaxBodies   int64 // bytes of all bodies being read; default DefaultMaxBodies
 	MaxRequests int   // requests running at a time; default DefaultMaxRequests
 }
+
+// Dial connects to an address, such as net.Dialer.DialContext.
+type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Client makes requests and keeps idle connections. All methods may be called
 // from any goroutine.
@@ -72,6 +78,12 @@ type Client struct {
 func NewClient(o Options) *Client {
 	if o.CheckURL == nil {
 		o.CheckURL = func(*url.URL) error { return nil }
+	}
+	if o.Dial == nil {
+		o.Dial = (&net.Dialer{Timeout: connectTimeout}).DialContext
+	}
+	if o.DialProxy == nil {
+		o.DialProxy = o.Dial
 	}
 	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
 	o.MaxBodies = cmp.Or(o.MaxBodies, DefaultMaxBodies)
@@ -121,10 +133,6 @@ type Proxy struct {
 	Username string
 	Password string
 	Bypass   []string // domains to reach directly; ".a.b" and "a.b" mean a.b and everything below it
-
-	// Trusted means that the operator chose the proxy, so the policy is not asked
-	// about its address.
-	Trusted bool
 }
 
 // Request describes a request. URL and Method are required.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -249,25 +248,13 @@ func (c *Client) once(ctx context.Context, r Request) (*answer, []string, error)
 	return out, lines, nil
 }
 
-// roundTrip sends a request on a connection that other requests may use, or on
-// one of its own if the policy must check each request.
+// roundTrip sends a request.
 func (c *Client) roundTrip(req *http.Request, r Request) (*http.Response, error) {
-	key := transportKey{proxy: proxyFor(r.Proxy, r.URL), insecure: r.IgnoreHTTPSErrors}
-	key.trusted = key.proxy != "" && r.Proxy.Trusted
-	for {
-		t, err := c.transport(key)
-		if err != nil {
-			return nil, err
-		}
-		res, err := t.RoundTrip(req)
-		if key.once || !errors.Is(err, errOnce) {
-			return res, err
-		}
-		key.once = true
-		if req.Body, err = req.GetBody(); err != nil {
-			return nil, err
-		}
+	t, err := c.transport(transportKey{proxy: proxyFor(r.Proxy, r.URL), insecure: r.IgnoreHTTPSErrors})
+	if err != nil {
+		return nil, err
 	}
+	return t.RoundTrip(req)
 }
 
 // request converts r to the request type of net/http.

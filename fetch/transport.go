@@ -8,20 +8,13 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"syscall"
 )
 
 // transportKey identifies connections that can serve the same requests.
 type transportKey struct {
 	proxy    string // the proxy's URL with credentials; empty for direct connections
-	trusted  bool   // whether the proxy is trusted
 	insecure bool
-	once     bool // each connection serves one request only
 }
-
-// errOnce means that the policy does not allow an address for every path, so each
-// request is checked separately, on a new connection.
-var errOnce = errors.New("this address may not be reached over a shared connection")
 
 // hopKey is the key of the *hop in a request's context.
 type hopKey struct{}
@@ -56,32 +49,21 @@ func (c *Client) newTransport(key transportKey) (*http.Transport, error) {
 	t := &http.Transport{
 		TLSClientConfig:        config,
 		DisableCompression:     true, // headers must stay as received
-		DisableKeepAlives:      key.once,
 		MaxIdleConns:           maxIdle,
 		IdleConnTimeout:        idleTime,
 		MaxResponseHeaderBytes: maxHead,
 		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1 only, like Playwright
 	}
-	dialer := &net.Dialer{Timeout: connectTimeout}
 	if key.proxy != "" {
 		proxy, err := url.Parse(key.proxy)
 		if err != nil {
 			return nil, err
 		}
-		t.Proxy = http.ProxyURL(proxy)
-		if !key.trusted {
-			dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
-				return c.options.CheckURL(&url.URL{Scheme: "http", Host: address, Path: "/"})
-			}
-		}
-		t.DialContext = dialer.DialContext
+		t.Proxy, t.DialContext = http.ProxyURL(proxy), c.options.DialProxy
 		return t, nil
 	}
-	dialer.ControlContext = func(ctx context.Context, _, address string, _ syscall.RawConn) error {
-		return c.checkDial(ctx, key.once, address)
-	}
 	dial := func(ctx context.Context, network, address string) (*headConn, error) {
-		conn, err := dialer.DialContext(ctx, network, address)
+		conn, err := c.options.Dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +73,7 @@ func (c *Client) newTransport(key transportKey) (*http.Transport, error) {
 		return dial(ctx, network, address)
 	}
 	t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		plain, err := dialer.DialContext(ctx, network, address)
+		plain, err := c.options.Dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
@@ -115,25 +97,6 @@ func hostOf(address string) string {
 		return address
 	}
 	return host
-}
-
-// checkDial asks the policy about an IP address before connecting to it. A
-// connection may later serve any request to the same host, so the address must be
-// allowed for every path.
-func (c *Client) checkDial(ctx context.Context, once bool, address string) error {
-	h, ok := ctx.Value(hopKey{}).(*hop)
-	if !ok {
-		return errOnce
-	}
-	u := *h.url
-	u.Host = address
-	if once {
-		return c.options.CheckURL(&u)
-	}
-	if c.options.CheckURL(&url.URL{Scheme: u.Scheme, Host: address, Path: "/"}) != nil {
-		return errOnce
-	}
-	return nil
 }
 
 // proxyFor returns the URL of the proxy for a request, or empty.

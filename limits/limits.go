@@ -46,6 +46,7 @@ const (
 	ConsoleRate        Name = "console-rate"         // lines dropped from the background log
 	ConsoleRealms      Name = "console-realms"       // pages and workers that the background log does not listen to
 	ConsoleKept        Name = "console-kept"         // lines and sections omitted from the background log
+	Egress             Name = "egress-connections"   // connections to the network refused to a session
 	SavedScripts       Name = "saved-scripts"        // saved scripts refused
 	WebhookQueue       Name = "webhook-queue"        // webhooks refused because too many wait
 	WebhookDead        Name = "webhook-dead"         // failed webhooks forgotten to make room for newer ones
@@ -57,7 +58,7 @@ var Names = []Name{
 	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
-	SavedScripts, WebhookQueue, WebhookDead, WebhookBody,
+	Egress, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,
 }
 
 // Hits counts the hits of every limit. A nil Hits counts nothing. Its methods may

@@ -47,20 +47,3 @@ func startsWithPort(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9
 func isLoopbackName(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasPrefix(host, "127.") || host == "::1"
 }
-
-// checkProxy refuses a value that Chromium's --proxy-server would not accept.
-func checkProxy(text string) error {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return errors.New("must be a URL such as http://host:port")
-	}
-	switch u.Scheme {
-	case "http", "https", "socks5":
-	default:
-		return errors.New("must begin with http, https or socks5")
-	}
-	if u.User != nil {
-		return errors.New("credentials in a proxy's URL are not supported by this version")
-	}
-	return nil
-}

@@ -110,6 +110,7 @@ func (s *Session) startEngine(dir string) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	bindProxy(proc, s.traffic)
 	eng := &engine{proc: proc}
 	if err := s.attachEngine(ctx, eng); err != nil {
 		s.stopEngine(eng)
@@ -126,7 +127,6 @@ func (s *Session) launchOptions(dir string) browser.LaunchOptions {
 	if s.opts.DeviceScaleFactor > 1 {
 		o.DeviceScaleFactor = s.opts.DeviceScaleFactor
 	}
-	o.ProxyServer = s.opts.ProxyURL
 	o.Locale = s.opts.Locale
 	return o
 }
@@ -169,7 +169,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 		return err
 	}
 	eng.auto = automation.New(eng.model, automation.Options{
-		OnDialog: s.questions.Dialogs.ForPerson, CheckURL: s.services.settings.checkURL, Files: folder, Proxy: s.opts.ProxyURL, Logger: s.log,
+		OnDialog: s.questions.Dialogs.ForPerson, CheckURL: s.traffic.CheckURL, Dial: s.traffic.DialContext, DialProxy: s.traffic.DialProxy, OpenProxy: openProxy(eng.proc), Files: folder, Proxy: s.opts.ProxyURL, Logger: s.log,
 	})
 	return nil
 }
@@ -271,7 +271,7 @@ func (s *Session) reopen(ctx context.Context, eng *engine) error {
 // begun, so that a script that starts next finds it. If that fails, the browser
 // shows the error, as for any other navigation.
 func (s *Session) openFirst(ctx context.Context, eng *engine) {
-	url, err := parseAddress(s.opts.URL, s.services.settings.checkURL)
+	url, err := parseAddress(s.opts.URL, s.traffic.CheckURL)
 	pages := eng.model.Pages()
 	if err != nil || len(pages) == 0 { // invalid addresses were refused earlier
 		return

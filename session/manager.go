@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
+	"net"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -18,6 +18,7 @@ import (
 	"takeover/archive"
 	"takeover/browser"
 	"takeover/capture"
+	"takeover/egress"
 	"takeover/files"
 	"takeover/limits"
 	"takeover/links"
@@ -46,7 +47,8 @@ type services struct {
 type settings struct {
 	chromiumPath    string
 	publicURL       func() string
-	checkURL        func(*url.URL) error
+	egress          *egress.Policy
+	resolver        *net.Resolver
 	takeoverTimeout time.Duration
 	askTimeout      time.Duration
 	leaseGrace      time.Duration
@@ -62,7 +64,7 @@ type settings struct {
 // settingsOf returns the part of the server's options that sessions use.
 func settingsOf(o *Options) settings {
 	return settings{
-		chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, checkURL: o.CheckURL,
+		chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, resolver: o.Resolver,
 		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
 		profileBytes: o.MaxProfileBytes, files: o.Files, s2: o.S2, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
 	}
@@ -90,6 +92,7 @@ type counters struct {
 	ended     map[Status]uint64
 	runs      map[RunStatus]uint64
 	takeovers map[TakeoverState]uint64
+	blocked   map[egress.Reason]uint64
 }
 
 // Stats is a snapshot of a Manager's figures.
@@ -104,6 +107,7 @@ type Stats struct {
 	Ended             map[Status]uint64
 	Runs              map[RunStatus]uint64
 	Takeovers         map[TakeoverState]uint64
+	Blocked           map[egress.Reason]uint64 // requests to addresses that sessions may not reach
 }
 
 // NewManager cleans up after a killed server, and returns a registry. With a
@@ -123,7 +127,7 @@ func NewManager(o Options) (*Manager, error) {
 	m := &Manager{
 		services: services{
 			settings: settingsOf(&o), links: links.New(nil), capturing: defaultCapturing(),
-			stats: counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
+			stats: counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}, blocked: map[egress.Reason]uint64{}},
 		},
 		opts: o, sessions: map[string]*Session{},
 	}
@@ -134,7 +138,10 @@ func NewManager(o Options) (*Manager, error) {
 	}
 	m.browsers = browser.NewPool(browser.PoolOptions{
 		Size: o.WarmBrowsers, Root: root,
-		Launch: browser.LaunchOptions{ExecPath: o.ChromiumPath, Launcher: o.Launcher, Logger: o.Logger},
+		Launch: browser.LaunchOptions{
+			ExecPath: o.ChromiumPath, Launcher: o.Launcher, Logger: o.Logger,
+			WayOut: func() browser.WayOut { return egress.NewProxy(o.Egress) },
+		},
 	})
 	m.scripts = scripting.NewPool(scripting.PoolOptions{
 		Executable: o.Executable, Limits: scripting.Limits{RunTime: MaxRunTimeout}, Logger: o.Logger,
@@ -293,7 +300,7 @@ func (m *Manager) Stats() Stats {
 		Created: m.stats.created.Load(), Crashes: m.stats.crashes.Load(),
 		ViewerPictures: m.stats.viewerPictures.Load(),
 		StaleInput:     m.stats.staleInput.Load(), RejectedInput: m.stats.rejectedInput.Load(),
-		Ended: map[Status]uint64{}, Runs: map[RunStatus]uint64{}, Takeovers: map[TakeoverState]uint64{},
+		Ended: map[Status]uint64{}, Runs: map[RunStatus]uint64{}, Takeovers: map[TakeoverState]uint64{}, Blocked: map[egress.Reason]uint64{},
 	}
 	for _, s := range m.List() {
 		status, viewers := s.statusAndViewers()
@@ -313,6 +320,9 @@ func (m *Manager) Stats() Stats {
 	}
 	for k, v := range m.stats.takeovers {
 		st.Takeovers[k] = v
+	}
+	for k, v := range m.stats.blocked {
+		st.Blocked[k] = v
 	}
 	return st
 }

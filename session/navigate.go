@@ -24,7 +24,7 @@ func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 	var err error
 	switch action {
 	case "goto":
-		address, bad := parseAddress(url, s.services.settings.checkURL)
+		address, bad := parseAddress(url, s.traffic.CheckURL)
 		if bad != nil {
 			return invalid.Field("url", "%s", bad.Error())
 		}

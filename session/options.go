@@ -3,13 +3,14 @@ package session
 import (
 	"cmp"
 	"log/slog"
-	"net/url"
+	"net"
 	"runtime"
 	"time"
 
 	"takeover/browser"
 	"takeover/capture"
 	"takeover/control"
+	"takeover/egress"
 	"takeover/files"
 	"takeover/invalid"
 	"takeover/limits"
@@ -59,7 +60,8 @@ type Options struct {
 	Launcher        []string                // the command that confines Chromium (browser.LaunchOptions); default: none
 	Executable      []string                // the command of a script worker; default: this binary
 	PublicURL       func() string           // beginning of links for people, without a slash at the end; default http://127.0.0.1:8080
-	CheckURL        func(*url.URL) error    // refuses addresses that a viewer or create may not open; default: allows all http and https
+	Egress          *egress.Policy          // what sessions may reach; default: all but link-local and like addresses, private networks included
+	Resolver        *net.Resolver           // resolves names for sessions; default: the system's
 	Timeout         time.Duration           // default DefaultTimeout
 	IdleTimeout     time.Duration           // default: none
 	TakeoverTimeout time.Duration           // default DefaultTakeoverTimeout
@@ -103,8 +105,8 @@ func (o *Options) setDefaults() {
 	if o.PublicURL == nil {
 		o.PublicURL = func() string { return "http://127.0.0.1:8080" }
 	}
-	if o.CheckURL == nil {
-		o.CheckURL = func(*url.URL) error { return nil }
+	if o.Egress == nil {
+		o.Egress, _ = egress.NewPolicy(egress.Options{AllowPrivate: true}) // nothing in it can be wrong
 	}
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout
@@ -145,9 +147,13 @@ type CreateOptions struct {
 	Locale            string
 	Timezone          string
 	ProxyURL          string
+	Hosts             egress.Hosts // lists besides the server's
 	ExtraHTTPHeaders  map[string]string
 	Metadata          map[string]any
 	Capture           *bool // capture console and network from the start, and keep pictures; default Options.Capture
+
+	policy   *egress.Policy   // set by check
+	upstream *egress.Upstream // likewise; nil for none
 }
 
 // check fills in the defaults, and returns an error that names every invalid
@@ -182,18 +188,39 @@ func (o *CreateOptions) check(server *Options) error {
 	if o.DeviceScaleFactor != 0 && (o.DeviceScaleFactor < 0.5 || o.DeviceScaleFactor > 3) {
 		add("deviceScaleFactor", "must be between 0.5 and 3")
 	}
-	if o.URL != "" {
-		if _, err := parseAddress(o.URL, server.CheckURL); err != nil {
-			add("url", err.Error())
-		}
-	}
-	if o.ProxyURL != "" {
-		if err := checkProxy(o.ProxyURL); err != nil {
-			add("proxyUrl", err.Error())
-		}
-	}
+	o.checkNetwork(server, add)
 	if len(bad) > 0 {
 		return &invalid.Error{Fields: bad}
 	}
 	return nil
+}
+
+// checkNetwork checks what the session may reach.
+func (o *CreateOptions) checkNetwork(server *Options, add func(field, text string)) {
+	for _, list := range []struct {
+		field string
+		hosts []string
+	}{{"allowedHosts", o.Hosts.Allowed}, {"deniedHosts", o.Hosts.Denied}} {
+		if err := egress.CheckHosts(list.hosts); err != nil {
+			add(list.field, err.Error())
+		}
+	}
+	var err error
+	if o.policy, err = server.Egress.With(o.Hosts); err != nil {
+		return // as above
+	}
+	if o.URL != "" {
+		if _, err := parseAddress(o.URL, o.policy.CheckURL); err != nil {
+			add("url", err.Error())
+		}
+	}
+	if o.ProxyURL != "" {
+		o.upstream, err = egress.ParseUpstream(o.ProxyURL)
+		if err == nil {
+			err = server.Egress.CheckURL(o.upstream.URL)
+		}
+		if err != nil {
+			add("proxyUrl", err.Error())
+		}
+	}
 }

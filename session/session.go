@@ -12,6 +12,7 @@ import (
 	"takeover/background"
 	"takeover/capture"
 	"takeover/control"
+	"takeover/egress"
 	"takeover/invalid"
 	"takeover/journal"
 	"takeover/limits"
@@ -40,7 +41,8 @@ type Session struct {
 	transfers transfers            // its files and downloads
 	runs      runs
 	takeovers takeovers
-	stage     *stage     // its browser and tabs, and what viewers see
+	stage     *stage // its browser and tabs, and what viewers see
+	traffic   *egress.Traffic
 	capture   attachment // the monitor's attachment to a browser
 
 	ctx context.Context // ends with the session; its cause is an *endCause
@@ -82,6 +84,7 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	s.ctx, cancel = context.WithCancelCause(context.Background())
 	s.life = newLife(now, o.Timeout, cancel)
 	s.stage = newStage(s.ctx)
+	s.traffic = newTraffic(s)
 	s.questions = s.newQuestions()
 	s.control = s.newControl()
 	return s
@@ -148,6 +151,7 @@ func (s *Session) Info() Info {
 		Tabs: tabs, Controller: holder, Viewers: len(s.viewers), Takeover: takeover, EventCount: events,
 		Metadata: maps.Clone(s.metadata),
 	}
+	info.ProxyTxBytes, info.ProxyRxBytes = s.traffic.Bytes()
 	if !endedAt.IsZero() {
 		info.EndedAt = new(endedAt)
 		info.Duration = msOf(endedAt.Sub(createdAt))
@@ -252,6 +256,12 @@ func (s *Session) tellActors(slot string, message any) {
 // note records an event of the session itself, if a capture runs, and wakes
 // observers of the session list.
 func (s *Session) note(typ string, data map[string]any) {
+	record(s, typ, data)
+	s.services.changes.tell()
+}
+
+// record records an event of a session itself, if a capture runs.
+func record(s *Session, typ string, data map[string]any) {
 	ev, err := capture.NewEvent(typ, data)
 	if err == nil {
 		_, err = s.monitor.Add(ev)
@@ -259,5 +269,4 @@ func (s *Session) note(typ string, data map[string]any) {
 	if err != nil && !errors.Is(err, capture.ErrOff) {
 		s.log.Error("record event", "type", typ, "error", err)
 	}
-	s.services.changes.tell()
 }

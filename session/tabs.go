@@ -185,7 +185,7 @@ func (v *Viewer) OpenTab(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	address, bad := parseAddress(url, s.services.settings.checkURL)
+	address, bad := parseAddress(url, s.traffic.CheckURL)
 	if bad != nil {
 		return invalid.Field("url", "%s", bad.Error())
 	}

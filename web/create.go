@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/text/language"
 
+	"takeover/egress"
 	"takeover/limits"
 	"takeover/session"
 )
@@ -38,6 +39,8 @@ type createRequest struct {
 	Locale            string            `json:"locale,omitempty"`
 	Timezone          string            `json:"timezone,omitempty"`
 	ProxyURL          string            `json:"proxyUrl,omitempty"`
+	AllowedHosts      []string          `json:"allowedHosts,omitempty"`
+	DeniedHosts       []string          `json:"deniedHosts,omitempty"`
 	ExtraHTTPHeaders  map[string]string `json:"extraHTTPHeaders,omitempty"`
 	Metadata          map[string]any    `json:"metadata,omitempty"`
 	Capture           *bool             `json:"capture,omitempty"` // default: the server's --capture
@@ -115,7 +118,7 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 	var v checks
 	o := session.CreateOptions{
 		URL: r.URL, DeviceScaleFactor: r.DeviceScaleFactor, IsMobile: r.IsMobile || r.DeviceConfig != nil && r.DeviceConfig.Device == "mobile",
-		UserAgent: r.UserAgent, Locale: r.Locale, Timezone: r.Timezone, ProxyURL: r.ProxyURL,
+		UserAgent: r.UserAgent, Locale: r.Locale, Timezone: r.Timezone, ProxyURL: r.ProxyURL, Hosts: egress.Hosts{Allowed: r.AllowedHosts, Denied: r.DeniedHosts},
 		ExtraHTTPHeaders: r.ExtraHTTPHeaders, Metadata: r.Metadata, Capture: r.Capture,
 		Timeout:     v.milliseconds("timeout", r.Timeout, time.Second, session.MaxTimeout),
 		IdleTimeout: v.milliseconds("idleTimeout", r.IdleTimeout, 0, session.MaxTimeout),

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"takeover/browser/browsertest"
+	"takeover/egress"
 	"takeover/savedscripts"
 	"takeover/scripting"
 	"takeover/scripting/worker"
@@ -63,9 +64,13 @@ func startServer(t *testing.T, change func(*session.Options, *Config)) *testServ
 			t.Error("close store:", err)
 		}
 	})
+	policy, err := egress.NewPolicy(egress.Options{AllowPrivate: true, Own: []string{ln.Addr().String()}, PublicURL: func() string { return base }, OwnPage: IsDemo})
+	if err != nil {
+		t.Fatal(err)
+	}
 	opts := session.Options{
 		Dir: t.TempDir(), WarmBrowsers: -1, MaxSessions: 4, Executable: workertest.Command(scripting.Subcommand), PublicURL: func() string { return base },
-		CheckURL: AddressGuard(ln.Addr().String(), func() string { return base }), Store: kept, Logger: log,
+		Egress: policy, Store: kept, Logger: log,
 	}
 	keys, err := NewKeys(testKey, otherKey)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"takeover/egress"
 	"takeover/limits"
 	"takeover/session"
 )
@@ -92,12 +93,13 @@ var (
 	descRuns      = prometheus.NewDesc("takeover_runs_total", "Runs that ended, by outcome.", []string{"status"}, nil)
 	descTakeovers = prometheus.NewDesc("takeover_takeovers_total", "Takeovers that ended, by outcome.", []string{"state"}, nil)
 	descLimits    = prometheus.NewDesc("takeover_limit_hits_total", "How often a limit was reached.", []string{"limit"}, nil)
+	descBlocked   = prometheus.NewDesc("takeover_egress_blocked_total", "Requests to addresses that sessions may not reach.", []string{"reason"}, nil)
 	descWaiting   = prometheus.NewDesc("takeover_takeovers_open", "Takeovers that wait for their end.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (c *statsCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descSessions, descMax, descCreated, descEnded, descCrashes, descViewers, descStale, descRejected, descRuns, descTakeovers, descLimits, descWaiting} {
+	for _, d := range []*prometheus.Desc{descSessions, descMax, descCreated, descEnded, descCrashes, descViewers, descStale, descRejected, descRuns, descTakeovers, descLimits, descBlocked, descWaiting} {
 		out <- d
 	}
 }
@@ -128,6 +130,9 @@ func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
 	}
 	for state, n := range st.Takeovers {
 		counter(descTakeovers, n, string(state))
+	}
+	for _, reason := range egress.Reasons {
+		counter(descBlocked, st.Blocked[reason], string(reason))
 	}
 	for _, name := range limits.Names {
 		counter(descLimits, c.manager.Limits().Count(name), string(name))

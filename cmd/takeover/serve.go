@@ -22,6 +22,7 @@ import (
 	"takeover/archive"
 	"takeover/capture"
 	"takeover/confine"
+	"takeover/egress"
 	"takeover/files"
 	"takeover/limits"
 	"takeover/savedscripts"
@@ -74,6 +75,11 @@ type serveCommand struct {
 
 	AskTimeout time.Duration `help:"When another person asks for control, the person in control can refuse within this time." default:"5s" env:"TAKEOVER_ASK_TIMEOUT"`
 	LeaseGrace time.Duration `help:"How long a person keeps control after their connection breaks." default:"30s" env:"TAKEOVER_LEASE_GRACE"`
+
+	AllowPrivateNetwork bool     `help:"Lets sessions reach this machine and private networks." env:"TAKEOVER_ALLOW_PRIVATE_NETWORK"`
+	AllowNetworks       []string `help:"Networks or addresses that sessions may reach although they are private or of this machine, such as 10.1.0.0/16." placeholder:"CIDR" env:"TAKEOVER_ALLOW_NETWORKS"`
+	AllowHosts          []string `help:"The only hosts that sessions may reach: names, *.names, addresses or networks. Default: all." placeholder:"HOST" env:"TAKEOVER_ALLOW_HOSTS"`
+	DenyHosts           []string `help:"Hosts that sessions may not reach." placeholder:"HOST" env:"TAKEOVER_DENY_HOSTS"`
 
 	TrustedProxies []string      `help:"Addresses or networks of reverse proxies, such as 10.0.0.0/8, whose Forwarded headers are trusted." placeholder:"CIDR" env:"TAKEOVER_TRUSTED_PROXIES"`
 	AllowedHosts   []string      `help:"Further names under which the server answers, besides the host of --public-url, the machine's own names and IP addresses." placeholder:"HOST" env:"TAKEOVER_ALLOWED_HOSTS"`
@@ -178,7 +184,12 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	options := s.options(kept, hooks, log)
 	options.S2, options.Limits = second, hits
 	options.PublicURL, options.Redaction = public.current, redaction
-	options.CheckURL = web.AddressGuard(ln.Addr().String(), public.current)
+	if options.Egress, err = s.policy(ln.Addr().String(), public.current); err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	if len(s.AllowNetworks) > 0 || s.AllowPrivateNetwork {
+		log.Info("sessions may reach private addresses", "all", s.AllowPrivateNetwork, "networks", s.AllowNetworks)
+	}
 	manager, err := session.NewManager(options)
 	if err != nil {
 		return errors.Join(err, ln.Close())
@@ -193,6 +204,28 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	}
 	public.server.Store(server)
 	return s.serve(ctx, server, closeSessions, ln, base, given == "", std, log)
+}
+
+// policy returns what sessions may reach. listen is the server's own listener.
+func (s *serveCommand) policy(listen string, publicURL func() string) (*egress.Policy, error) {
+	networks, err := egress.ParseNetworks(s.AllowNetworks)
+	if err != nil {
+		return nil, usage("--allow-networks: %w", err)
+	}
+	own := []string{listen}
+	for server := range strings.SplitSeq(s.NATSURL, ",") {
+		if u, err := url.Parse(strings.TrimSpace(server)); err == nil && u.Host != "" {
+			own = append(own, egress.HostPort(u, "4222"))
+		}
+	}
+	policy, err := egress.NewPolicy(egress.Options{
+		AllowPrivate: s.AllowPrivateNetwork, Networks: networks, Own: own, PublicURL: publicURL, OwnPage: web.IsDemo,
+		Hosts: egress.Hosts{Allowed: s.AllowHosts, Denied: s.DenyHosts},
+	})
+	if err != nil {
+		return nil, usage("--allow-hosts, --deny-hosts: %w", err)
+	}
+	return policy, nil
 }
 
 // serve answers requests until ctx ends. Then it ends the sessions, so that every

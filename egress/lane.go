@@ -1,0 +1,255 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/elazarl/goproxy"
+)
+
+// lane is the way of a proxy's requests through one upstream proxy, or through
+// none.
+type lane struct {
+	traffic *Traffic
+	up      *Upstream // nil for none
+	dialer  dialer
+	proxy   *goproxy.ProxyHttpServer
+	direct  *http.Transport
+	proxied *http.Transport // by way of the upstream proxy
+}
+
+// newLane returns a lane of a proxy that is bound to a session. p.mu is held.
+func (p *Proxy) newLane(up *Upstream) *lane {
+	l := &lane{traffic: p.traffic, up: up, dialer: dialer{traffic: p.traffic, opened: p.opened}}
+	l.direct = &http.Transport{
+		DialContext:  l.dialer.request,
+		MaxIdleConns: maxIdle, MaxIdleConnsPerHost: maxIdleHost, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHead,
+		DisableCompression: true, // bodies and headers stay as they are
+	}
+	if up != nil {
+		l.proxied = l.direct.Clone()
+		l.proxied.DialContext, l.proxied.Proxy = l.dialer.raw, http.ProxyURL(up.URL)
+	}
+	l.proxy = goproxy.NewProxyHttpServer()
+	l.proxy.Logger = log.New(io.Discard, "", 0)
+	l.proxy.Tr = l.direct
+	l.proxy.KeepAcceptEncoding = true
+	l.proxy.NonproxyHandler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "This is a proxy.", http.StatusBadRequest)
+	})
+	l.proxy.OnRequest().DoFunc(l.prepare)
+	l.proxy.OnResponse().DoFunc(finish)
+	l.proxy.OnRequest().HandleConnectFunc(l.admit)
+	l.proxy.ConnectDialWithReq = l.open
+	l.proxy.ConnectionErrHandler = l.refuseTunnel
+	return l
+}
+
+func (l *lane) closeIdle() {
+	l.direct.CloseIdleConnections()
+	if l.proxied != nil {
+		l.proxied.CloseIdleConnections()
+	}
+}
+
+// upstream returns the proxy through which a host is reached, or nil.
+func (l *lane) upstream(host string) *Upstream {
+	if l.up == nil || l.up.Bypasses(host) {
+		return nil
+	}
+	return l.up
+}
+
+// prepare makes goproxy send a request by way of roundTrip.
+func (l *lane) prepare(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *http.Response) {
+	answer := r.Header.Get("Proxy-Authorization") // to a challenge of the upstream proxy
+	path, query, written := rawPath(r.RequestURI)
+	if l.upstream(r.URL.Hostname()) != nil {
+		path = "//" + r.URL.Host + path // a proxy gets the whole URL
+	} else if strings.HasPrefix(path, "//") {
+		written = false // net/http would take the first name for the host
+	}
+	if written {
+		r.URL.Opaque, r.URL.RawQuery = path, query
+	}
+	if _, ok := r.Header["User-Agent"]; !ok {
+		r.Header["User-Agent"] = nil // net/http would add its own
+	}
+	ctx.RoundTripper = goproxy.RoundTripperFunc(func(r *http.Request, _ *goproxy.ProxyCtx) (*http.Response, error) {
+		return l.roundTrip(r, answer)
+	})
+	return r, nil
+}
+
+// rawPath returns the path and query of a request line's absolute URL as they were
+// written. net/url would spell some characters in another way.
+func rawPath(target string) (path, query string, ok bool) {
+	_, rest, found := strings.Cut(target, "://")
+	at := strings.IndexByte(rest, '/')
+	if !found || at < 0 || strings.ContainsRune(rest[:at], '?') {
+		return "", "", false
+	}
+	path, query, _ = strings.Cut(rest[at:], "?")
+	return path, query, true
+}
+
+// roundTrip sends a request, if the policy allows it.
+func (l *lane) roundTrip(r *http.Request, answer string) (*http.Response, error) {
+	to := *r.URL
+	to.Opaque = ""
+	err := l.traffic.CheckURL(&to)
+	var resp *http.Response
+	if err == nil {
+		transport := l.direct
+		if up := l.upstream(r.URL.Hostname()); up != nil {
+			transport = l.proxied
+			if answer != "" && up.URL.Scheme != "socks5" && up.URL.User == nil {
+				r.Header.Set("Proxy-Authorization", answer)
+			}
+		}
+		resp, err = transport.RoundTrip(r)
+	}
+	var b *Blocked
+	if errors.As(err, &b) {
+		return refusal(r, b), nil
+	}
+	if err != nil {
+		l.traffic.failures.add(HostPort(r.URL, "80"), err)
+		return nil, err
+	}
+	plain(resp, l.up != nil)
+	if body, ok := r.Context().Value(bodyKey{}).(*watchedBody); ok && resp.StatusCode != http.StatusSwitchingProtocols {
+		body.ReadCloser = resp.Body
+		resp.Body = body
+	}
+	return resp, nil
+}
+
+// plain removes from a response what concerns the connection to the server, and
+// keeps net/http from adding headers.
+func plain(resp *http.Response, challenges bool) {
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return
+	}
+	for _, name := range []string{"Connection", "Keep-Alive", "Proxy-Connection"} {
+		resp.Header.Del(name)
+	}
+	if !challenges {
+		resp.Header.Del("Proxy-Authenticate") // only a proxy may ask for its password
+	}
+	for _, name := range []string{"Content-Type", "Date"} {
+		if _, ok := resp.Header[name]; !ok {
+			resp.Header[name] = nil
+		}
+	}
+}
+
+// finish aborts a request without a response. Chromium then shows an error page of
+// its own, as for any server that cannot be reached.
+func finish(resp *http.Response, _ *goproxy.ProxyCtx) *http.Response {
+	if resp == nil {
+		panic(http.ErrAbortHandler)
+	}
+	return resp
+}
+
+// admit judges a tunnel before it is opened.
+func (l *lane) admit(host string, ctx *goproxy.ProxyCtx) (*goproxy.ConnectAction, string) {
+	to, err := dialed(host)
+	if err == nil {
+		err = l.traffic.options.Policy.check(to, "")
+	}
+	if err == nil {
+		return goproxy.OkConnect, host
+	}
+	l.traffic.report(err)
+	l.traffic.failures.add(host, err)
+	ctx.Resp = &http.Response{
+		StatusCode: http.StatusForbidden, ProtoMajor: 1, ProtoMinor: 1, Request: ctx.Req, Close: true,
+		Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(err.Error() + "\n")),
+	}
+	return goproxy.RejectConnect, host
+}
+
+// open connects a tunnel.
+func (l *lane) open(r *http.Request, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), connectTimeout)
+	defer cancel()
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	if up := l.upstream(host); up != nil {
+		return l.dialer.tunnel(ctx, up, network, address, r.Header.Get("Proxy-Authorization"))
+	}
+	return l.dialer.raw(ctx, network, address)
+}
+
+// refuseTunnel answers a CONNECT for which open failed.
+func (l *lane) refuseTunnel(w io.Writer, ctx *goproxy.ProxyCtx, err error) {
+	l.traffic.failures.add(ctx.Req.URL.Host, err)
+	status := http.StatusBadGateway
+	var header strings.Builder
+	var b *Blocked
+	var r *refusedTunnel
+	switch {
+	case errors.As(err, &b):
+		status = http.StatusForbidden
+	case errors.As(err, &r) && r.status == http.StatusProxyAuthRequired:
+		status = r.status
+		for _, challenge := range r.challenge {
+			fmt.Fprintf(&header, "Proxy-Authenticate: %s\r\n", challenge)
+		}
+	}
+	_, _ = fmt.Fprintf(w, "HTTP/1.1 %d %s\r\n%sContent-Length: 0\r\nConnection: close\r\n\r\n", status, http.StatusText(status), header.String())
+}
+
+// bodyKey is the key of the *watchedBody in a request's context.
+type bodyKey struct{}
+
+// watchedBody notices when a response's body ends too early.
+type watchedBody struct {
+	io.ReadCloser
+	broken bool
+}
+
+// Read implements io.Reader.
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.broken = true
+	}
+	return n, err
+}
+
+// flusher passes on what a server sends as soon as it comes.
+type flusher struct{ http.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (f *flusher) WriteHeader(status int) {
+	f.ResponseWriter.WriteHeader(status)
+	if _, known := f.Header()["Content-Length"]; !known && status >= http.StatusOK && status != http.StatusNoContent && status != http.StatusNotModified {
+		_ = http.NewResponseController(f.ResponseWriter).Flush() // an event stream may send nothing for a while
+	}
+}
+
+// Write implements io.Writer.
+func (f *flusher) Write(p []byte) (int, error) {
+	n, err := f.ResponseWriter.Write(p)
+	if err == nil {
+		err = http.NewResponseController(f.ResponseWriter).Flush()
+	}
+	return n, err
+}
+
+// Hijack implements http.Hijacker.
+func (f *flusher) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(f.ResponseWriter).Hijack()
+}

@@ -1,0 +1,187 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// idleTime is how long a connection to a server is kept for the next request.
+	idleTime = 90 * time.Second
+
+	// maxIdle bounds the idle connections to all servers, and maxIdleHost those to
+	// one.
+	maxIdle     = 256
+	maxIdleHost = 32
+
+	// maxHead bounds a request's first line and headers, in bytes. Chromium's URLs
+	// have at most 2 MiB.
+	maxHead = 4 << 20
+)
+
+// errUnbound is the error for a request of a Chromium that has no session yet.
+var errUnbound = errors.New("this browser belongs to no session yet")
+
+// Proxy is the forward proxy of one Chromium. It belongs to no session until Bind,
+// because a warm Chromium is started before its session exists. All methods may be
+// called from any goroutine. End it with Close.
+type Proxy struct {
+	policy *Policy
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	server *http.Server
+
+	mu      sync.Mutex // guards what follows
+	traffic *Traffic   // nil until Bind
+	lanes   map[string]*lane
+	conns   map[net.Conn]struct{} // to the network
+	closed  bool
+}
+
+// NewProxy returns a proxy. The policy is only asked to protect its listeners;
+// requests are judged by the policy of the Traffic.
+func NewProxy(policy *Policy) *Proxy {
+	p := &Proxy{policy: policy, lanes: map[string]*lane{}, conns: map[net.Conn]struct{}{}}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.server = &http.Server{
+		Handler: p, MaxHeaderBytes: maxHead, ErrorLog: log.New(io.Discard, "", 0),
+		BaseContext: func(net.Listener) context.Context { return p.ctx },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, laneKey{}, c.LocalAddr().String())
+		},
+	}
+	return p
+}
+
+// laneKey is the key of the address at which a connection was accepted.
+type laneKey struct{}
+
+// Bind gives the proxy to a session.
+func (p *Proxy) Bind(t *Traffic) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.traffic = t
+}
+
+// Serve starts to answer on a listener and returns. It answers until Close or until
+// the listener is closed. If uid is not negative, the listener is on this machine's
+// loopback, and only processes of this user id get an answer; otherwise only the
+// proxy's Chromium may reach it.
+func (p *Proxy) Serve(listener net.Listener, uid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		_ = listener.Close()
+		return
+	}
+	end := func() {}
+	if uid >= 0 {
+		if at, err := netip.ParseAddrPort(listener.Addr().String()); err == nil {
+			end = p.policy.protect(at)
+		}
+		listener = ownedListener{listener, uid}
+	}
+	p.work.Go(func() {
+		defer end()
+		_ = p.server.Serve(listener) // it closes the listener
+	})
+}
+
+// Lane makes the requests that arrive at a listener's address use another upstream
+// proxy than the session's.
+func (p *Proxy) Lane(address string, up *Upstream) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.traffic == nil {
+		return errUnbound
+	}
+	p.lanes[address] = p.newLane(up)
+	return nil
+}
+
+// Close ends the listeners and all connections.
+func (p *Proxy) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.cancel()
+	err := p.server.Close()
+	p.mu.Lock()
+	conns, lanes := slices.Collect(maps.Keys(p.conns)), slices.Collect(maps.Values(p.lanes))
+	p.mu.Unlock()
+	for _, conn := range conns {
+		_ = conn.Close() // ends the tunnels
+	}
+	for _, l := range lanes {
+		l.closeIdle()
+	}
+	p.work.Wait()
+	return err
+}
+
+// ServeHTTP implements http.Handler.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	address, _ := r.Context().Value(laneKey{}).(string)
+	l, err := p.enter(address)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer p.work.Done()
+	if r.Method == http.MethodConnect {
+		l.proxy.ServeHTTP(w, r)
+		return
+	}
+	body := &watchedBody{}
+	r = r.WithContext(context.WithValue(r.Context(), bodyKey{}, body))
+	l.proxy.ServeHTTP(&flusher{ResponseWriter: w}, r)
+	if body.broken {
+		panic(http.ErrAbortHandler) // otherwise the response would look complete
+	}
+}
+
+// enter begins a request that arrived at a listener's address, and returns its
+// lane.
+func (p *Proxy) enter(address string) (*lane, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.closed:
+		return nil, net.ErrClosed
+	case p.traffic == nil:
+		return nil, errUnbound
+	}
+	l := p.lanes[address]
+	if l == nil {
+		l = p.newLane(p.traffic.Upstream())
+		p.lanes[address] = l
+	}
+	p.work.Add(1)
+	return l, nil
+}
+
+// opened keeps a connection to the network until it is closed, so that Close can
+// close it.
+func (p *Proxy) opened(conn net.Conn) (func(), error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, net.ErrClosed
+	}
+	p.conns[conn] = struct{}{}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.conns, conn)
+	}, nil
+}

@@ -1,0 +1,54 @@
+package session
+
+import (
+	"net/url"
+
+	"takeover/browser"
+	"takeover/capture"
+	"takeover/egress"
+)
+
+// newTraffic returns a session's way to the network.
+func newTraffic(s *Session) *egress.Traffic {
+	policy := s.opts.policy
+	if policy == nil { // a session of an earlier process
+		policy = s.services.settings.egress
+	}
+	return egress.NewTraffic(egress.TrafficOptions{
+		Policy: policy, Upstream: s.opts.upstream, Resolver: s.services.settings.resolver, Limits: s.services.settings.limits, Blocked: func(b *egress.Blocked) { recordBlocked(s, b) },
+	})
+}
+
+// recordBlocked records that a session was refused an address.
+func recordBlocked(s *Session, b *egress.Blocked) {
+	stats := &s.services.stats
+	stats.count(func() { stats.blocked[b.Reason]++ })
+	data := map[string]any{"host": b.Host, "port": b.Port, "reason": string(b.Reason)}
+	if b.Address.IsValid() {
+		data["address"] = b.Address.String()
+	}
+	record(s, capture.TypeEgressBlocked, data)
+}
+
+// bindProxy gives the proxy of a Chromium to a session.
+func bindProxy(proc *browser.Process, traffic *egress.Traffic) {
+	if proxy, ok := proc.WayOut().(*egress.Proxy); ok {
+		proxy.Bind(traffic)
+	}
+}
+
+// openProxy returns an address for a context of a script that leads to the script's
+// own proxy.
+func openProxy(proc *browser.Process) func(*url.URL, []string) (string, error) {
+	return func(server *url.URL, bypass []string) (string, error) {
+		address, err := proc.OpenWay()
+		if err != nil {
+			return "", err
+		}
+		proxy, ok := proc.WayOut().(*egress.Proxy)
+		if !ok {
+			return "", browser.ErrNoWayOut
+		}
+		return address, proxy.Lane(address, &egress.Upstream{URL: server, Bypass: bypass})
+	}
+}
