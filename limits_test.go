@@ -130,7 +130,7 @@ var internalBounds = map[string][]string{
 	},
 	"how often or at which size work is done; nothing is lost": {
 		"capture.maxBodiesAtOnce", "cdp.maxDirect", "scripting.maxDirect", "web.maxStreamBatch", "capture.maxBufferedShifts", "capture.maxOpened",
-		"egress.maxFailures", "egress.maxIdle", "egress.maxIdleHost",
+		"egress.maxOutcomes", "egress.maxIdle", "egress.maxIdleHost",
 	},
 	"protects against what Chromium, the worker or the store never send": {
 		"browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "capture.maxShotPixels", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",

@@ -44,7 +44,7 @@ func startServer(ctx context.Context, binary string, args ...string) (*server, e
 		return nil, err
 	}
 	s := &server{dir: dir, key: rand.Text(), log: &bytes.Buffer{}}
-	s.cmd = exec.CommandContext(ctx, binary, append([]string{"serve", "--addr", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data")}, args...)...)
+	s.cmd = exec.CommandContext(ctx, binary, append([]string{"serve", "--addr", "127.0.0.1:0", "--allow-networks", "127.0.0.0/8,::1", "--data-dir", filepath.Join(dir, "data")}, args...)...)
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
 	s.cmd.Env = append(os.Environ(), "TAKEOVER_API_KEY="+s.key, "TMPDIR="+dir)
 	s.cmd.Stderr = s.log

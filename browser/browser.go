@@ -48,7 +48,28 @@ type Options struct {
 	BypassCSP           bool         // ignores the Content-Security-Policy of pages
 	IgnoreHTTPSErrors   bool         // does not check certificates
 	JavaScriptDisabled  bool         // does not run scripts of pages
-	BlockServiceWorkers bool         // pages cannot register service workers
+	BlockServiceWorkers bool         // registers no service workers
+
+	Network Network // what happened behind Chromium's proxy; default: it has none
+}
+
+// Network knows what Chromium cannot know about requests, because it sees only its
+// proxy. The methods are called with locks held, and must not block.
+type Network interface {
+	// Failure returns the error of a request as Chromium would have reported it
+	// without the proxy, given what it reported.
+	Failure(url, text string) string
+	// Server returns the address of the server to which a URL's host resolved, or
+	// an empty one.
+	Server(url string) (ip string, port int)
+}
+
+// failure returns the error of a request.
+func (b *Browser) failure(url, text string) string {
+	if b.options.Network == nil {
+		return text
+	}
+	return b.options.Network.Failure(url, text)
 }
 
 // Browser is the model of one Chromium. All methods may be called from any

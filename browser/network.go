@@ -231,6 +231,11 @@ func (a *attachment) responseLocked(r *Request, d answer, hasExtra bool) *Respon
 		RemoteIP: strings.Trim(d.RemoteIPAddress, "[]"), RemotePort: d.RemotePort, Protocol: d.Protocol, Security: d.Security,
 		headers: keptHead(d.Headers), hasExtra: hasExtra, attachment: a,
 	}
+	if n := a.browser.options.Network; n != nil && res.RemoteIP != "" {
+		if ip, port := n.Server(d.URL); ip != "" {
+			res.RemoteIP, res.RemotePort = ip, port
+		}
+	}
 	res.Timing = Timing{r.wall * 1000, -1, -1, -1, -1, -1, -1, -1}
 	if t := d.Timing; t != nil && !d.FromDiskCache {
 		res.base = t.RequestTime
@@ -268,11 +273,18 @@ func (a *attachment) requestFinishedLocked(e requestEnded) {
 // its navigation ends too, unless Chromium shows an error page, which commits
 // under the same loader id.
 func (a *attachment) requestFailedLocked(e requestEnded) {
-	if r := a.page.requestEndedLocked(e); r != nil {
+	at := a.page.attempts[proto.LoaderID(e.RequestID)]
+	r := a.page.requestEndedLocked(e)
+	switch {
+	case r != nil:
+		e.ErrorText = a.browser.failure(r.URL, e.ErrorText)
+	case at != nil:
+		e.ErrorText = a.browser.failure(at.url, e.ErrorText)
+	}
+	if r != nil {
 		r.failure = cmp.Or(e.ErrorText, errFailed)
 		a.browser.tellLocked(RequestFailed{Request: r})
 	}
-	at := a.page.attempts[proto.LoaderID(e.RequestID)]
 	if at == nil {
 		return
 	}

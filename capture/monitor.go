@@ -39,8 +39,21 @@ type Options struct {
 	// a capture. Default: none.
 	Log    *background.Log
 	Logger *slog.Logger
+	// Network knows what happened behind Chromium's proxy. Default: it has none.
+	Network Network
 	// Limits counts what is dropped. By default, nothing counts it.
 	Limits *limits.Hits
+}
+
+// Network knows what Chromium cannot know about requests, because it sees only its
+// proxy. The methods must not block.
+type Network interface {
+	// Failure returns the error of a request as Chromium would have reported it
+	// without the proxy, given what it reported.
+	Failure(url, text string) string
+	// Server returns the address of the server to which a URL's host resolved, or
+	// an empty one.
+	Server(url string) (ip string, port int)
 }
 
 // Monitor watches one session's browser and writes its events to the ring. It
@@ -53,6 +66,7 @@ type Monitor struct {
 	queue    RingOptions     // limits of the intake
 	heard    *background.Log // nil if there is no background log
 	limits   *limits.Hits    // nil if nothing is counted
+	network  Network         // nil if Chromium has no proxy
 
 	actions atomic.Bool // config.Actions, for CapturesActions
 
@@ -84,7 +98,7 @@ type Monitor struct {
 // NewMonitor returns a monitor that is attached to nothing and off.
 func NewMonitor(o Options) *Monitor {
 	m := &Monitor{
-		ring: o.Ring, redactor: o.Redactor, log: o.Logger, heard: o.Log, limits: o.Limits,
+		ring: o.Ring, redactor: o.Redactor, log: o.Logger, heard: o.Log, limits: o.Limits, network: o.Network,
 		queue: RingOptions{Events: o.QueueEvents, Bytes: o.QueueBytes},
 	}
 	if m.redactor == nil {

@@ -281,6 +281,9 @@ func (w *watched) loadingFailed(ev cdp.Event) {
 		p.Blocked = "cors: " + p.CORS.Error
 	}
 	if !r.reported {
+		if w.m.network != nil {
+			p.ErrorText = w.m.network.Failure(r.url, p.ErrorText)
+		}
 		w.m.writeLocked(w.event(r.frame), TypeNetworkLoadingFailed, networkFailedData{
 			RequestID: r.id, URL: r.url, ErrorText: p.ErrorText, Canceled: p.Canceled, ResourceType: r.kind, Blocked: p.Blocked,
 		})
@@ -327,6 +330,11 @@ func (w *watched) finish(r *request) {
 		MimeType: r.response.MimeType, ResourceType: r.kind, Protocol: r.response.Protocol, RemoteIP: r.response.RemoteIP,
 		Timing: r.response.Timing.data(r, end.at), FromCache: r.cached || r.response.FromDisk || r.response.FromPrefetch,
 		BodySize: r.size, TransferSize: end.transferred,
+	}
+	if w.m.network != nil && data.RemoteIP != "" {
+		if ip, _ := w.m.network.Server(r.response.URL); ip != "" {
+			data.RemoteIP = ip
+		}
 	}
 	headers := r.response.Headers
 	if extra := w.requests.extra[r.id]; extra != nil && len(extra.response) > 0 {

@@ -121,7 +121,9 @@ func (l *lane) roundTrip(r *http.Request, answer string) (*http.Response, error)
 		return refusal(r, b), nil
 	}
 	if err != nil {
-		l.traffic.failures.add(HostPort(r.URL, "80"), err)
+		if at, bad := endpointOf(&to); bad == nil {
+			l.traffic.failed(at, err)
+		}
 		return nil, err
 	}
 	plain(resp, l.up != nil)
@@ -170,7 +172,7 @@ func (l *lane) admit(host string, ctx *goproxy.ProxyCtx) (*goproxy.ConnectAction
 		return goproxy.OkConnect, host
 	}
 	l.traffic.report(err)
-	l.traffic.failures.add(host, err)
+	l.traffic.failed(to, err)
 	ctx.Resp = &http.Response{
 		StatusCode: http.StatusForbidden, ProtoMajor: 1, ProtoMinor: 1, Request: ctx.Req, Close: true,
 		Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(err.Error() + "\n")),
@@ -194,7 +196,9 @@ func (l *lane) open(r *http.Request, network, address string) (net.Conn, error) 
 
 // refuseTunnel answers a CONNECT for which open failed.
 func (l *lane) refuseTunnel(w io.Writer, ctx *goproxy.ProxyCtx, err error) {
-	l.traffic.failures.add(ctx.Req.URL.Host, err)
+	if to, bad := dialed(ctx.Req.URL.Host); bad == nil {
+		l.traffic.failed(to, err)
+	}
 	status := http.StatusBadGateway
 	var header strings.Builder
 	var b *Blocked

@@ -5,15 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
 	"strings"
 	"sync"
 )
-
-// errForeign is the error for a connection of a process that is not Chromium.
-var errForeign = errors.New("the connection comes from another user")
 
 // ownedListener accepts connections on loopback of one user id only.
 //
@@ -45,29 +43,21 @@ func (l ownedListener) Accept() (net.Conn, error) {
 // goroutine of the connection.
 type owned struct {
 	tcpConn
-	uid  int
-	once sync.Once
-	err  error
+	uid     int
+	once    sync.Once
+	foreign bool
 }
 
 // Read implements net.Conn.
 func (c *owned) Read(p []byte) (int, error) {
-	c.once.Do(func() { c.err = c.check() })
-	if c.err != nil {
-		return 0, c.err
+	c.once.Do(func() {
+		uid, err := ownerOf(c.LocalAddr(), c.RemoteAddr())
+		c.foreign = err != nil || uid != c.uid
+	})
+	if c.foreign {
+		return 0, io.EOF // any other error would be answered
 	}
 	return c.tcpConn.Read(p)
-}
-
-func (c *owned) check() error {
-	uid, err := ownerOf(c.LocalAddr(), c.RemoteAddr())
-	if err != nil {
-		return fmt.Errorf("whose connection this is: %w", err)
-	}
-	if uid != c.uid {
-		return errForeign
-	}
-	return nil
 }
 
 // ownerOf returns the user id of the process at the other end of a connection over

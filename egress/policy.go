@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Reason says why an address is refused. It is the value of a label in /metrics.
@@ -104,18 +105,23 @@ type Policy struct {
 	options Options
 	own     []endpoint
 	lists   []Hosts
-	guarded *guarded
+	shared  *shared
 }
 
-// guarded are the listeners of this process that only one Chromium may use.
-type guarded struct {
-	mu    sync.Mutex
-	ports map[netip.AddrPort]struct{}
+// shared is what a policy has in common with those made from it.
+type shared struct {
+	blocked map[Reason]*atomic.Uint64 // how often each reason applied
+
+	mu    sync.Mutex                  // guards what follows
+	ports map[netip.AddrPort]struct{} // listeners of this process that only one Chromium may use
 }
 
 // NewPolicy returns a policy. The error says which option is not valid.
 func NewPolicy(o Options) (*Policy, error) {
-	p := &Policy{options: o, guarded: &guarded{ports: map[netip.AddrPort]struct{}{}}}
+	p := &Policy{options: o, shared: &shared{blocked: map[Reason]*atomic.Uint64{}, ports: map[netip.AddrPort]struct{}{}}}
+	for _, reason := range Reasons {
+		p.shared.blocked[reason] = new(atomic.Uint64)
+	}
 	for _, address := range o.Own {
 		at, err := listener(address)
 		if err != nil {
@@ -153,23 +159,41 @@ func (p *Policy) With(h Hosts) (*Policy, error) {
 	return &narrow, nil
 }
 
+// ForOperator returns a policy for addresses that the operator configured: it allows
+// private networks and this machine, and has no lists.
+func (p *Policy) ForOperator() *Policy {
+	wide := *p
+	wide.options.AllowPrivate, wide.lists = true, nil
+	return &wide
+}
+
+// Blocked returns how often each reason applied, for this policy and all made from
+// it.
+func (p *Policy) Blocked() map[Reason]uint64 {
+	counts := map[Reason]uint64{}
+	for reason, n := range p.shared.blocked {
+		counts[reason] = n.Load()
+	}
+	return counts
+}
+
 // protect makes a listener of this process an own one. The returned function ends
 // that.
 func (p *Policy) protect(at netip.AddrPort) func() {
-	p.guarded.mu.Lock()
-	defer p.guarded.mu.Unlock()
-	p.guarded.ports[at] = struct{}{}
+	p.shared.mu.Lock()
+	defer p.shared.mu.Unlock()
+	p.shared.ports[at] = struct{}{}
 	return func() {
-		p.guarded.mu.Lock()
-		defer p.guarded.mu.Unlock()
-		delete(p.guarded.ports, at)
+		p.shared.mu.Lock()
+		defer p.shared.mu.Unlock()
+		delete(p.shared.ports, at)
 	}
 }
 
 func (p *Policy) isGuarded(at netip.AddrPort) bool {
-	p.guarded.mu.Lock()
-	defer p.guarded.mu.Unlock()
-	_, ok := p.guarded.ports[at]
+	p.shared.mu.Lock()
+	defer p.shared.mu.Unlock()
+	_, ok := p.shared.ports[at]
 	return ok
 }
 

@@ -22,9 +22,6 @@ const (
 
 	// connectTimeout bounds one attempt to connect.
 	connectTimeout = 30 * time.Second
-
-	// maxFailures bounds how many hosts with a failed connection are remembered.
-	maxFailures = 256
 )
 
 // errTooMany is the error for a connection beyond maxOpen.
@@ -46,12 +43,12 @@ type Traffic struct {
 	options  TrafficOptions
 	tx, rx   atomic.Int64
 	open     atomic.Int64
-	failures failures
+	outcomes outcomes
 }
 
 // NewTraffic returns a session's way to the network.
 func NewTraffic(o TrafficOptions) *Traffic {
-	return &Traffic{options: o, failures: failures{of: map[string]failure{}}}
+	return &Traffic{options: o, outcomes: outcomes{of: map[string]outcome{}}}
 }
 
 // Bytes returns how much was sent and received so far.
@@ -69,8 +66,12 @@ func (t *Traffic) CheckURL(u *url.URL) error {
 
 // report tells about a refusal.
 func (t *Traffic) report(err error) {
-	var b *Blocked
-	if errors.As(err, &b) && t.options.Blocked != nil {
+	b, ok := errors.AsType[*Blocked](err)
+	if !ok {
+		return
+	}
+	t.options.Policy.shared.blocked[b.Reason].Add(1)
+	if t.options.Blocked != nil {
 		t.options.Blocked(b)
 	}
 }
@@ -126,6 +127,7 @@ func (d dialer) dial(ctx context.Context, network string, to endpoint, judged bo
 		t.report(err)
 		return nil, err
 	}
+	t.outcomes.add(to, outcome{server: tcp.RemoteAddr()})
 	c := &counted{tcpConn: tcp, traffic: t}
 	if d.opened != nil {
 		if c.ended, err = d.opened(c); err != nil {
@@ -147,8 +149,7 @@ func (t *Traffic) connect(ctx context.Context, network string, to endpoint, judg
 		if err == nil {
 			err = policy.checkIP(to, at.Addr())
 		}
-		var b *Blocked
-		if errors.As(err, &b) {
+		if b, ok := errors.AsType[*Blocked](err); ok {
 			mu.Lock()
 			defer mu.Unlock()
 			refused = b
@@ -219,37 +220,4 @@ func (c *counted) Close() error {
 		}
 	}
 	return c.tcpConn.Close()
-}
-
-// failures remembers why connections failed, because Chromium learns from a proxy
-// only that they did.
-type failures struct {
-	mu sync.Mutex // guards what follows
-	of map[string]failure
-}
-
-type failure struct {
-	err error
-	at  time.Time
-}
-
-func (f *failures) add(hostPort string, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if _, known := f.of[hostPort]; !known && len(f.of) >= maxFailures {
-		oldest := ""
-		for key, one := range f.of {
-			if oldest == "" || one.at.Before(f.of[oldest].at) {
-				oldest = key
-			}
-		}
-		delete(f.of, oldest)
-	}
-	f.of[hostPort] = failure{err, time.Now()}
-}
-
-func (f *failures) get(hostPort string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.of[hostPort].err
 }

@@ -92,7 +92,6 @@ type counters struct {
 	ended     map[Status]uint64
 	runs      map[RunStatus]uint64
 	takeovers map[TakeoverState]uint64
-	blocked   map[egress.Reason]uint64
 }
 
 // Stats is a snapshot of a Manager's figures.
@@ -127,7 +126,7 @@ func NewManager(o Options) (*Manager, error) {
 	m := &Manager{
 		services: services{
 			settings: settingsOf(&o), links: links.New(nil), capturing: defaultCapturing(),
-			stats: counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}, blocked: map[egress.Reason]uint64{}},
+			stats: counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
 		},
 		opts: o, sessions: map[string]*Session{},
 	}
@@ -300,7 +299,7 @@ func (m *Manager) Stats() Stats {
 		Created: m.stats.created.Load(), Crashes: m.stats.crashes.Load(),
 		ViewerPictures: m.stats.viewerPictures.Load(),
 		StaleInput:     m.stats.staleInput.Load(), RejectedInput: m.stats.rejectedInput.Load(),
-		Ended: map[Status]uint64{}, Runs: map[RunStatus]uint64{}, Takeovers: map[TakeoverState]uint64{}, Blocked: map[egress.Reason]uint64{},
+		Ended: map[Status]uint64{}, Runs: map[RunStatus]uint64{}, Takeovers: map[TakeoverState]uint64{}, Blocked: m.opts.Egress.Blocked(),
 	}
 	for _, s := range m.List() {
 		status, viewers := s.statusAndViewers()
@@ -320,9 +319,6 @@ func (m *Manager) Stats() Stats {
 	}
 	for k, v := range m.stats.takeovers {
 		st.Takeovers[k] = v
-	}
-	for k, v := range m.stats.blocked {
-		st.Blocked[k] = v
 	}
 	return st
 }

@@ -21,8 +21,6 @@ func newTraffic(s *Session) *egress.Traffic {
 
 // recordBlocked records that a session was refused an address.
 func recordBlocked(s *Session, b *egress.Blocked) {
-	stats := &s.services.stats
-	stats.count(func() { stats.blocked[b.Reason]++ })
 	data := map[string]any{"host": b.Host, "port": b.Port, "reason": string(b.Reason)}
 	if b.Address.IsValid() {
 		data["address"] = b.Address.String()

@@ -76,15 +76,15 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	s.secrets = secrets.New(redactor, shared.settings.limits)
 	s.log = slog.New(secrets.Handler(shared.settings.logger.Handler(), redactor)).With("session", s.id)
 	s.said = background.New(background.Options{Hide: redactor.Text, Limits: shared.settings.limits})
+	s.traffic = newTraffic(s)
 	s.monitor = capture.NewMonitor(capture.Options{
-		Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq, Limits: shared.settings.limits}), Redactor: redactor, Log: s.said, Logger: s.log, Limits: shared.settings.limits,
+		Ring: capture.NewRing(capture.RingOptions{FirstSeq: firstSeq, Limits: shared.settings.limits}), Redactor: redactor, Log: s.said, Logger: s.log, Network: s.traffic, Limits: shared.settings.limits,
 	})
 	s.journal = journal.New(journal.Options{Session: id, Ring: s.monitor.Ring(), Events: shared.events, S2: shared.settings.s2, Logger: s.log, Limits: shared.settings.limits})
 	var cancel context.CancelCauseFunc
 	s.ctx, cancel = context.WithCancelCause(context.Background())
 	s.life = newLife(now, o.Timeout, cancel)
 	s.stage = newStage(s.ctx)
-	s.traffic = newTraffic(s)
 	s.questions = s.newQuestions()
 	s.control = s.newControl()
 	return s

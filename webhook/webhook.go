@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -140,6 +141,9 @@ type Options struct {
 	UserAgent string
 	Logger    *slog.Logger // default: discard
 	Limits    *limits.Hits // counts what is refused, forgotten or cut; default: nothing
+
+	// Dial connects to endpoints, and may refuse addresses. Default: a net.Dialer.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Sender delivers events to endpoints. Its methods may be called from any
@@ -191,7 +195,7 @@ func New(ctx context.Context, o Options) (*Sender, error) {
 		wakeSaver: make(chan struct{}, 1), stopping: make(chan struct{}),
 		bucket: bucket, server: o.Server, signer: signer, backoff: o.Backoff, userAgent: cmp.Or(o.UserAgent, "takeover"), log: o.Logger, limits: o.Limits,
 		client: &http.Client{
-			Timeout: requestTimeout,
+			Timeout: requestTimeout, Transport: transport(o.Dial),
 			// The operator did not configure the target of a redirect.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
@@ -215,6 +219,17 @@ func New(ctx context.Context, o Options) (*Sender, error) {
 	}
 	s.work.Go(s.save)
 	return s, nil
+}
+
+// transport returns the connections to endpoints.
+func transport(dial func(ctx context.Context, network, address string) (net.Conn, error)) http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok || dial == nil {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.DialContext = dial
+	return t
 }
 
 // restore loads the deliveries of an earlier process and drops the deliveries for

@@ -94,7 +94,7 @@ func serve(t *testing.T, args ...string) (base string, out *output, stop func() 
 	out, errs := newOutput(), newOutput()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- realMain(ctx, append([]string{"serve", "--addr", "127.0.0.1:0", "--warm", "0"}, args...), streams{nil, out, errs})
+		ended <- realMain(ctx, append([]string{"serve", "--addr", "127.0.0.1:0", "--warm", "0", "--allow-networks", "127.0.0.0/8,::1"}, args...), streams{nil, out, errs})
 	}()
 	stop = sync.OnceValue(func() int {
 		cancel()

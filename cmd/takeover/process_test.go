@@ -31,7 +31,7 @@ type serverProcess struct {
 // startProcess starts the server and returns when it responds.
 func startProcess(t *testing.T, dir string) *serverProcess {
 	t.Helper()
-	return startCommand(t, exec.Command(os.Args[0], "serve", "--addr", "127.0.0.1:0", "--warm", "0", "--data-dir", dir))
+	return startCommand(t, exec.Command(os.Args[0], "serve", "--addr", "127.0.0.1:0", "--warm", "0", "--allow-networks", "127.0.0.0/8,::1", "--data-dir", dir))
 }
 
 // startCommand starts the server by a command and returns when it responds.

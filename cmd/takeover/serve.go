@@ -170,23 +170,24 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if s.PublicURL == "" {
 		s.PublicURL = base
 	}
+	policy, err := s.policy(ln.Addr().String(), public.current)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
 	kept, err := store.Open(ctx, store.Options{Dir: filepath.Join(s.DataDir, "store"), URL: s.NATSURL, MaxStore: s.maxStore(), Logger: log})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
 	hits := limits.New()
-	hooks, err := s.webhooks(ctx, kept, hits, log)
+	hooks, err := s.webhooks(ctx, kept, policy, hits, log)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
 	options := s.options(kept, hooks, log)
-	options.S2, options.Limits = second, hits
+	options.S2, options.Limits, options.Egress = second, hits, policy
 	options.PublicURL, options.Redaction = public.current, redaction
-	if options.Egress, err = s.policy(ln.Addr().String(), public.current); err != nil {
-		return errors.Join(err, ln.Close())
-	}
 	if len(s.AllowNetworks) > 0 || s.AllowPrivateNetwork {
 		log.Info("sessions may reach private addresses", "all", s.AllowPrivateNetwork, "networks", s.AllowNetworks)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"takeover/egress"
 	"takeover/limits"
 	"takeover/store"
 	"takeover/web"
@@ -23,7 +24,7 @@ const webhookTime = 3 * time.Second
 
 // webhooks starts the sender of webhooks. It returns nil if no address is
 // configured.
-func (s *serveCommand) webhooks(ctx context.Context, kept *store.Store, hits *limits.Hits, log *slog.Logger) (*webhook.Sender, error) {
+func (s *serveCommand) webhooks(ctx context.Context, kept *store.Store, policy *egress.Policy, hits *limits.Hits, log *slog.Logger) (*webhook.Sender, error) {
 	if len(s.Webhooks) == 0 {
 		return nil, nil //nolint:nilnil // there is none, and that is no error
 	}
@@ -31,7 +32,10 @@ func (s *serveCommand) webhooks(ctx context.Context, kept *store.Store, hits *li
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
-	o := webhook.Options{Store: kept, Server: server, Secret: os.Getenv("TAKEOVER_WEBHOOK_SECRET"), UserAgent: "takeover/" + version(), Logger: log, Limits: hits}
+	traffic := egress.NewTraffic(egress.TrafficOptions{Policy: policy.ForOperator(), Limits: hits, Blocked: func(b *egress.Blocked) {
+		log.Warn("a webhook's address is refused", "host", b.Host, "address", b.Address, "reason", b.Reason)
+	}})
+	o := webhook.Options{Store: kept, Server: server, Secret: os.Getenv("TAKEOVER_WEBHOOK_SECRET"), UserAgent: "takeover/" + version(), Logger: log, Limits: hits, Dial: traffic.DialProxy}
 	for i, address := range s.Webhooks {
 		e, err := webhook.ParseEndpoint(address)
 		if err != nil {
