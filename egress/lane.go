@@ -116,7 +116,7 @@ func (l *lane) roundTrip(r *http.Request, answer string) (*http.Response, error)
 		}
 		resp, err = transport.RoundTrip(r)
 	}
-	var b *Blocked
+	var b *BlockedError
 	if errors.As(err, &b) {
 		return refusal(r, b), nil
 	}
@@ -201,8 +201,8 @@ func (l *lane) refuseTunnel(w io.Writer, ctx *goproxy.ProxyCtx, err error) {
 	}
 	status := http.StatusBadGateway
 	var header strings.Builder
-	var b *Blocked
-	var r *refusedTunnel
+	var b *BlockedError
+	var r *tunnelError
 	switch {
 	case errors.As(err, &b):
 		status = http.StatusForbidden

@@ -100,7 +100,7 @@ func (t *Traffic) Failure(address, text string) string {
 
 // errorName returns Chromium's name for an error of a connection, or empty.
 func errorName(err error) string {
-	if b, ok := errors.AsType[*Blocked](err); ok {
+	if b, ok := errors.AsType[*BlockedError](err); ok {
 		return "net::ERR_BLOCKED_BY_ADMINISTRATOR (" + b.Error() + ")"
 	}
 	if _, ok := errors.AsType[*net.DNSError](err); ok {

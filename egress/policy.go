@@ -39,8 +39,8 @@ var sentences = map[Reason]string{
 	ReasonNotAllowed: "only hosts on a list are opened here, and this one is not on it",
 }
 
-// Blocked is the error for an address that the policy refuses.
-type Blocked struct {
+// BlockedError is the error for an address that the policy refuses.
+type BlockedError struct {
 	Host    string // as asked for, in its one form: a name or an address
 	Port    uint16
 	Address netip.Addr // to which the host resolved; not valid if that was not needed
@@ -48,7 +48,7 @@ type Blocked struct {
 }
 
 // Error says why, without the address.
-func (b *Blocked) Error() string { return sentences[b.Reason] }
+func (b *BlockedError) Error() string { return sentences[b.Reason] }
 
 var (
 	// metadataNames and metadataIPs are, besides link-local addresses, those under
@@ -261,7 +261,7 @@ func (p *Policy) checkIP(to endpoint, ip netip.Addr) error {
 }
 
 func (e endpoint) blocked(ip netip.Addr, why Reason) error {
-	return &Blocked{Host: e.name(), Port: e.port, Address: ip, Reason: why}
+	return &BlockedError{Host: e.name(), Port: e.port, Address: ip, Reason: why}
 }
 
 // isOwn reports whether an endpoint is the server or a part of it, as far as that

@@ -35,7 +35,7 @@ func reason(p *egress.Policy, u *url.URL) egress.Reason {
 	if err == nil {
 		return ""
 	}
-	if b, ok := errors.AsType[*egress.Blocked](err); ok {
+	if b, ok := errors.AsType[*egress.BlockedError](err); ok {
 		return b.Reason
 	}
 	return "invalid"

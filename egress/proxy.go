@@ -18,6 +18,13 @@ const (
 	// idleTime is how long a connection to a server is kept for the next request.
 	idleTime = 90 * time.Second
 
+	// keptTime is how long a connection of Chromium may be idle. Chromium closes it
+	// sooner, so that it never sends a request on one that is just being closed.
+	keptTime = 10 * time.Minute
+
+	// headTime bounds how long Chromium may take for a request's headers.
+	headTime = time.Minute
+
 	// maxIdle bounds the idle connections to all servers, and maxIdleHost those to
 	// one.
 	maxIdle     = 256
@@ -54,7 +61,7 @@ func NewProxy(policy *Policy) *Proxy {
 	p := &Proxy{policy: policy, lanes: map[string]*lane{}, conns: map[net.Conn]struct{}{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.server = &http.Server{
-		Handler: p, MaxHeaderBytes: maxHead, ErrorLog: log.New(io.Discard, "", 0),
+		Handler: p, ReadHeaderTimeout: headTime, IdleTimeout: keptTime, MaxHeaderBytes: maxHead, ErrorLog: log.New(io.Discard, "", 0),
 		BaseContext: func(net.Listener) context.Context { return p.ctx },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, laneKey{}, c.LocalAddr().String())

@@ -37,7 +37,7 @@ type rig struct {
 	client  *http.Client
 
 	mu      sync.Mutex
-	blocked []*egress.Blocked
+	blocked []*egress.BlockedError
 }
 
 // newRig returns a rig. The policy is that of policy(t, o).
@@ -45,7 +45,7 @@ func newRig(t *testing.T, o egress.Options, traffic egress.TrafficOptions) *rig 
 	t.Helper()
 	r := &rig{T: t}
 	traffic.Policy = policy(t, o)
-	traffic.Blocked = func(b *egress.Blocked) {
+	traffic.Blocked = func(b *egress.BlockedError) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.blocked = append(r.blocked, b)
@@ -112,10 +112,10 @@ func (r *rig) tunnel(to string) (net.Conn, *bufio.Reader, int) {
 }
 
 // refusals returns what was refused since the last call.
-func (r *rig) refusals() []egress.Blocked {
+func (r *rig) refusals() []egress.BlockedError {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	list := make([]egress.Blocked, len(r.blocked))
+	list := make([]egress.BlockedError, len(r.blocked))
 	for i, b := range r.blocked {
 		list[i] = *b
 	}
@@ -413,7 +413,7 @@ func TestStreams(t *testing.T) {
 	})
 	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
 	for path, whole := range map[string]bool{"/whole": true, "/broken": false} {
-		resp, err := r.client.Get(s.URL + path) //nolint:noctx // the test ends it
+		resp, err := r.client.Get(s.URL + path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,7 +49,7 @@ var helps = map[Reason]string{
 }
 
 // refusal returns the response to a request that the policy refuses.
-func refusal(req *http.Request, b *Blocked) *http.Response {
+func refusal(req *http.Request, b *BlockedError) *http.Response {
 	why := sentences[b.Reason]
 	why = strings.ToUpper(why[:1]) + why[1:] + "."
 	var body bytes.Buffer

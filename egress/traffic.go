@@ -30,10 +30,10 @@ var errTooMany = errors.New("the session has too many connections")
 // TrafficOptions configures a Traffic. The zero value of each field except Policy
 // is its default.
 type TrafficOptions struct {
-	Policy   *Policy        // required
-	Upstream *Upstream      // the proxy behind which the network is; default: none
-	Resolver *net.Resolver  // default: the system's
-	Blocked  func(*Blocked) // is called for each refusal; must not block; default: none
+	Policy   *Policy             // required
+	Upstream *Upstream           // the proxy behind which the network is; default: none
+	Resolver *net.Resolver       // default: the system's
+	Blocked  func(*BlockedError) // is called for each refusal; must not block; default: none
 	Limits   *limits.Hits
 }
 
@@ -66,7 +66,7 @@ func (t *Traffic) CheckURL(u *url.URL) error {
 
 // report tells about a refusal.
 func (t *Traffic) report(err error) {
-	b, ok := errors.AsType[*Blocked](err)
+	b, ok := errors.AsType[*BlockedError](err)
 	if !ok {
 		return
 	}
@@ -143,13 +143,13 @@ func (d dialer) dial(ctx context.Context, network string, to endpoint, judged bo
 func (t *Traffic) connect(ctx context.Context, network string, to endpoint, judged bool) (*net.TCPConn, error) {
 	policy := t.options.Policy
 	var mu sync.Mutex
-	var refused *Blocked
+	var refused *BlockedError
 	check := func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err == nil {
 			err = policy.checkIP(to, at.Addr())
 		}
-		if b, ok := errors.AsType[*Blocked](err); ok {
+		if b, ok := errors.AsType[*BlockedError](err); ok {
 			mu.Lock()
 			defer mu.Unlock()
 			refused = b

@@ -67,13 +67,13 @@ func (u *Upstream) authorization() string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.URL.User.Username()+":"+password))
 }
 
-// refusedTunnel is the answer of an upstream proxy that does not open a tunnel.
-type refusedTunnel struct {
+// tunnelError is the answer of an upstream proxy that does not open a tunnel.
+type tunnelError struct {
 	status    int
 	challenge []string // its Proxy-Authenticate
 }
 
-func (r *refusedTunnel) Error() string {
+func (r *tunnelError) Error() string {
 	return fmt.Sprintf("the proxy answered %d %s", r.status, http.StatusText(r.status))
 }
 
@@ -132,7 +132,7 @@ func connect(ctx context.Context, conn net.Conn, up *Upstream, address, authoriz
 	}
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, &refusedTunnel{answer.StatusCode, answer.Header.Values("Proxy-Authenticate")}
+		return nil, &tunnelError{answer.StatusCode, answer.Header.Values("Proxy-Authenticate")}
 	}
 	if reader.Buffered() > 0 {
 		return &ahead{Conn: conn, reader: reader}, nil

@@ -279,7 +279,7 @@ func TestPolicy(t *testing.T) {
 	}
 	traffic := egress.NewTraffic(egress.TrafficOptions{Policy: policy})
 	c := client(t, fetch.Options{CheckURL: traffic.CheckURL, Dial: traffic.DialContext, DialProxy: traffic.DialProxy})
-	refused := (&egress.Blocked{Reason: egress.ReasonOwn}).Error()
+	refused := (&egress.BlockedError{Reason: egress.ReasonOwn}).Error()
 	name := "http://localhost:" + own.Port()
 	for _, tt := range []struct {
 		url     string

@@ -15,12 +15,12 @@ func newTraffic(s *Session) *egress.Traffic {
 		policy = s.services.settings.egress
 	}
 	return egress.NewTraffic(egress.TrafficOptions{
-		Policy: policy, Upstream: s.opts.upstream, Resolver: s.services.settings.resolver, Limits: s.services.settings.limits, Blocked: func(b *egress.Blocked) { recordBlocked(s, b) },
+		Policy: policy, Upstream: s.opts.upstream, Resolver: s.services.settings.resolver, Limits: s.services.settings.limits, Blocked: func(b *egress.BlockedError) { recordBlocked(s, b) },
 	})
 }
 
 // recordBlocked records that a session was refused an address.
-func recordBlocked(s *Session, b *egress.Blocked) {
+func recordBlocked(s *Session, b *egress.BlockedError) {
 	data := map[string]any{"host": b.Host, "port": b.Port, "reason": string(b.Reason)}
 	if b.Address.IsValid() {
 		data["address"] = b.Address.String()

@@ -1,8 +1,11 @@
 package session
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync"
 	"testing"
 
 	"takeover/browser/browsertest"
@@ -40,6 +43,32 @@ func TestBlockedNavigation(t *testing.T) {
 	if info := s.Info(); info.ProxyTxBytes == 0 || info.ProxyRxBytes == 0 {
 		t.Errorf("the session says %d and %d", info.ProxyTxBytes, info.ProxyRxBytes)
 	}
+}
+
+// TestManyHosts checks that a page's requests to many hosts run at the same time:
+// Chromium may bound the connections to one proxy, which all of them use.
+func TestManyHosts(t *testing.T) {
+	const hosts, each = 16, 4
+	var arrived sync.WaitGroup
+	arrived.Add(hosts * each)
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/picture" {
+			arrived.Done()
+			arrived.Wait() // no answer before all requests are here
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>waits</title><script>onload = () => document.title = 'loaded'</script>")
+		_, port, _ := strings.Cut(r.Host, ":")
+		for host := range hosts {
+			for n := range each {
+				fmt.Fprintf(w, `<img src="http://h%d.localhost:%s/picture?%d">`, host, port, n)
+			}
+		}
+	}))
+	t.Cleanup(page.Close)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: page.URL})
+	join(t, s, RoleView).titled("loaded")
 }
 
 // awaitEvent returns the first event of a type.

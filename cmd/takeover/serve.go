@@ -78,8 +78,8 @@ type serveCommand struct {
 
 	AllowPrivateNetwork bool     `help:"Lets sessions reach this machine and private networks." env:"TAKEOVER_ALLOW_PRIVATE_NETWORK"`
 	AllowNetworks       []string `help:"Networks or addresses that sessions may reach although they are private or of this machine, such as 10.1.0.0/16." placeholder:"CIDR" env:"TAKEOVER_ALLOW_NETWORKS"`
-	AllowHosts          []string `help:"The only hosts that sessions may reach: names, *.names, addresses or networks. Default: all." placeholder:"HOST" env:"TAKEOVER_ALLOW_HOSTS"`
-	DenyHosts           []string `help:"Hosts that sessions may not reach." placeholder:"HOST" env:"TAKEOVER_DENY_HOSTS"`
+	EgressAllow         []string `help:"The only hosts that sessions may reach: names, *.names, addresses or networks. Default: all." placeholder:"HOST" env:"TAKEOVER_EGRESS_ALLOW"`
+	EgressDeny          []string `help:"Hosts that sessions may not reach, in the same forms." placeholder:"HOST" env:"TAKEOVER_EGRESS_DENY"`
 
 	TrustedProxies []string      `help:"Addresses or networks of reverse proxies, such as 10.0.0.0/8, whose Forwarded headers are trusted." placeholder:"CIDR" env:"TAKEOVER_TRUSTED_PROXIES"`
 	AllowedHosts   []string      `help:"Further names under which the server answers, besides the host of --public-url, the machine's own names and IP addresses." placeholder:"HOST" env:"TAKEOVER_ALLOWED_HOSTS"`
@@ -221,10 +221,10 @@ func (s *serveCommand) policy(listen string, publicURL func() string) (*egress.P
 	}
 	policy, err := egress.NewPolicy(egress.Options{
 		AllowPrivate: s.AllowPrivateNetwork, Networks: networks, Own: own, PublicURL: publicURL, OwnPage: web.IsDemo,
-		Hosts: egress.Hosts{Allowed: s.AllowHosts, Denied: s.DenyHosts},
+		Hosts: egress.Hosts{Allowed: s.EgressAllow, Denied: s.EgressDeny},
 	})
 	if err != nil {
-		return nil, usage("--allow-hosts, --deny-hosts: %w", err)
+		return nil, usage("--egress-allow, --egress-deny: %w", err)
 	}
 	return policy, nil
 }

@@ -32,7 +32,7 @@ func (s *serveCommand) webhooks(ctx context.Context, kept *store.Store, policy *
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
-	traffic := egress.NewTraffic(egress.TrafficOptions{Policy: policy.ForOperator(), Limits: hits, Blocked: func(b *egress.Blocked) {
+	traffic := egress.NewTraffic(egress.TrafficOptions{Policy: policy.ForOperator(), Limits: hits, Blocked: func(b *egress.BlockedError) {
 		log.Warn("a webhook's address is refused", "host", b.Host, "address", b.Address, "reason", b.Reason)
 	}})
 	o := webhook.Options{Store: kept, Server: server, Secret: os.Getenv("TAKEOVER_WEBHOOK_SECRET"), UserAgent: "takeover/" + version(), Logger: log, Limits: hits, Dial: traffic.DialProxy}
