@@ -63,7 +63,7 @@ var waysOfScripts = map[string]string{
 	"request":         `await page.request.get(TO)`,
 	"own request":     `await request.get(TO)`,
 	"plain fetch":     `await fetch(TO)`,
-	"request's proxy": `const c = await request.newContext({proxy: {server: TO}}); await c.get('http://elsewhere.test/')`,
+	"request's proxy": `const { request: api } = require('playwright'); const c = await api.newContext({proxy: {server: TO}}); await c.get('http://elsewhere.test/')`,
 	"context's proxy": `const c = await browser.newContext({proxy: {server: TO}}); await (await c.newPage()).goto('http://elsewhere.test/')`,
 	"socks proxy":     `const c = await browser.newContext({proxy: {server: TO.replace('http', 'socks5')}}); await (await c.newPage()).goto('http://elsewhere.test/')`,
 	"continue":        `await page.route('**/x', r => r.continue({url: TO})); await page.evaluate(() => fetch('/x'))`,
