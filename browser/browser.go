@@ -48,7 +48,7 @@ type Options struct {
 	BypassCSP           bool         // ignores the Content-Security-Policy of pages
 	IgnoreHTTPSErrors   bool         // does not check certificates
 	JavaScriptDisabled  bool         // does not run scripts of pages
-	BlockServiceWorkers bool         // registers no service workers
+	BlockServiceWorkers bool         // pages cannot register service workers
 
 	Network Network // what happened behind Chromium's proxy; default: it has none
 }
