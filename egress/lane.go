@@ -32,6 +32,7 @@ func (p *Proxy) newLane(up *Upstream) *lane {
 		DialContext:  l.dialer.request,
 		MaxIdleConns: maxIdle, MaxIdleConnsPerHost: maxIdleHost, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHead,
 		DisableCompression: true, // bodies and headers stay as they are
+		ReadBufferSize:     readBuffer,
 	}
 	if up != nil {
 		l.proxied = l.direct.Clone()

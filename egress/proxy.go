@@ -30,6 +30,10 @@ const (
 	maxIdle     = 256
 	maxIdleHost = 32
 
+	// readBuffer is the size of a connection's buffer. Most responses fit into it,
+	// so that they pass with one read and one write.
+	readBuffer = 32 << 10
+
 	// maxHead bounds a request's first line and headers, in bytes. Chromium's URLs
 	// have at most 2 MiB.
 	maxHead = 4 << 20

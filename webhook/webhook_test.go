@@ -16,6 +16,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"takeover/egress"
 	"takeover/store"
 	"takeover/webhook"
 )
@@ -143,6 +144,40 @@ func TestDelivery(t *testing.T) {
 	st := s.Statuses()[0]
 	if st.DeliveredAt == nil || st.Pending != 0 || st.LastError != "" || strings.Contains(st.Name, "hidden") {
 		t.Errorf("status %+v", st)
+	}
+}
+
+// TestRefusedAddresses checks that webhooks reach what the operator named, except
+// the addresses that nobody may reach.
+func TestRefusedAddresses(t *testing.T) {
+	secret := webhook.NewSecret()
+	allowed, own := receive(t, secret), receive(t, secret)
+	policy, err := egress.NewPolicy(egress.Options{Own: []string{own.Listener.Addr().String()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocked := make(chan *egress.BlockedError, 10)
+	traffic := egress.NewTraffic(egress.TrafficOptions{Policy: policy.ForOperator(), Blocked: func(b *egress.BlockedError) { blocked <- b }})
+	s := start(t, webhook.Options{
+		Endpoints: []webhook.Endpoint{endpoint(t, allowed.URL), endpoint(t, own.URL), endpoint(t, "http://169.254.169.254/")},
+		Secret:    secret, Server: "s1", Store: openStore(t, t.TempDir()), Dial: traffic.DialProxy, Backoff: []time.Duration{time.Hour},
+	})
+	s.Send(event)
+	_ = allowed.next(t)
+	reasons := map[egress.Reason]bool{}
+	for range 2 {
+		select {
+		case b := <-blocked:
+			reasons[b.Reason] = true
+		case <-t.Context().Done():
+			t.Fatal("nothing was refused")
+		}
+	}
+	if !reasons[egress.ReasonOwn] || !reasons[egress.ReasonMetadata] || len(own.got) != 0 {
+		t.Errorf("refused for %v, %d requests arrived", reasons, len(own.got))
+	}
+	if counts := policy.Blocked(); counts[egress.ReasonOwn] != 1 || counts[egress.ReasonMetadata] != 1 {
+		t.Errorf("counted %v", counts)
 	}
 }
 
