@@ -526,7 +526,11 @@ func TestUpstream(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\n\r\nby proxy")
+		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\n\r\n")
+		if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil { // unread bytes would reset the connection
+			t.Error(err)
+		}
+		fmt.Fprint(conn, "by proxy")
 		_ = conn.Close()
 	})
 	socks := socksServer(t, "ann", "pass", target)

@@ -206,8 +206,9 @@ func (c *counted) Read(p []byte) (int, error) {
 
 // Write implements net.Conn.
 func (c *counted) Write(p []byte) (int, error) {
+	c.traffic.tx.Add(int64(len(p))) // before the answer can come
 	n, err := c.tcpConn.Write(p)
-	c.traffic.tx.Add(int64(n))
+	c.traffic.tx.Add(int64(n - len(p)))
 	return n, err
 }
 
