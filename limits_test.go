@@ -133,7 +133,7 @@ var internalBounds = map[string][]string{
 		"egress.maxOutcomes", "egress.maxIdle", "egress.maxIdleHost",
 	},
 	"protects against what Chromium, the worker or the store never send": {
-		"browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "capture.maxShotPixels", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
+		"browser.maxAddress", "browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "capture.maxShotPixels", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
 		"browser.keptEarly", "capture.maxPlaceDigits", "web.drainLimit",
 	},
 	"how far redaction looks; what lies beyond is removed as a whole": {

@@ -2,7 +2,6 @@ package browser_test
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -18,7 +17,7 @@ import (
 func BenchmarkConfinedLaunch(b *testing.B) {
 	times := make([][]time.Duration, 3)
 	for b.Loop() {
-		for i, o := range []browser.LaunchOptions{{}, {Launcher: testLauncher}, {Launcher: testLauncher, WayOut: func(net.Listener) {}}} {
+		for i, o := range []browser.LaunchOptions{{}, {Launcher: testLauncher}, {Launcher: testLauncher, WayOut: deadEnd}} {
 			o.Dir = b.TempDir()
 			start := time.Now()
 			p, err := browser.Launch(b.Context(), o)
@@ -44,7 +43,7 @@ func BenchmarkWayOut(b *testing.B) {
 	b.Cleanup(site.Close)
 	var w wayOut
 	pages := [2]*browsertest.TestPage{}
-	for i, o := range []browser.LaunchOptions{{}, {Launcher: testLauncher, WayOut: w.serve}} {
+	for i, o := range []browser.LaunchOptions{{}, {Launcher: testLauncher, WayOut: w.open}} {
 		pages[i] = browsertest.PageOf(b, browsertest.Launch(b, o).Conn())
 	}
 	times := make([][]time.Duration, 2)

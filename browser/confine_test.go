@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -42,7 +43,7 @@ func needRooms(t *testing.T, p *browser.Process) {
 // TestConfined checks from outside that every process of a confined Chromium
 // stands in the rooms, and that Chromium's own sandbox is on as well.
 func TestConfined(t *testing.T) {
-	p := browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: func(net.Listener) {}})
+	p := browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: deadEnd})
 	needRooms(t, p)
 	if !p.Sandboxed() {
 		t.Error("Chromium's own sandbox is off")
@@ -169,13 +170,23 @@ func TestConfinedDraws(t *testing.T) {
 	}
 }
 
+// deadEnd makes a way out that answers nothing.
+func deadEnd() browser.WayOut { return &wayOut{} }
+
 // wayOut is a proxy that dials outside and counts what it was asked for.
 type wayOut struct {
 	asked atomic.Int32
 	last  atomic.Value
+
+	server *http.Server // nil for a dead end
+	idle   func()       // closes the connections that are kept
+	served sync.WaitGroup
+	mu     sync.Mutex
+	lns    []net.Listener
 }
 
-func (w *wayOut) serve(ln net.Listener) {
+// open gives the proxy to the one Chromium that a test launches.
+func (w *wayOut) open() browser.WayOut {
 	proxy := goproxy.NewProxyHttpServer()
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		w.asked.Add(1)
@@ -184,9 +195,35 @@ func (w *wayOut) serve(ln net.Listener) {
 	}
 	proxy.Logger = log.New(io.Discard, "", 0)
 	proxy.Tr = &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16}
-	defer proxy.Tr.CloseIdleConnections()
 	proxy.ConnectDialWithReq = func(r *http.Request, network, addr string) (net.Conn, error) { return dial(r.Context(), network, addr) }
-	_ = http.Serve(ln, proxy)
+	w.server, w.idle = &http.Server{Handler: proxy}, proxy.Tr.CloseIdleConnections
+	return w
+}
+
+// Serve implements browser.WayOut.
+func (w *wayOut) Serve(ln net.Listener, _ int) {
+	w.mu.Lock()
+	w.lns = append(w.lns, ln)
+	w.mu.Unlock()
+	if w.server != nil {
+		w.served.Go(func() { _ = w.server.Serve(ln) })
+	}
+}
+
+// Close implements browser.WayOut.
+func (w *wayOut) Close() error {
+	w.mu.Lock()
+	for _, ln := range w.lns {
+		_ = ln.Close() // the server may have closed it
+	}
+	w.mu.Unlock()
+	if w.server == nil {
+		return nil
+	}
+	err := w.server.Close()
+	w.served.Wait()
+	w.idle()
+	return err
 }
 
 // TestOnlyWayOut checks that a page loads through the proxy, and that nothing
@@ -201,7 +238,7 @@ func TestOnlyWayOut(t *testing.T) {
 
 	t.Run("through the proxy", func(t *testing.T) {
 		var w wayOut
-		p := browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: w.serve})
+		p := browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: w.open})
 		needRooms(t, p)
 		pg := browsertest.PageOf(t, p.Conn())
 		if title := load(t, pg, site.URL); title != "reached" {
@@ -216,7 +253,7 @@ func TestOnlyWayOut(t *testing.T) {
 	})
 	t.Run("around the proxy", func(t *testing.T) {
 		var w wayOut
-		p := browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: w.serve, Args: []string{
+		p := browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: w.open, Args: []string{
 			// Chromium is told to use no proxy, and WebRTC to use everything.
 			"--no-proxy-server", "--webrtc-ip-handling-policy=default",
 		}})
@@ -370,7 +407,7 @@ func runInstead(t *testing.T, path string, launcher []string, then func(), args 
 	go func() {
 		o := browser.LaunchOptions{Dir: dir, ExecPath: path, Launcher: launcher, UserAgent: "Test/1", Args: args}
 		if launcher != nil {
-			o.WayOut = func(net.Listener) {}
+			o.WayOut = deadEnd
 		}
 		_, err := browser.Launch(ctx, o)
 		done <- err

@@ -320,7 +320,7 @@ func tryEscapes(text string) {
 // it is, and as a control without rooms.
 func TestEscapes(t *testing.T) {
 	g := setGoals(t)
-	needRooms(t, browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: func(net.Listener) {}}))
+	needRooms(t, browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: deadEnd}))
 	for _, launcher := range [][]string{testLauncher, nil} {
 		outcomes := tryInstead(t, g, launcher)
 		for _, e := range escapes {

@@ -2,7 +2,6 @@ package browser_test
 
 import (
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,7 +107,7 @@ func TestPoolGivesWarmOnes(t *testing.T) {
 // TestPoolGivesConfinedWarmOnes checks that warm ones stand in rooms, and that the
 // way out is no reason to start another one.
 func TestPoolGivesConfinedWarmOnes(t *testing.T) {
-	pool, root := newPool(t, 1, browser.LaunchOptions{Launcher: testLauncher, WayOut: func(net.Listener) {}})
+	pool, root := newPool(t, 1, browser.LaunchOptions{Launcher: testLauncher, WayOut: deadEnd})
 	browsertest.Until(t, "a warm one", func() bool { return pool.Warm() == 1 })
 	made, err := os.ReadDir(root)
 	if err != nil || len(made) != 1 {

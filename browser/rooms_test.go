@@ -243,7 +243,7 @@ func TestWayOutWithoutNamespaces(t *testing.T) {
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			var w wayOut
-			p := browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: w.serve, Args: way.args})
+			p := browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, WayOut: w.open, Args: way.args})
 			if p.Confinement().On(confine.Users) {
 				t.Fatal("there are namespaces")
 			}

@@ -58,12 +58,20 @@ func newRig(t *testing.T, o egress.Options, traffic egress.TrafficOptions) *rig 
 			t.Error(err)
 		}
 	})
-	var err error
-	if r.address, err = r.proxy.Listen(os.Geteuid()); err != nil {
-		t.Fatal(err)
-	}
+	r.address = listen(t, r.proxy, os.Geteuid())
 	r.client = clientOf(t, r.address)
 	return r
+}
+
+// listen gives a proxy a listener for the user id, and returns its address.
+func listen(t *testing.T, proxy *egress.Proxy, uid int) string {
+	t.Helper()
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy.Serve(ln, uid)
+	return ln.Addr().String()
 }
 
 // clientOf returns a client that uses a proxy and follows redirects, as Chromium
@@ -332,10 +340,7 @@ func TestProxyProtectsItself(t *testing.T) {
 func TestListenerOfOthers(t *testing.T) {
 	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
 	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "reached") })
-	address, err := r.proxy.Listen(os.Geteuid() + 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := listen(t, r.proxy, os.Geteuid() + 1)
 	r.client = clientOf(t, address)
 	if status, body, err := r.get(s.URL); err == nil {
 		t.Errorf("another user got %d %s", status, body)
@@ -346,10 +351,7 @@ func TestListenerOfOthers(t *testing.T) {
 func TestUnbound(t *testing.T) {
 	proxy := egress.NewProxy(policy(t, egress.Options{AllowPrivate: true}))
 	t.Cleanup(func() { _ = proxy.Close() })
-	address, err := proxy.Listen(os.Geteuid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := listen(t, proxy, os.Geteuid())
 	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "reached") })
 	r := &rig{T: t, client: clientOf(t, address)}
 	if status, body, err := r.get(s.URL); status != 503 || err != nil {
@@ -607,10 +609,7 @@ func TestLane(t *testing.T) {
 	proxy, _ := site(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "by proxy: ", r.URL) })
 	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "direct") })
 	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
-	address, err := r.proxy.Listen(os.Geteuid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := listen(t, r.proxy, os.Geteuid())
 	up, err := egress.ParseUpstream(proxy.URL)
 	if err != nil {
 		t.Fatal(err)
