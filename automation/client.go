@@ -334,5 +334,8 @@ func (c *Client) drives(p *browser.Page) bool {
 	return c.events.begun() && c.sees(p)
 }
 
+// PageID returns the client's name for a page, for operations.
+func (c *Client) PageID(p *browser.Page) string { return c.idOf("page", p) }
+
 // FrameID returns the client's name for a frame, for operations.
 func (c *Client) FrameID(f *browser.Frame) string { return c.idOf("frame", f) }

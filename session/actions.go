@@ -45,13 +45,21 @@ func (s *Session) leave(a actor) {
 // A writing operation waits until the actor may act. If the capture includes
 // actions, two events report the operation.
 func (s *Session) act(ctx context.Context, by actor, operation string, params json.RawMessage) (json.RawMessage, error) {
+	turn := turnOf(ctx)
+	defer turn.pass()
 	if by.holder == control.Nobody || !s.monitor.CapturesActions() {
+		if turn != nil {
+			ctx = automation.OnStart(ctx, turn.pass)
+		}
 		return by.client.Call(ctx, operation, params)
 	}
 	a := &action{session: s, told: map[string]any{
 		"action_id": id.New("act"), "actor": by.holder.String(), "operation": operation, "target": s.brief(targetOf(params)),
 	}}
-	ctx = automation.OnStart(context.WithValue(ctx, actionKey{}, a), a.start)
+	ctx = automation.OnStart(context.WithValue(ctx, actionKey{}, a), func() {
+		a.start()
+		turn.pass()
+	})
 	result, err := by.client.Call(ctx, operation, params)
 	a.end(err, params)
 	return result, err
@@ -75,7 +83,12 @@ type actionKey struct{}
 // towards its action's duration.
 func (s *Session) admit(ctx context.Context, program control.Holder) error {
 	began := time.Now()
-	err := s.gate(ctx, program)
+	turn := turnOf(ctx)
+	err := turn.take(ctx)
+	if err == nil {
+		err = s.gate(ctx, program)
+	}
+	err = turn.explained(err)
 	if a, ok := ctx.Value(actionKey{}).(*action); ok && !a.started.IsZero() {
 		a.waited.Add(int64(time.Since(began)))
 	}

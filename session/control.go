@@ -54,6 +54,9 @@ func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	if run != nil {
 		run.actor.client.ReleaseInput()
 	}
+	if holder.IsPerson() {
+		s.programs.releaseInput()
+	}
 	s.note("control_changed", map[string]any{"holder": holder.String(), "epoch": epoch})
 	s.secrets.ControlChanged(holder.IsPerson())
 	s.tellControl()

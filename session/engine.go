@@ -241,6 +241,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 		}
 	}
 	s.life.enter(StatusLive)
+	s.stage.serve(eng)
 	s.archive()
 	if again {
 		s.broadcast("", StateMessage{Type: "recovered"})

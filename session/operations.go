@@ -60,7 +60,7 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 	r, s := o.run, o.run.session
 	t, err := s.RequestTakeover(TakeoverOptions{
 		Reason: p.Reason, Timeout: time.Duration(p.Timeout * float64(time.Millisecond)), Until: p.Until, Note: p.Note,
-		RequestedBy: "script", RunID: r.ID(),
+		RequestedBy: "script", RunID: r.ID(), program: control.Script,
 	})
 	if err != nil {
 		return nil, err
@@ -115,11 +115,11 @@ func orNone(text string) string {
 }
 
 // gate waits until a program may change the page, that is, until no person has
-// control and no run's takeover is open.
+// control and no takeover of a program is open.
 func (s *Session) gate(ctx context.Context, program control.Holder) error {
 	for {
 		_, _, changed := s.control.State()
-		if t := s.openTakeover(); t != nil && t.Info().RunID != "" {
+		if t := s.openTakeover(); t != nil && t.program.IsProgram() {
 			select {
 			case <-t.Ended():
 			case <-ctx.Done():

@@ -40,6 +40,7 @@ type Session struct {
 	questions *questions.Questions // questions of pages to people
 	transfers transfers            // its files and downloads
 	runs      runs
+	programs  programs
 	takeovers takeovers
 	stage     *stage // its browser and tabs, and what viewers see
 	traffic   *egress.Traffic

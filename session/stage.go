@@ -14,15 +14,17 @@ import (
 type stage struct {
 	ctx context.Context // ends with the session
 
-	mu        sync.Mutex // guards what follows; may be taken while Session.mu is held
-	engine    *engine    // nil while there is no browser
+	mu        sync.Mutex    // guards what follows; may be taken while Session.mu is held
+	engine    *engine       // nil while there is no browser
+	served    *engine       // engine, as soon as its tabs are there
+	reserved  chan struct{} // closed and replaced when served changes
 	tabs      tabList
 	focus     *focus        // what viewers see; nil while there is no page
 	refocused chan struct{} // closed and replaced when focus changes
 }
 
 func newStage(session context.Context) *stage {
-	return &stage{ctx: session, refocused: make(chan struct{})}
+	return &stage{ctx: session, refocused: make(chan struct{}), reserved: make(chan struct{})}
 }
 
 // browser returns the browser, or nil.
@@ -41,12 +43,36 @@ func (g *stage) enter(eng *engine) {
 	g.engine = eng
 }
 
+// serve records that the tabs of a browser are there, so that programs may begin.
+func (g *stage) serve(eng *engine) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.engine == eng {
+		g.setServedLocked(eng)
+	}
+}
+
+// serving returns the browser whose tabs are there (nil for none), and a channel
+// that is closed when that changes.
+func (g *stage) serving() (*engine, <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.served, g.reserved
+}
+
+func (g *stage) setServedLocked(eng *engine) {
+	g.served = eng
+	close(g.reserved)
+	g.reserved = make(chan struct{})
+}
+
 // leave forgets a browser that is about to be stopped.
 func (g *stage) leave(eng *engine) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.engine == eng {
 		g.engine = nil
+		g.setServedLocked(nil)
 	}
 }
 
@@ -55,6 +81,7 @@ func (g *stage) crash() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.engine = nil
+	g.setServedLocked(nil)
 	g.setFocusLocked(nil)
 }
 

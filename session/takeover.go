@@ -36,6 +36,8 @@ type TakeoverOptions struct {
 	Note        string        // more text for the person
 	RequestedBy string        // "script", "api", …
 	RunID       string        // the run that makes the request, if any
+
+	program control.Holder // the program that waits for the outcome; Nobody if none does
 }
 
 // Changes says what changed while a person worked. It has the names of the
@@ -70,7 +72,8 @@ type TakeoverInfo struct {
 type Takeover struct {
 	session *Session
 	timer   *time.Timer
-	timeout time.Duration // of the request
+	timeout time.Duration  // of the request
+	program control.Holder // the program that waits for the outcome: a script, a client, or Nobody
 	before  snapshot
 	ended   chan struct{}
 
@@ -273,6 +276,7 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 	return &Takeover{
 		session: s,
 		timeout: o.Timeout,
+		program: o.program,
 		before:  s.snapshot(),
 		ended:   make(chan struct{}),
 		info: TakeoverInfo{

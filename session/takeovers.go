@@ -102,6 +102,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	}
 	t.addLink()
 	s.control.Release(control.Script)
+	s.control.Release(t.program)
 	s.takeoverRequested(t)
 	s.tellLife()
 	if o.Until != "" {
@@ -161,20 +162,20 @@ func (s *Session) sendTakeover() {
 	s.tell("takeover", func(v *Viewer) any { return s.takeoverMessage(v) })
 }
 
-// takeoverEnded gives control back and notifies everybody. A waiting run gets
-// control. Otherwise the person who worked on the takeover, or who came only for
-// it, loses control.
+// takeoverEnded gives control back and notifies everybody. The program that waits
+// for the outcome gets control. If there is none, the person who worked on the
+// takeover, or who came only for it, loses control.
 func (s *Session) takeoverEnded(t *Takeover) {
 	t.archive()
 	s.life.clock.resume(time.Now())
 	s.tellLife()
 	info := t.Info()
 	to := control.Nobody
-	if info.RunID != "" && s.ctx.Err() == nil {
-		to = control.Script
+	if s.ctx.Err() == nil && (t.program == control.Script || s.programs.has(t.program)) {
+		to = t.program
 	}
 	s.control.Give(to, func(from control.Holder) bool {
-		return from == control.Nobody || from == claimer(info.ClaimedBy) || from.IsPerson() && (to == control.Script || s.cameToHelp(from))
+		return from == control.Nobody || from == claimer(info.ClaimedBy) || from.IsPerson() && (to.IsProgram() || s.cameToHelp(from))
 	})
 	s.stage.refocus() // guests with the takeover's link no longer see the page
 	s.sendWidgets()

@@ -1,0 +1,385 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"takeover/control"
+	"takeover/limits"
+)
+
+// maxPrograms bounds the programs that are open in a session at once.
+const maxPrograms = 200
+
+// ErrProgramClosed is returned by methods of a Program after its Close.
+var ErrProgramClosed = errors.New("the program has left the session")
+
+// ProgramOptions are the options of a Program. The zero value of each field is
+// its default.
+type ProgramOptions struct {
+	// Emit gets the events of the program's pages, in order, each before the reply
+	// of the operation that caused it. The client is the one to which the names
+	// in the event belong. Emit must not block. Default: drops events.
+	Emit func(c *Client, event string, params json.RawMessage)
+}
+
+// Program is a program that acts in a session from outside, beside the session's
+// script and other programs. Its operations go through Session.act: those that
+// write wait, in order, while a person is in control. It outlives the session's
+// Chromium: after a crash, Client returns a client of the next one. All methods
+// may be called from any goroutine.
+type Program struct {
+	session *Session
+	holder  control.Holder
+	opts    ProgramOptions
+	line    line
+	ctx     context.Context // ended by Close
+	close   context.CancelCauseFunc
+	calls   sync.WaitGroup
+
+	attaching chan struct{} // held while a client is made
+
+	mu     sync.Mutex // guards what follows; never held across I/O
+	client *Client    // of the newest Chromium; nil until first used
+	closed bool
+}
+
+// programs are a session's open programs.
+type programs struct {
+	mu   sync.Mutex // guards open
+	open map[control.Holder]*Program
+}
+
+// OpenProgram lets a program act in a session under a name, which is unique in the
+// session and not that of a person or of the script. Close ends it.
+func OpenProgram(s *Session, name control.Holder, o ProgramOptions) (*Program, error) {
+	if name.Kind != control.KindClient || name.ID == "" {
+		return nil, fmt.Errorf("%q is not the name of a client", name)
+	}
+	if o.Emit == nil {
+		o.Emit = func(*Client, string, json.RawMessage) {}
+	}
+	p := &Program{session: s, holder: name, opts: o, line: line{most: maxWaiting}, attaching: make(chan struct{}, 1)}
+	p.ctx, p.close = context.WithCancelCause(s.ctx)
+	if err := s.programs.add(p); err != nil {
+		p.close(nil)
+		return nil, err
+	}
+	s.Touch()
+	return p, nil
+}
+
+func (l *programs) add(p *Program) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := p.session.life.alive(); err != nil {
+		return err
+	}
+	if l.open[p.holder] != nil {
+		return fmt.Errorf("a program named %s is already open", p.holder)
+	}
+	if len(l.open) >= maxPrograms {
+		p.session.hit(limits.Programs)
+		return fmt.Errorf("%w programs: a session has at most %d", ErrTooMany, maxPrograms)
+	}
+	if l.open == nil {
+		l.open = map[control.Holder]*Program{}
+	}
+	l.open[p.holder] = p
+	return nil
+}
+
+func (l *programs) remove(p *Program) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, p.holder)
+}
+
+// has reports whether the program with a name is open.
+func (l *programs) has(name control.Holder) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open[name] != nil
+}
+
+// releaseInput releases what programs hold down, because a person takes control.
+func (l *programs) releaseInput() {
+	l.mu.Lock()
+	var clients []*Client
+	for _, p := range l.open {
+		if c := p.current(); c != nil {
+			clients = append(clients, c)
+		}
+	}
+	l.mu.Unlock()
+	for _, c := range clients {
+		c.actor.client.ReleaseInput()
+	}
+}
+
+// Session returns the session in which the program acts.
+func (p *Program) Session() *Session { return p.session }
+
+// Name returns the name under which the program holds control.
+func (p *Program) Name() control.Holder { return p.holder }
+
+// Close ends the program: it cancels its operations and its takeover, waits for
+// them, and ends its share of control. Closing it again has no effect.
+func (p *Program) Close() {
+	p.mu.Lock()
+	closed := p.closed
+	p.closed = true
+	p.mu.Unlock()
+	if closed {
+		return
+	}
+	p.close(ErrProgramClosed)
+	p.session.programs.remove(p)
+	if t := p.session.openTakeover(); t != nil && t.program == p.holder {
+		_ = t.Cancel(p.holder.String()) // it may have just ended
+	}
+	p.calls.Wait()
+	if c := p.current(); c != nil {
+		c.actor.client.Close()
+	}
+	p.session.control.Release(p.holder)
+}
+
+// current returns the newest client, or nil.
+func (p *Program) current() *Client {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.client
+}
+
+// begin registers work for which Close waits. It returns a context that Close also
+// ends.
+func (p *Program) begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, nil, ErrProgramClosed
+	}
+	p.calls.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(p.ctx, func() { cancel(context.Cause(p.ctx)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+		p.calls.Done()
+	}, nil
+}
+
+// Client returns the program's client of the session's present Chromium. After a
+// crash, it waits for the next Chromium. The error is an *EndedError if the
+// session is over.
+func (p *Program) Client(ctx context.Context) (*Client, error) {
+	ctx, done, err := p.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	s := p.session
+	for {
+		if err := s.life.alive(); err != nil {
+			return nil, err
+		}
+		eng, changed := s.stage.serving()
+		if eng != nil && !isClosed(eng.proc.Done()) {
+			c, err := p.attach(ctx, eng)
+			if err == nil || ctx.Err() != nil || eng.proc.Conn().Err() == nil {
+				return c, err
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			if err := s.life.alive(); err != nil {
+				return nil, err
+			}
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// attach returns the client of a Chromium, and makes it at the first call.
+func (p *Program) attach(ctx context.Context, eng *engine) (*Client, error) {
+	select {
+	case p.attaching <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-p.attaching }()
+	last := p.current()
+	if last != nil && last.engine == eng {
+		return last, nil
+	}
+	if last != nil {
+		last.actor.client.Close()
+	}
+	c := &Client{program: p, engine: eng}
+	c.actor = p.session.newActor(eng, p.holder, func(event string, params json.RawMessage) { p.opts.Emit(c, event, params) })
+	// From init on, the client drives the pages, so that dialogs do not wait for
+	// people who are not there.
+	first, err := p.session.act(ctx, actor{client: c.actor.client}, "init", nil)
+	if err != nil {
+		c.actor.client.Close()
+		return nil, err
+	}
+	c.first = first
+	p.mu.Lock()
+	p.client = c
+	p.mu.Unlock()
+	return c, nil
+}
+
+// RequestTakeover asks for a person. Until the takeover ends, operations of
+// programs that write wait. Its Info then says how it ended. The caller may
+// withdraw it with Cancel.
+func (p *Program) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
+	_, done, err := p.begin(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if o.RequestedBy == "" {
+		o.RequestedBy = p.holder.String()
+	}
+	o.RunID, o.program = "", p.holder
+	return p.session.RequestTakeover(o)
+}
+
+// Tabs returns the session's tabs, and the number of the one that people see, or
+// 0.
+func (p *Program) Tabs() (tabs []Tab, shown uint32) {
+	tabs, shown = p.session.stage.list()
+	tabs = slices.Clone(tabs)
+	hide := p.session.monitor.Redactor().Text
+	for i := range tabs {
+		tabs[i].URL, tabs[i].Title = hide(tabs[i].URL), hide(tabs[i].Title)
+	}
+	return tabs, shown
+}
+
+// Client is a program's client of one Chromium. The names of pages, frames and
+// handles in its operations are valid for this client only. All methods may be
+// called from any goroutine.
+type Client struct {
+	program *Program
+	engine  *engine
+	actor   actor
+	first   json.RawMessage
+}
+
+// Init returns the answer of the operation init: the pages and workers at the time
+// when the client was made. Later ones are in events.
+func (c *Client) Init() json.RawMessage { return c.first }
+
+// Gone returns a channel that is closed when the client's Chromium has ended.
+func (c *Client) Gone() <-chan struct{} { return c.engine.proc.Done() }
+
+// Call runs an operation of package automation. An operation that writes waits
+// until the program may act, for as long as ctx allows.
+func (c *Client) Call(ctx context.Context, operation string, params json.RawMessage) (json.RawMessage, error) {
+	p := c.program
+	ctx, done, err := p.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	p.session.Touch()
+	return p.session.act(context.WithValue(ctx, turnKey{}, &turn{session: p.session, line: &p.line, size: len(params)}), c.actor, operation, params)
+}
+
+// PageNames are the names of a tab's page and of its main frame in operations.
+type PageNames struct {
+	Tab         uint32
+	Page, Frame string
+}
+
+// Page returns the names of a tab's page. Tab 0 stands for the one that people
+// see. The error is ErrNotFound if there is no such tab.
+func (c *Client) Page(tab uint32) (PageNames, error) {
+	g := c.program.session.stage
+	if tab == 0 {
+		shown, _, ok := g.active()
+		if !ok {
+			return PageNames{}, fmt.Errorf("%w: the session has no tab", ErrNotFound)
+		}
+		tab = shown.Tab
+	}
+	page, _ := g.page(tab)
+	if page == nil || g.browser() != c.engine {
+		return PageNames{}, fmt.Errorf("%w: there is no tab %d", ErrNotFound, tab)
+	}
+	return PageNames{Tab: tab, Page: c.actor.client.PageID(page), Frame: c.actor.client.FrameID(page.MainFrame())}, nil
+}
+
+// Show makes a tab the one that people see, and the meaning of tab 0.
+func (c *Client) Show(ctx context.Context, tab uint32) error {
+	names, err := c.Page(tab)
+	if err != nil {
+		return err
+	}
+	if err := c.call(ctx, "page.bringToFront", map[string]string{"page": names.Page}, nil); err != nil {
+		return err
+	}
+	s := c.program.session
+	if !s.stage.activate(c.engine, names.Tab) {
+		return fmt.Errorf("%w: there is no tab %d", ErrNotFound, tab)
+	}
+	s.sendTabs()
+	s.sendWidgets()
+	return nil
+}
+
+// OpenTab opens an empty tab, and shows it.
+func (c *Client) OpenTab(ctx context.Context) (PageNames, error) {
+	var opened struct{ Page string }
+	if err := c.call(ctx, "context.newPage", map[string]string{}, &opened); err != nil {
+		return PageNames{}, err
+	}
+	if err := c.engine.model.Do(ctx, func() {}); err != nil { // until the page has its tab
+		return PageNames{}, err
+	}
+	tabs, _ := c.program.session.stage.list()
+	for _, t := range tabs {
+		if names, err := c.Page(t.Tab); err == nil && names.Page == opened.Page {
+			return names, c.Show(ctx, names.Tab)
+		}
+	}
+	return PageNames{}, fmt.Errorf("%w: the tab has closed", ErrNotFound)
+}
+
+// CloseTab closes a tab. The last one is replaced by an empty tab, because people
+// would see nothing in a browser without tabs.
+func (c *Client) CloseTab(ctx context.Context, tab uint32) error {
+	names, err := c.Page(tab)
+	if err != nil {
+		return err
+	}
+	if _, only := c.program.session.stage.page(names.Tab); only {
+		if _, err := c.OpenTab(ctx); err != nil {
+			return err
+		}
+	}
+	return c.call(ctx, "page.close", map[string]string{"page": names.Page}, nil)
+}
+
+// call runs an operation with parameters that are not yet JSON, and decodes its
+// result unless into is nil.
+func (c *Client) call(ctx context.Context, operation string, params, into any) error {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	result, err := c.Call(ctx, operation, raw)
+	if err != nil || into == nil {
+		return err
+	}
+	return json.Unmarshal(result, into)
+}
