@@ -1,0 +1,103 @@
+// Package doortest helps tests of doors: it gives them sessions with a real
+// Chromium, and a site to visit.
+package doortest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"takeover/browser/browsertest"
+	"takeover/control"
+	"takeover/scripting"
+	"takeover/scripting/worker"
+	"takeover/scripting/workertest"
+	"takeover/session"
+)
+
+// Main runs the tests of a package. Call it from TestMain.
+func Main(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
+		worker.Main(scripting.Bundles()) // a worker that a test's pool started; does not return
+	}
+	code := browsertest.Run(m)
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			println(err.Error())
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// Manager returns a registry of sessions that ends with the test.
+func Manager(t testing.TB) *session.Manager {
+	t.Helper()
+	m, err := session.NewManager(session.Options{Dir: t.TempDir(), WarmBrowsers: -1, Executable: workertest.Command(scripting.Subcommand)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// Session returns a session that ends with the test.
+func Session(t testing.TB, o session.CreateOptions) *session.Session {
+	t.Helper()
+	s, err := Manager(t).Create(browsertest.Context(t, "create a session"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Program opens a program in a session that ends with the test.
+func Program(t testing.TB, s *session.Session, id string) *session.Program {
+	t.Helper()
+	p, err := session.OpenProgram(s, control.Client(id), session.ProgramOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// Person lets a person take control of a session, until the returned function is
+// called or the test ends.
+func Person(t testing.TB, s *session.Session) (leave func()) {
+	t.Helper()
+	v, err := s.Join(session.ViewerOptions{Role: session.RoleControl, Name: "a person"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Leave)
+	if err := v.Control("take"); err != nil {
+		t.Fatal(err)
+	}
+	return v.Leave
+}
+
+// Site serves pages, by path, and returns its address. Other paths are not found.
+func Site(t testing.TB, pages map[string]string) string {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page, ok := pages[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, page)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
