@@ -16,6 +16,9 @@ var (
 	noBreaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 )
 
+// Address checks an address that a program opens, as address does for scripts.
+func (a *Automation) Address(text string) (string, error) { return a.address(text) }
+
 // address parses a URL that a script opens, the way Chromium will, and returns
 // the URL to open. It refuses local files, Chromium's own pages, and addresses
 // that Options.CheckURL refuses. A URL without a scheme is left to Chromium,

@@ -73,6 +73,18 @@ func (d *Download) Cancel(ctx context.Context) error {
 	return fmt.Errorf("cancel download: %w", err)
 }
 
+// AllowDownloads sets how Chromium handles a context's downloads, after another
+// client of the browser has changed it. An empty id means the default context.
+func (b *Browser) AllowDownloads(id proto.BrowserContextID) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	refuse := false
+	for _, c := range b.contexts {
+		refuse = refuse || c.id == id && c.refusesDownloads
+	}
+	return b.allowDownloads(id, refuse)
+}
+
 // allowDownloads sets how Chromium handles a context's downloads. An empty id
 // means the default context.
 func (b *Browser) allowDownloads(id proto.BrowserContextID, refuse bool) error {

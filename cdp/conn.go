@@ -34,7 +34,8 @@ type Conn struct {
 	writing  bool // a goroutine is writing; no other may write until it has cleared this
 	left     bool // TryWrite left part of a message
 	outgoing [][]byte
-	queued   int // bytes in outgoing
+	queued   int           // bytes in outgoing
+	drained  chan struct{} // closed when outgoing was taken; nil if nobody waits for that
 }
 
 // call is a command that waits for its reply.

@@ -1,6 +1,7 @@
 package cdp
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -30,6 +31,39 @@ func (c *Conn) send(id SessionID, method string, params any, waiting *call) (int
 		c.release(!c.try.TryWrite(msg))
 	}
 	return n, err
+}
+
+// largeMessage is the size, in bytes, from which a command counts as large for
+// AwaitRoom.
+const largeMessage = 64 << 10
+
+// AwaitRoom waits until a command of the given size, in bytes, is unlikely to fill
+// the queue: until nothing large waits to be written, if the command is large
+// itself. It is for callers that pass on what others send, at any speed. The error
+// is ErrClosed or ctx's cause.
+func (c *Conn) AwaitRoom(ctx context.Context, size int) error {
+	if size < largeMessage {
+		return nil
+	}
+	for {
+		c.mu.Lock()
+		queued, drained, err := c.queued, c.drained, c.err
+		if queued < largeMessage || err != nil {
+			c.mu.Unlock()
+			return err
+		}
+		if drained == nil {
+			drained = make(chan struct{})
+			c.drained = drained
+		}
+		c.mu.Unlock()
+		select {
+		case <-drained:
+		case <-c.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // enqueue registers a command and queues it, or tells the caller to write it. In
@@ -99,6 +133,10 @@ func (c *Conn) writeLoop(stop <-chan struct{}) {
 		}
 		c.writing = len(batch) > 0
 		c.outgoing, c.queued = nil, 0
+		if c.drained != nil {
+			close(c.drained)
+			c.drained = nil
+		}
 		c.mu.Unlock()
 		for _, msg := range batch {
 			if err := c.transport.Write(msg); err != nil {

@@ -129,6 +129,9 @@ func (s *Server) identify(r *http.Request, inQuery bool) *principal {
 	return p
 }
 
+// queryKeys are the query parameters that may have a key.
+var queryKeys = []string{"token", "apiKey"}
+
 // keyOf returns the key in a request, ignoring cookies, and where it is: header,
 // query or nowhere.
 func keyOf(r *http.Request, inQuery bool) (key, where string) {
@@ -144,7 +147,7 @@ func keyOf(r *http.Request, inQuery bool) (key, where string) {
 	}
 	if inQuery {
 		q := r.URL.Query()
-		for _, name := range []string{"token", "apiKey"} {
+		for _, name := range queryKeys {
 			if q.Has(name) {
 				return q.Get(name), "query"
 			}

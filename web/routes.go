@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"takeover/capture"
+	"takeover/door/cdp"
 	"takeover/files"
 	"takeover/links"
 	"takeover/savedscripts"
@@ -26,9 +27,10 @@ const (
 type routeKind int
 
 const (
-	plain  routeKind = iota
-	stream           // server-sent events; accepts the key in the query
-	socket           // a WebSocket; accepts the key in the query, and its Origin is checked although it is a GET
+	plain     routeKind = iota
+	stream              // server-sent events; accepts the key in the query
+	socket              // a WebSocket; accepts the key in the query, and its Origin is checked although it is a GET
+	discovery           // tells programs where to connect; accepts the key in the query
 )
 
 // route is one row of the table.
@@ -46,6 +48,7 @@ type route struct {
 	query        []string // its query parameters; queryParams describes them
 	body         any      // zero value of the body's struct, for /openapi.json
 	answers      answer   // responses, for /openapi.json
+	upgraded     *route   // serves requests for a WebSocket at the same path, if not nil
 }
 
 // page reports whether the response is a page of ours, or a part of one.
@@ -82,6 +85,12 @@ func (s *Server) routes() []route {
 		{method: get, path: one + "/screenshot", name: "getScreenshot", does: "A picture of the active tab; ?format=png|jpeg|webp, ?fullPage=.", slow: true, query: []string{"format", "fullPage"}, handler: s.getScreenshot, answers: answer{mime: "image/png"}},
 		{method: get, path: one + "/thumbnail", name: "getThumbnail", does: "The latest available picture; takes no new one.", access: guests, role: view, handler: s.getThumbnail, answers: answer{mime: "image/jpeg"}},
 		{method: get, path: one + "/view", name: "view", does: "The viewer's socket, subprotocol takeover.v1.", access: guests, role: view, kind: socket, query: []string{"resume"}, handler: s.view, answers: answer{status: 101, mime: "application/octet-stream"}},
+
+		{method: get, path: one + "/cdp", name: "cdp", does: "The browser's socket for programs that speak the DevTools protocol: Playwright's connectOverCDP, Puppeteer and others. The same at / with ?sessionId=.", kind: socket, handler: s.cdpSocket, answers: answer{status: 101, mime: "application/octet-stream"}},
+		{method: get, path: one + "/cdp/page/:target", name: "cdpPage", does: "The socket of one page.", kind: socket, handler: s.cdpSocket, answers: answer{status: 101, mime: "application/octet-stream"}},
+		{method: get, path: one + "/json/version", name: "cdpVersion", does: "The browser's version and the address of its socket, as Chromium's debugging port tells them.", kind: discovery, handler: s.cdpVersion, answers: answer{body: cdp.Version{}}},
+		{method: get, path: one + "/json/list", name: "cdpList", does: "The pages and the addresses of their sockets, as Chromium's debugging port tells them.", kind: discovery, handler: s.cdpList, answers: answer{body: []cdp.Target{}}},
+		{method: get, path: one + "/json/protocol", name: "cdpProtocol", does: "The commands and events that the browser's socket understands.", kind: discovery, handler: s.cdpProtocol, answers: answer{body: cdp.Protocol{}}},
 
 		{method: get, path: one + "/files", name: "listFiles", does: "The session's files, oldest first: downloads, uploads, what scripts wrote. With a share link, only downloads and people's uploads.", access: guests, role: help, query: []string{"limit", "cursor"}, handler: s.listFiles, answers: answer{body: files.File{}, list: "files"}},
 		{method: post, path: one + "/files", name: "uploadFile", does: "Upload a file, as a multipart form, or as the raw body with ?name=. With ?add=true, a file of the same name is not replaced: if the content differs, the new file gets a number in its name. Share links never replace files.", access: guests, role: help, slow: true, query: []string{"name", "add"}, handler: s.uploadFile, body: uploadForm{}, answers: answer{status: 201, body: files.File{}}},
@@ -147,7 +156,8 @@ func (s *Server) routes() []route {
 		{method: get, path: "/openapi.json", name: "openapi", does: "This description.", handler: s.openapi, answers: answer{body: map[string]any{}}},
 		{method: get, path: "/docs", name: "docs", does: "This description as a page.", handler: s.docs, answers: answer{mime: mimeHTML}},
 
-		{method: get, path: "/", name: "pageSessions", does: "Page: sessions, and the takeovers that need a person.", handler: s.pageSessions, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/", name: "pageSessions", does: "Page: sessions, and the takeovers that need a person.", handler: s.pageSessions, answers: answer{mime: mimeHTML},
+			upgraded: &route{method: get, path: "/", name: "cdpRoot", kind: socket, handler: s.cdpSocket}},
 		{method: get, path: "/scripts", name: "pageScripts", does: "Page: saved scripts.", handler: s.pageScripts, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/sessions/:id", name: "pageSession", does: "Page: one session.", framed: true, access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/takeover/:id", name: "pageTakeover", does: "Page: one takeover, for the person who was asked.", framed: true, access: guests, role: help, byTakeover: true, handler: s.pageTakeover, answers: answer{mime: mimeHTML}},

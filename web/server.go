@@ -219,12 +219,16 @@ func (s *Server) newEcho() *echo.Echo {
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.renderError
 	e.IPExtractor = echo.ExtractIPDirect()
-	e.Pre(s.record, s.secure, framed, s.knownHost)
+	e.Pre(s.record, s.secure, framed, s.knownHost, withoutSlash)
 	if len(s.cfg.AllowedOrigins) > 0 {
 		e.Use(s.allowSites())
 	}
 	for _, r := range s.table {
-		e.Add(r.method, r.path, s.guard(r))
+		handler := s.guard(r)
+		if r.upgraded != nil {
+			handler = byUpgrade(s.guard(*r.upgraded), handler)
+		}
+		e.Add(r.method, r.path, handler)
 	}
 	if s.cfg.Demo {
 		demo.Register(e.Group("/demo"))
@@ -346,12 +350,9 @@ func (s *Server) baseURL(r *http.Request) string {
 }
 
 // sessionOf returns the session that a request names, in its path or, for calls
-// without an id in the path, as ?session=.
+// without an id in the path, as ?session= or ?sessionId=.
 func (s *Server) sessionOf(c echo.Context) (*session.Session, error) {
-	id := c.Param("id")
-	if id == "" {
-		id = c.QueryParam("session")
-	}
+	id := cmp.Or(c.Param("id"), c.QueryParam("session"), c.QueryParam("sessionId"))
 	if id == "" {
 		return s.onlySession()
 	}

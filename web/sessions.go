@@ -18,8 +18,7 @@ import (
 // those that only this package knows.
 type sessionView struct {
 	session.Info
-	// WebsocketURL stays empty, because no address serves CDP.
-	WebsocketURL     string   `json:"websocketUrl" doc:"Empty: this version has no CDP endpoint."`
+	WebsocketURL     string   `json:"websocketUrl" doc:"The browser's socket for programs that speak the DevTools protocol; add the key as ?apiKey= or in a header."`
 	DebugURL         string   `json:"debugUrl"`
 	SessionViewerURL string   `json:"sessionViewerUrl"`
 	Warnings         []string `json:"warnings,omitempty"`
@@ -61,6 +60,7 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 		}
 		return v
 	}
+	v.WebsocketURL = s.cdpURL(c.Request(), info.ID)
 	return v
 }
 

@@ -1,0 +1,380 @@
+package cdp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"takeover/cdp"
+	"takeover/cdp/methods"
+	"takeover/limits"
+	"takeover/session"
+	"takeover/text"
+)
+
+const (
+	// CloseStalled is the close code for a client that does not read.
+	CloseStalled websocket.StatusCode = 4008
+
+	// maxMessage bounds a message of a client, in bytes. Chromium's pipe has the
+	// same bound.
+	maxMessage = 256 << 20
+
+	pingEvery      = 20 * time.Second
+	lastWrite      = 2 * time.Second // for what is being written when the connection ends
+	maxCloseReason = 120             // bytes; the protocol permits 123
+)
+
+// Causes of a connection's end.
+var (
+	errLeft     = errors.New("the client left")
+	errStalled  = fmt.Errorf("stalled: the client does not read, and %d MiB wait for it", maxUnread>>20)
+	errSilent   = errors.New("stalled: the client does not answer pings")
+	errPageGone = errors.New("the page is closed")
+	errTooLarge = fmt.Errorf("a message is larger than %d MiB", maxMessage>>20)
+)
+
+// Options configures a client. Session, Limits and Logger are required.
+type Options struct {
+	Session    *session.Session
+	Page       string        // the target that commands without a session go to; default the browser
+	StallLimit time.Duration // how long a peer may take no bytes, or leave a ping unanswered
+	Limits     *limits.Hits
+	Logger     *slog.Logger
+}
+
+// Client is one connection of a program that speaks the DevTools protocol.
+type Client struct {
+	options Options
+	raw     *session.RawClient
+	log     *slog.Logger
+	outbox  *outbox
+
+	ctx    context.Context // ends with the connection
+	cancel context.CancelCauseFunc
+	work   sync.WaitGroup // takeovers, waiting commands
+
+	sight             // what the client sees of the browser
+	waiting  waiting  // commands that wait until the client may write
+	handoffs handoffs // takeovers by the names of other vendors
+}
+
+// call is a command that was sent to Chromium.
+type call struct {
+	id      jsontext.Value // as the client gave it; nil for a command of the door's own
+	session cdp.SessionID  // as the client gave it
+	on      cdp.SessionID  // the session in Chromium
+	method  string
+	params  json.RawMessage
+	writes  bool
+	dialogs uint64 // for an answer to a dialog: the number of dialogs that the session had seen
+
+	action *session.RawAction
+	result func(json.RawMessage) (json.RawMessage, error) // changes the result; nil for none
+	then   func()                                         // for a command of the door's own: called on the connection's read loop
+}
+
+// Open connects to the session's Chromium. End the client with Serve or Close. The
+// errors are those of session.OpenRawClient.
+func Open(ctx context.Context, o Options) (*Client, error) {
+	c := &Client{options: o, outbox: newOutbox(), sight: newSight()}
+	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	raw, err := session.OpenRawClient(ctx, o.Session, o.Page, sink{c})
+	if err != nil {
+		c.cancel(err)
+		return nil, err
+	}
+	c.raw, c.log = raw, o.Logger.With("session", o.Session.ID(), "client", raw.ID())
+	c.begin(raw, o.Page)
+	return c, nil
+}
+
+// Close ends a client that is not served.
+func (c *Client) Close() {
+	c.cancel(errLeft)
+	c.work.Wait()
+	if err := c.raw.Close(); err != nil {
+		c.log.Warn("close CDP client", "error", err)
+	}
+}
+
+// Serve runs the connection until one side ends it or ctx does, and closes both.
+func (c *Client) Serve(ctx context.Context, conn *websocket.Conn) {
+	stop := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
+	defer stop()
+	conn.SetReadLimit(maxMessage)
+	c.log.Debug("CDP client connected", "page", c.options.Page)
+	var loops sync.WaitGroup
+	loops.Go(func() { c.read(conn) })
+	loops.Go(func() { c.keepAlive(conn) })
+	c.write(conn)
+	err := context.Cause(c.ctx)
+	code, reason := closing(err)
+	_ = conn.Close(code, text.Clip(reason, maxCloseReason)) // ends read; the peer may be gone
+	loops.Wait()
+	c.Close()
+	c.log.Debug("CDP client left", "code", code, "reason", reason)
+}
+
+// closing returns the close code and reason for the cause of a connection's end.
+func closing(err error) (websocket.StatusCode, string) {
+	if ended, ok := errors.AsType[*session.EndedError](err); ok {
+		return websocket.StatusNormalClosure, ended.Reason
+	}
+	switch {
+	case errors.Is(err, errLeft):
+		return websocket.StatusNormalClosure, ""
+	case errors.Is(err, errPageGone):
+		return websocket.StatusNormalClosure, err.Error()
+	case errors.Is(err, errStalled), errors.Is(err, errSilent):
+		return CloseStalled, err.Error()
+	case errors.Is(err, errTooLarge):
+		return websocket.StatusMessageTooBig, err.Error()
+	case errors.Is(err, session.ErrBrowserLost):
+		return websocket.StatusServiceRestart, err.Error()
+	}
+	return websocket.StatusGoingAway, err.Error()
+}
+
+// read reads commands until the socket ends.
+func (c *Client) read(conn *websocket.Conn) {
+	for {
+		_, raw, err := conn.Read(context.Background()) // without a deadline, because Serve closes the socket
+		if err != nil {
+			if errors.Is(err, websocket.ErrMessageTooBig) {
+				c.cancel(errTooLarge)
+			}
+			c.cancel(errLeft)
+			return
+		}
+		if c.ctx.Err() == nil {
+			c.handle(raw)
+		}
+	}
+}
+
+// keepAlive detects peers that are gone.
+func (c *Client) keepAlive(conn *websocket.Conn) {
+	tick := time.NewTicker(min(pingEvery, c.options.StallLimit/2))
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-c.ctx.Done():
+			return
+		}
+		ctx, cancel := context.WithTimeout(c.ctx, c.options.StallLimit)
+		err := conn.Ping(ctx)
+		cancel()
+		if err != nil {
+			if c.ctx.Err() == nil {
+				c.options.Limits.Add(limits.Stalls, 1)
+			}
+			c.cancel(errSilent) // has no effect if the connection ended for another reason
+			return
+		}
+	}
+}
+
+// write writes the messages of the outbox until the connection ends. A message
+// that is being written then is finished, because the close frame follows it.
+func (c *Client) write(conn *websocket.Conn) {
+	writing, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
+	defer cancel()
+	stop := context.AfterFunc(c.ctx, func() {
+		timer := time.AfterFunc(lastWrite, cancel)
+		context.AfterFunc(writing, func() { timer.Stop() })
+	})
+	defer stop()
+	var buffer []byte
+	for {
+		next, ok, closed := c.outbox.take()
+		switch {
+		case c.ctx.Err() != nil && !closed && !next.last:
+			return
+		case closed && !ok:
+			c.cancel(c.raw.EndReason())
+			return
+		case !ok:
+			select {
+			case <-c.outbox.wake:
+			case <-c.ctx.Done():
+				return
+			}
+			continue
+		}
+		message := next.encode(buffer[:0])
+		next.event.Release()
+		if err := conn.Write(writing, websocket.MessageText, message); err != nil {
+			c.cancel(errLeft)
+			return
+		}
+		if next.last {
+			c.cancel(errLeft)
+			return
+		}
+		if buffer = message[:0]; cap(buffer) > keepBuffer {
+			buffer = nil
+		}
+	}
+}
+
+// keepBuffer is the size, in bytes, of the largest buffer that is kept for the next
+// message.
+const keepBuffer = 1 << 20
+
+// encode returns the message as it is sent, in b if that is large enough.
+func (i item) encode(b []byte) []byte {
+	switch {
+	case i.ready != nil:
+		return append(b, i.ready...)
+	case i.call == nil:
+		return appendEvent(b, i.event.Method, i.event.Session, i.event.Params)
+	}
+	result, err := json.RawMessage(i.event.Params), i.event.Err
+	i.call.action.End(err)
+	if err == nil && i.call.result != nil {
+		result, err = i.call.result(result)
+	}
+	return appendReply(b, i.call.id, i.call.session, result, err)
+}
+
+// send queues a message for the client. A client that leaves too much unread is
+// disconnected.
+func (c *Client) send(i item) {
+	if !c.outbox.put(i) {
+		c.options.Limits.Add(limits.ProgramOutbox, 1)
+		c.cancel(errStalled)
+	}
+}
+
+// reply answers a command that did not go to Chromium.
+func (c *Client) reply(to *call, result json.RawMessage, err error) {
+	to.action.End(err)
+	c.send(item{ready: appendReply(nil, to.id, to.session, result, err)})
+}
+
+// emit sends an event of the door's own.
+func (c *Client) emit(method string, session cdp.SessionID, params any) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		c.log.Error("encode event", "method", method, "error", err)
+		return
+	}
+	c.send(item{ready: appendEvent(nil, method, session, raw)})
+}
+
+// handle carries out one command. It runs on the goroutine that reads, so commands
+// keep their order.
+func (c *Client) handle(raw []byte) {
+	m, err := parse(raw)
+	to := &call{id: m.ID, session: m.SessionID, method: m.Method, params: m.Params}
+	if err == nil {
+		err = c.carryOut(to)
+	}
+	if err != nil {
+		c.reply(to, nil, err)
+	}
+}
+
+// carryOut checks a command and passes it on. The error is the reply.
+func (c *Client) carryOut(cmd *call) error {
+	to, ok := c.find(cmd.session)
+	if !ok {
+		return &refusal{code: codeSession, message: textSession}
+	}
+	cmd.on = to.id
+	if own := ownCommands[cmd.method]; own != nil {
+		return own(c, cmd)
+	}
+	m, known := methods.Find(cmd.method)
+	switch {
+	case !known:
+		return &refusal{code: codeMethod, message: "'" + text.Clip(cmd.method, 100) + textNoMethod}
+	case m.Client == methods.Refused:
+		return refuse(cmd.method, m.Reason)
+	}
+	cmd.writes = m.Writes && !to.settingUp(cmd.method) && !sideEffectFree(cmd)
+	if m.Client == methods.Mapped {
+		if done, err := c.mapCommand(cmd, to); done || err != nil {
+			return err
+		}
+	}
+	c.observe(cmd, to)
+	if cmd.writes {
+		return c.whenAllowed(cmd)
+	}
+	return c.post(cmd)
+}
+
+func refuse(method, reason string) error {
+	return &refusal{code: codeServer, message: method + " is not available in Takeover: " + reason}
+}
+
+// post sends a command to Chromium. The error is the reply.
+func (c *Client) post(cmd *call) error {
+	if !c.waiting.admit() {
+		c.options.Limits.Add(limits.Waiting, 1)
+		return tooMany()
+	}
+	if cmd.writes {
+		cmd.action = c.raw.Action(cmd.method, cmd.params)
+	}
+	err := c.raw.Post(c.ctx, cmd.on, cmd.method, cmd.params, cmd)
+	if err != nil {
+		c.waiting.answered()
+	}
+	return err
+}
+
+// sink takes the replies and events of Chromium, on the connection's read loop.
+type sink struct{ client *Client }
+
+// Put passes on a reply or an event.
+func (s sink) Put(ev cdp.Event) {
+	c := s.client
+	if to, ok := ev.Token.(*call); ok {
+		if to.then != nil {
+			to.then()
+			return
+		}
+		if to.id == nil {
+			return
+		}
+		c.waiting.answered()
+		ev.Session = to.session
+		c.send(item{event: ev, call: to})
+		return
+	}
+	if !c.shows(&ev) {
+		ev.Release()
+		return
+	}
+	c.send(item{event: ev})
+}
+
+// Close ends the connection after the messages that are there.
+func (s sink) Close() { s.client.outbox.close() }
+
+// tell posts a command of the door's own, whose reply is ignored. It may be called
+// on the connection's read loop.
+func (c *Client) tell(on cdp.SessionID, method string, params json.RawMessage, then func()) {
+	err := c.raw.Post(c.ctx, on, method, params, &call{method: method, then: then})
+	if err != nil && !errors.Is(err, cdp.ErrDetached) && !errors.Is(err, cdp.ErrClosed) {
+		c.log.Warn("tell browser", "method", method, "error", err)
+	}
+}
+
+// domainOf returns the domain of a command or event.
+func domainOf(method string) string {
+	domain, _, _ := strings.Cut(method, ".")
+	return domain
+}

@@ -1,0 +1,294 @@
+package cdp
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/chromedp/cdproto/debugger"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"takeover/cdp"
+	"takeover/session"
+)
+
+// sight is what a client sees of the browser: its sessions, and which targets are
+// the server's own.
+type sight struct {
+	mu       sync.Mutex // guards what follows
+	root     cdp.SessionID
+	browser  string // the client's own target of type browser
+	sessions map[cdp.SessionID]*attached
+	hidden   map[string]bool // targets that were announced and left out
+}
+
+// attached is one of the client's sessions.
+type attached struct {
+	id         cdp.SessionID
+	target     string
+	paused     bool // the target waits until the client lets it run
+	begun      bool // the client has let it run
+	dialogs    uint64
+	dialogOpen bool
+}
+
+func newSight() sight {
+	return sight{sessions: map[cdp.SessionID]*attached{}, hidden: map[string]bool{}}
+}
+
+// begin sets the root, before the first command.
+func (s *sight) begin(raw *session.RawClient, page string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.root, s.browser = raw.Root(), raw.BrowserTarget()
+	s.sessions[s.root] = &attached{id: s.root, target: page}
+	if page == "" {
+		s.sessions[s.root].target = s.browser
+	}
+}
+
+// find returns the session that a client names; an empty id is its root.
+func (s *sight) find(id cdp.SessionID) (attached, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id == "" {
+		id = s.root
+	}
+	a := s.sessions[id]
+	if a == nil {
+		return attached{}, false
+	}
+	return *a, true
+}
+
+// change changes a session, if it is still there.
+func (s *sight) change(id cdp.SessionID, change func(*attached)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.sessions[id]; a != nil {
+		change(a)
+	}
+}
+
+// settingUp reports whether a command belongs to setting up a session, which never
+// waits for a person: the person's own new page would wait with it. A paused target
+// shows nobody anything yet. In any other, only settings count, until the client
+// has let it run.
+func (a attached) settingUp(method string) bool {
+	if a.begun {
+		return false
+	}
+	return a.paused || domainOf(method) == "Emulation" || setUpCommands[method]
+}
+
+// setUpCommands are settings outside the domain Emulation.
+var setUpCommands = map[string]bool{
+	"Page.setFontFamilies": true, "Page.setBypassCSP": true, "Security.setIgnoreCertificateErrors": true, "Fetch.enable": true,
+	"Network.setCacheDisabled": true, "Network.setExtraHTTPHeaders": true, "Network.setUserAgentOverride": true,
+	"Network.emulateNetworkConditions": true, "Network.setBypassServiceWorker": true, "Page.setPrerenderingAllowed": true,
+}
+
+// targetInfo has the members of Target.TargetInfo that decide who sees a target.
+type targetInfo struct {
+	TargetID string                    `json:"targetId"`
+	Type     string                    `json:"type"`
+	Context  string                    `json:"browserContextId"`
+	Embedder map[string]jsontext.Value `json:"embedderData"`
+}
+
+// isOurs reports whether a target is the server's own or the browser's: a page made
+// with Target.createTarget's hidden has the type "other", and its tab is in no tab
+// strip; "browser_ui" is the browser's own user interface.
+func (t targetInfo) isOurs() bool {
+	switch t.Type {
+	case "other", "browser_ui":
+		return true
+	case "tab":
+		return len(t.Embedder) == 0
+	}
+	return false
+}
+
+// isStrange reports whether the client must not see a target: one of the server's,
+// or the browser target of another client.
+func (s *sight) isStrange(t targetInfo) bool {
+	return t.isOurs() || t.Type == "browser" && t.TargetID != s.browser
+}
+
+// decode decodes what Chromium sent.
+func decode(raw []byte, into any) bool {
+	return jsonv2.Unmarshal(raw, into, jsontext.AllowInvalidUTF8(true)) == nil
+}
+
+// shows reports whether the client gets an event, and keeps its sessions. It
+// removes the session's id from events of the root. It runs on the connection's
+// read loop.
+func (c *Client) shows(ev *cdp.Event) bool {
+	c.sight.mu.Lock()
+	on := c.sight.sessions[ev.Session]
+	root := c.sight.root
+	var target string
+	if on != nil {
+		target = on.target
+	}
+	c.sight.mu.Unlock()
+	if on == nil {
+		c.mayEnd(ev, root)
+		return false
+	}
+	at := ev.Session
+	if at == root {
+		ev.Session = ""
+	}
+	switch domainOf(ev.Method) {
+	case "Target":
+		return c.showsTarget(ev, at)
+	case "Runtime", "Debugger":
+		return !c.ofReservedWorld(ev, target)
+	case "Page":
+		return c.showsPage(ev, at, target)
+	}
+	return true
+}
+
+// mayEnd ends the connection of a client whose root is a page, when that page is
+// gone. The event comes on the browser session, which such a client does not see.
+func (c *Client) mayEnd(ev *cdp.Event, root cdp.SessionID) {
+	var e target.EventDetachedFromTarget
+	if ev.Method == target.DetachedFromTarget.Method && root != "" && decode(ev.Params, &e) && cdp.SessionID(e.SessionID) == root {
+		c.cancel(errPageGone)
+	}
+}
+
+// showsTarget handles the events that announce targets and sessions.
+func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
+	var e struct {
+		SessionID cdp.SessionID `json:"sessionId"`
+		TargetID  string        `json:"targetId"`
+		Info      targetInfo    `json:"targetInfo"`
+		Paused    bool          `json:"waitingForDebugger"`
+	}
+	if !decode(ev.Params, &e) {
+		return false
+	}
+	switch ev.Method {
+	case target.TargetCreated.Method, target.TargetInfoChanged.Method:
+		c.sight.mu.Lock()
+		defer c.sight.mu.Unlock()
+		if strange := c.sight.isStrange(e.Info); !strange {
+			return true
+		}
+		c.sight.hidden[e.Info.TargetID] = true
+		return false
+	case target.TargetDestroyed.Method, target.TargetCrashed.Method:
+		c.sight.mu.Lock()
+		defer c.sight.mu.Unlock()
+		hidden := c.sight.hidden[e.TargetID]
+		if ev.Method == target.TargetDestroyed.Method {
+			delete(c.sight.hidden, e.TargetID)
+		}
+		return !hidden
+	case target.AttachedToTarget.Method:
+		if e.Info.isOurs() {
+			c.leave(at, e.SessionID)
+			return false
+		}
+		c.sight.mu.Lock()
+		defer c.sight.mu.Unlock()
+		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused}
+	case target.DetachedFromTarget.Method:
+		c.sight.mu.Lock()
+		defer c.sight.mu.Unlock()
+		known := c.sight.sessions[e.SessionID] != nil
+		delete(c.sight.sessions, e.SessionID)
+		return known
+	}
+	return true
+}
+
+// leave lets a target of the server run, and detaches from it. The commands must go
+// one after the other: a target whose session ends before it runs waits for ever.
+func (c *Client) leave(parent, child cdp.SessionID) {
+	c.tell(child, runtime.RunIfWaitingForDebugger.Method, nil, func() {
+		raw, err := json.Marshal(map[string]cdp.SessionID{"sessionId": child})
+		if err == nil {
+			c.tell(parent, target.DetachFromTarget.Method, raw, nil)
+		}
+	})
+}
+
+// ofReservedWorld reports whether an event is about one of the server's own
+// isolated worlds.
+func (c *Client) ofReservedWorld(ev *cdp.Event, target string) bool {
+	switch ev.Method {
+	case runtime.ExecutionContextCreated.Method:
+		var e struct {
+			Context struct {
+				Name string `json:"name"`
+			} `json:"context"`
+		}
+		return decode(ev.Params, &e) && session.ReservedName(e.Context.Name)
+	case debugger.ScriptParsed.Method, debugger.ScriptFailedToParse.Method:
+		var e struct {
+			Context int64 `json:"executionContextId"`
+		}
+		return decode(ev.Params, &e) && c.raw.Reserved(target, e.Context, "")
+	case runtime.BindingCalled.Method:
+		var e struct {
+			Name string `json:"name"`
+		}
+		return decode(ev.Params, &e) && session.ReservedName(e.Name)
+	}
+	return false
+}
+
+// showsPage holds pictures back while a person is in a secret field, and counts
+// dialogs.
+func (c *Client) showsPage(ev *cdp.Event, at cdp.SessionID, target string) bool {
+	switch ev.Method {
+	case page.ScreencastFrame.Method:
+		if !c.raw.Veiled(target) {
+			return true
+		}
+		var e struct {
+			Number int64 `json:"sessionId"`
+		}
+		if decode(ev.Params, &e) {
+			raw := json.RawMessage(`{"sessionId":` + strconv.FormatInt(e.Number, 10) + `}`)
+			c.tell(at, page.ScreencastFrameAck.Method, raw, nil)
+		}
+		return false
+	case page.JavascriptDialogOpening.Method:
+		c.sight.change(at, func(a *attached) { a.dialogs++; a.dialogOpen = true })
+	case page.JavascriptDialogClosed.Method:
+		c.sight.change(at, func(a *attached) { a.dialogOpen = false })
+	}
+	return true
+}
+
+// stillMeant returns the reply to a command that has waited and has lost its
+// meaning: an answer to a dialog that a person has answered meanwhile.
+func (c *Client) stillMeant(cmd *call) error {
+	if cmd.method != page.HandleJavaScriptDialog.Method || cmd.dialogs == 0 {
+		return nil
+	}
+	if now, ok := c.find(cmd.session); ok && now.dialogOpen && now.dialogs == cmd.dialogs {
+		return nil
+	}
+	return &refusal{code: codeParams, message: "No dialog is showing"}
+}
+
+// observe records what a command that is about to be sent changes.
+func (c *Client) observe(cmd *call, on attached) {
+	switch {
+	case cmd.method == runtime.RunIfWaitingForDebugger.Method:
+		c.sight.change(on.id, func(a *attached) { a.begun = true })
+	case strings.HasPrefix(cmd.method, "Emulation."), cmd.method == page.SetWebLifecycleState.Method, cmd.method == "Network.setUserAgentOverride":
+		c.raw.Emulated(on.target)
+	}
+}

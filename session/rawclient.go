@@ -1,0 +1,356 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	protobrowser "github.com/chromedp/cdproto/browser"
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"takeover/browser"
+	"takeover/cdp"
+	"takeover/control"
+	"takeover/id"
+	"takeover/invalid"
+	"takeover/links"
+)
+
+// rawCloseTimeout is how long Chromium may take to detach a CDP client.
+const rawCloseTimeout = 5 * time.Second
+
+// ErrBrowserLost is why a CDP client ends when its Chromium died. The session
+// starts another one, to which the program can connect.
+var ErrBrowserLost = errors.New("the browser crashed; connect again")
+
+// RawClient is a program's own CDP client in a session's Chromium: a browser
+// session of its own, so that its sessions, replies and events never mix with
+// those of others. It passes on the commands that it is given; package door/cdp
+// decides which ones, and asks MayWrite first. All methods may be called from any
+// goroutine.
+type RawClient struct {
+	session *Session
+	program *Program // its name, its share of control, its takeovers
+	engine  *engine
+	client  *cdp.Client
+	root    *cdp.Session // for commands without a session: the browser's, or a page's
+	browser string       // id of its own browser target
+
+	mu        sync.Mutex                      // guards what follows
+	emulated  map[string]bool                 // targets whose emulation it may have changed
+	downloads map[proto.BrowserContextID]bool // contexts whose downloads it has set
+}
+
+// OpenRawClient connects a program to the present Chromium of a session. Replies
+// and events go to sink, which is closed when the client ends. If page is not
+// empty, the client's root is the session with that target instead of the
+// browser. The error is an *EndedError, ErrNotReady, ErrTooMany, or ErrNotFound
+// for an unknown page.
+func OpenRawClient(ctx context.Context, s *Session, page string, sink cdp.Sink) (*RawClient, error) {
+	eng, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	if page != "" && eng.model.Page(target.ID(page)) == nil {
+		return nil, ErrNotFound
+	}
+	program, err := OpenProgram(s, control.Client(id.New("cdp")), ProgramOptions{})
+	if err != nil {
+		return nil, err
+	}
+	c := &RawClient{
+		session: s, program: program, engine: eng,
+		emulated: map[string]bool{}, downloads: map[proto.BrowserContextID]bool{},
+	}
+	if err := c.open(ctx, target.ID(page), sink); err != nil {
+		program.Close()
+		return nil, errors.Join(ErrNotReady, err)
+	}
+	return c, nil
+}
+
+func (c *RawClient) open(ctx context.Context, page target.ID, sink cdp.Sink) (err error) {
+	if c.client, err = c.engine.proc.Conn().NewClient(ctx, sink); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.client.Close(context.WithoutCancel(ctx)))
+		}
+	}()
+	c.root = c.client.Browser()
+	own, err := cdp.Call(ctx, c.root, target.GetTargetInfo, target.GetTargetInfoParams{})
+	if err != nil {
+		return err
+	}
+	c.browser = string(own.TargetInfo.TargetID)
+	if page != "" {
+		c.root, err = c.client.Attach(ctx, page)
+	}
+	return err
+}
+
+// Close detaches the client from the browser. What it changed for everybody is
+// set back: its emulation, its way of handling downloads, its share of control.
+func (c *RawClient) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), rawCloseTimeout)
+	defer cancel()
+	err := c.client.Close(ctx)
+	c.program.Close()
+	c.mu.Lock()
+	emulated, downloads := slices.Collect(maps.Keys(c.emulated)), slices.Collect(maps.Keys(c.downloads))
+	c.mu.Unlock()
+	if c.engine.proc.Conn().Err() != nil {
+		return nil
+	}
+	for _, context := range downloads { // Chromium forgets a context's folder when any client that set it detaches
+		err = errors.Join(err, c.engine.model.AllowDownloads(context))
+	}
+	for _, id := range emulated {
+		if p := c.engine.model.Page(target.ID(id)); p != nil {
+			if e := p.Reemulate(ctx); !errors.Is(e, browser.ErrPageClosed) {
+				err = errors.Join(err, e)
+			}
+		}
+	}
+	return err
+}
+
+// ID returns the client's name in the lease and in events, as in "client:cdp_…".
+func (c *RawClient) ID() string { return c.program.holder.String() }
+
+// Session returns the session.
+func (c *RawClient) Session() *Session { return c.session }
+
+// Root returns the id of the session for commands that name none.
+func (c *RawClient) Root() cdp.SessionID { return c.root.ID() }
+
+// Browser returns the id of the client's session with the browser.
+func (c *RawClient) Browser() cdp.SessionID { return c.client.Browser().ID() }
+
+// ContextOf returns the id of the browser context of a page, or "" for the default
+// one.
+func (c *RawClient) ContextOf(id string) string {
+	if p := c.engine.model.Page(target.ID(id)); p != nil {
+		return p.Context().ID()
+	}
+	return ""
+}
+
+// BrowserTarget returns the id of the client's own target of type browser.
+func (c *RawClient) BrowserTarget() string { return c.browser }
+
+// Owns reports whether a session is one of the client's.
+func (c *RawClient) Owns(id cdp.SessionID) bool { return c.client.Owns(id) }
+
+// EndReason returns why the sink was closed: an *EndedError if the session is over,
+// otherwise ErrBrowserLost.
+func (c *RawClient) EndReason() error {
+	if c.session.ctx.Err() != nil {
+		reason := "ended"
+		if cause, ok := errors.AsType[*endCause](context.Cause(c.session.ctx)); ok {
+			reason = cause.reason
+		}
+		return &EndedError{Reason: reason}
+	}
+	return ErrBrowserLost
+}
+
+// Post sends a command on one of the client's sessions. The reply comes to the
+// sink with the token, which must not be nil, in order with the events. Post waits
+// while other large commands wait to be written to the browser.
+func (c *RawClient) Post(ctx context.Context, id cdp.SessionID, method string, params json.RawMessage, token any) error {
+	c.session.gestures.use()
+	for {
+		if err := c.client.Conn().AwaitRoom(ctx, len(params)); err != nil {
+			return err
+		}
+		err := c.client.Session(id).Post(method, params, token)
+		if !errors.Is(err, cdp.ErrBacklog) || len(params) == 0 {
+			return err
+		}
+	}
+}
+
+// Call sends a command on the client's browser session and decodes the result.
+// It must not be called on the sink's goroutine.
+func (c *RawClient) Call(ctx context.Context, method string, params, result any) error {
+	return c.client.Browser().Call(ctx, method, params, result)
+}
+
+// MayWrite reports whether the client may change the page now, and if so, makes it
+// one of the programs that share control.
+func (c *RawClient) MayWrite() bool {
+	if t := c.session.openTakeover(); t != nil && t.program.IsProgram() {
+		return false
+	}
+	return c.session.control.Share(c.program.holder)
+}
+
+// AwaitWrite waits until MayWrite returns true.
+func (c *RawClient) AwaitWrite(ctx context.Context) error {
+	return c.session.gate(ctx, c.program.holder)
+}
+
+// Veiled reports whether pictures of a target are held back, because a person is
+// in a secret field.
+func (c *RawClient) Veiled(id string) bool {
+	p := c.engine.model.Page(target.ID(id))
+	return p != nil && c.session.veiled(p)
+}
+
+// AwaitUnveiled waits until pictures of a target are permitted.
+func (c *RawClient) AwaitUnveiled(ctx context.Context, id string) error {
+	if p := c.engine.model.Page(target.ID(id)); p != nil {
+		return c.session.unveiled(ctx, p)
+	}
+	return nil
+}
+
+// Reserved reports whether an execution context of a target is one of the server's
+// own, in which no program may run. The context is given by its id or, if that is 0,
+// by its unique id.
+func (c *RawClient) Reserved(id string, context int64, unique string) bool {
+	return c.engine.model.Reserved(id, runtime.ExecutionContextID(context), unique)
+}
+
+// Address checks an address that a client opens, and returns it as Chromium reads
+// it. It refuses files, Chromium's own pages, and what the session may not reach.
+func (c *RawClient) Address(text string) (string, error) { return c.engine.auto.Address(text) }
+
+// DownloadsFolder returns the folder to which downloads of a context go, and
+// remembers that the client sets it. An empty context is the default one.
+func (c *RawClient) DownloadsFolder(context string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.downloads[proto.BrowserContextID(context)] = true
+	return c.engine.proc.DownloadsDir()
+}
+
+// ContextMade prepares a context that the client has created: its downloads go to
+// the session's folder.
+func (c *RawClient) ContextMade(context string) error {
+	return c.engine.model.AllowDownloads(proto.BrowserContextID(context))
+}
+
+// Emulated records that the client may have changed how a target is emulated.
+func (c *RawClient) Emulated(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.emulated[id] = true
+}
+
+// FilePaths returns the paths of session files. Each is named by the last part of
+// a path, because programs give paths of their own machine.
+func (c *RawClient) FilePaths(names []string) ([]string, error) {
+	folder, err := c.session.Files()
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(names))
+	for i, name := range names {
+		name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+		if paths[i], err = folder.Path(name); err != nil {
+			return nil, invalid.Field("files", "the session has no file %.80q; add it with POST /v1/sessions/%s/files", name, c.session.id)
+		}
+	}
+	return paths, nil
+}
+
+// RequestTakeover asks for a person. Until the takeover has ended, no program may
+// write.
+func (c *RawClient) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
+	return c.program.RequestTakeover(o)
+}
+
+// ViewerLink returns a link to the session's page, for a person who may take
+// control. It expires after the given time.
+func (c *RawClient) ViewerLink(expires time.Duration) (string, error) {
+	_, secret, err := c.session.CreateLink(links.Options{Role: RoleControl, ExpiresIn: expires, CreatedBy: c.ID()})
+	if err != nil {
+		return "", err
+	}
+	return c.session.services.settings.publicURL() + "/sessions/" + c.session.id + "#" + secret, nil
+}
+
+// ReservedName reports whether an isolated world or a binding of this name is the
+// server's own.
+func ReservedName(name string) bool { return browser.ReservedName(name) }
+
+// RawAction is a writing command that events report.
+type RawAction struct {
+	action *action
+	params json.RawMessage
+}
+
+// Action reports the start of a writing command, if the capture includes actions.
+// Otherwise it returns nil, on which End does nothing.
+func (c *RawClient) Action(method string, params json.RawMessage) *RawAction {
+	s := c.session
+	if !s.monitor.CapturesActions() {
+		return nil
+	}
+	a := &action{session: s, told: map[string]any{
+		"action_id": id.New("act"), "actor": c.ID(), "operation": method, "target": s.brief(targetOf(params)),
+	}}
+	a.start()
+	return &RawAction{a, params}
+}
+
+// End reports the end of the command. err is why it failed, or nil.
+func (a *RawAction) End(err error) {
+	if a != nil {
+		a.action.end(err, a.params)
+	}
+}
+
+// BrowserVersion describes a Chromium, in its own words.
+type BrowserVersion struct {
+	Product, Revision, UserAgent, JSVersion string
+}
+
+// DescribeBrowser returns the version of a session's Chromium. The error is an
+// *EndedError or ErrNotReady.
+func DescribeBrowser(ctx context.Context, s *Session) (BrowserVersion, error) {
+	eng, err := s.ready()
+	if err != nil {
+		return BrowserVersion{}, err
+	}
+	v, err := cdp.Call(ctx, eng.model.Session(), protobrowser.GetVersion, proto.Empty{})
+	if err != nil {
+		return BrowserVersion{}, errors.Join(ErrNotReady, err)
+	}
+	return BrowserVersion{v.Product, v.Revision, v.UserAgent, v.JsVersion}, nil
+}
+
+// RawPage is a page as CDP clients see it.
+type RawPage struct {
+	ID, Opener string // targets; Opener is empty for a page that no other one opened
+	Title, URL string
+}
+
+// ListPages returns the pages of a session, oldest first. The error is an
+// *EndedError or ErrNotReady.
+func ListPages(s *Session) ([]RawPage, error) {
+	eng, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	var list []RawPage
+	for _, p := range eng.model.Pages() {
+		one := RawPage{ID: string(p.ID()), Title: p.Title(), URL: p.URL()}
+		if opener := p.Opener(); opener != nil {
+			one.Opener = string(opener.ID())
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}

@@ -1,0 +1,137 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/coder/websocket"
+	"github.com/labstack/echo/v4"
+
+	"takeover/door/cdp"
+	"takeover/session"
+)
+
+// This file mounts the CDP endpoint, package door/cdp.
+
+// cdpSocket handles GET /v1/sessions/:id/cdp, GET /v1/sessions/:id/cdp/page/:target,
+// and a WebSocket at / with ?sessionId=.
+func (s *Server) cdpSocket(c echo.Context) error {
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	if !websocketAsked(c.Request()) {
+		c.Response().Header().Set("Upgrade", "websocket")
+		return &failure{kind: kindUpgrade, detail: "Connect with a WebSocket, as programs that speak the DevTools protocol do."}
+	}
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	client, err := cdp.Open(c.Request().Context(), cdp.Options{
+		Session: one, Page: c.Param("target"), StallLimit: s.cfg.StallLimit, Limits: s.manager.Limits(), Logger: s.log,
+	})
+	if err != nil {
+		return err
+	}
+	conn, err := websocket.Accept(socketWriter{c.Response()}, c.Request(), &websocket.AcceptOptions{
+		InsecureSkipVerify: true, // guard has already checked the Origin
+		CompressionMode:    websocket.CompressionDisabled,
+	})
+	if err != nil {
+		client.Close()
+		return nil
+	}
+	client.Serve(s.ctx, conn)
+	return nil
+}
+
+// cdpVersion handles GET /v1/sessions/:id/json/version.
+func (s *Server) cdpVersion(c echo.Context) error {
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	version, err := cdp.DescribeBrowser(c.Request().Context(), one, s.cdpEndpoint(c, one))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, version)
+}
+
+// cdpList handles GET /v1/sessions/:id/json/list.
+func (s *Server) cdpList(c echo.Context) error {
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	list, err := cdp.ListTargets(one, s.cdpEndpoint(c, one))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, list)
+}
+
+// cdpProtocol handles GET /v1/sessions/:id/json/protocol.
+func (s *Server) cdpProtocol(c echo.Context) error {
+	if _, err := s.sessionOf(c); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, cdp.DescribeProtocol())
+}
+
+// cdpEndpoint returns the addresses for a caller. A key that came in the query is
+// carried into them, because the caller will open them without a header.
+func (s *Server) cdpEndpoint(c echo.Context, one *session.Session) cdp.Endpoint {
+	base := s.socketURL(c.Request()) + "/v1/sessions/" + one.ID() + "/cdp"
+	query := url.Values{}
+	for _, name := range queryKeys {
+		if value := c.QueryParam(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	carried := ""
+	if len(query) > 0 {
+		carried = "?" + query.Encode()
+	}
+	return cdp.Endpoint{
+		Socket: base + carried,
+		Page:   func(target string) string { return base + "/page/" + target + carried },
+		Viewer: s.baseURL(c.Request()) + "/sessions/" + one.ID(),
+	}
+}
+
+// socketURL returns the address of the server for WebSockets, without a slash at the
+// end.
+func (s *Server) socketURL(r *http.Request) string {
+	return "ws" + strings.TrimPrefix(s.baseURL(r), "http")
+}
+
+// cdpURL returns the address of a session's CDP endpoint. It has no key.
+func (s *Server) cdpURL(r *http.Request, id string) string {
+	return s.socketURL(r) + "/?sessionId=" + id
+}
+
+// byUpgrade calls one of two handlers of a path: the first for a WebSocket.
+func byUpgrade(socket, other echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if websocketAsked(c.Request()) {
+			return socket(c)
+		}
+		return other(c)
+	}
+}
+
+// withoutSlash lets the addresses of discovery end with a slash, as Playwright asks
+// for them.
+func withoutSlash(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		u := c.Request().URL
+		if path, ok := strings.CutSuffix(u.Path, "/"); ok && strings.Contains(path, "/json/") {
+			u.Path, u.RawPath = path, ""
+		}
+		return next(c)
+	}
+}
