@@ -152,8 +152,8 @@ var internalBounds = map[string][]string{
 
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
-	"archive", "background", "browser", "capture", "cdp", "clipboard", "confine", "control", "door/cdp", "egress", "input", "journal", "links", "liveview", "questions", "savedscripts", "screencast",
-	"scripting", "scripting/wire", "secrets", "session", "store", "web", "webhook", "widget",
+	"archive", "background", "browser", "capture", "cdp", "clipboard", "confine", "control", "door/cdp", "egress", "input", "journal", "links", "liveview", "profiles", "questions", "savedscripts", "screencast",
+	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "web", "webhook", "widget",
 }
 
 var (

@@ -80,9 +80,21 @@ func (w wireCookie) plain() fetch.Cookie {
 		c.Expires = *w.Expires
 	}
 	if w.PartitionKey != nil {
-		c.PartitionKey = w.PartitionKey.TopLevelSite
+		c.PartitionKey, c.CrossSiteAncestor = w.PartitionKey.TopLevelSite, new(w.PartitionKey.HasCrossSiteAncestor)
 	}
 	return c
+}
+
+// newCookieOf returns a stored cookie as one to add.
+func newCookieOf(c fetch.Cookie) newCookie {
+	n := newCookie{
+		Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, HTTPOnly: c.HTTPOnly, Secure: new(c.Secure), SameSite: c.SameSite,
+		PartitionKey: c.PartitionKey, CrossSiteAncestor: c.CrossSiteAncestor,
+	}
+	if c.Expires >= 0 {
+		n.Expires = new(c.Expires)
+	}
+	return n
 }
 
 // newCookie is a cookie that a script adds.
@@ -97,6 +109,8 @@ type newCookie struct {
 	Secure       *bool    `json:"secure"`
 	SameSite     string   `json:"sameSite"`
 	PartitionKey string   `json:"partitionKey"`
+
+	CrossSiteAncestor *bool `json:"_crHasCrossSiteAncestor"` // default true
 }
 
 // wire converts a cookie to Chromium's form, or returns Playwright's error for it.
@@ -106,7 +120,7 @@ func (c newCookie) wire() (wireCookie, error) {
 		Expires: c.Expires, Secure: c.Secure != nil && *c.Secure,
 	}
 	if c.PartitionKey != "" {
-		w.PartitionKey = &partition{TopLevelSite: c.PartitionKey, HasCrossSiteAncestor: true}
+		w.PartitionKey = &partition{TopLevelSite: c.PartitionKey, HasCrossSiteAncestor: c.CrossSiteAncestor == nil || *c.CrossSiteAncestor}
 	}
 	switch {
 	case c.URL == "" && (c.Domain == "" || c.Path == ""):
@@ -147,13 +161,21 @@ func opAddCookies(ctx context.Context, c *Client, p *addCookiesParams) (any, err
 	if err != nil {
 		return nil, err
 	}
-	cookies := make([]wireCookie, len(p.Cookies))
-	for i, cookie := range p.Cookies {
+	return emptyJSON, addCookies(ctx, bc, p.Cookies)
+}
+
+// addCookies adds cookies to a context, all or none.
+func addCookies(ctx context.Context, bc *browser.Context, given []newCookie) (err error) {
+	cookies := make([]wireCookie, len(given))
+	for i, cookie := range given {
 		if cookies[i], err = cookie.wire(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return emptyJSON, writeCookies(ctx, bc, cookies)
+	if len(cookies) == 0 {
+		return nil
+	}
+	return writeCookies(ctx, bc, cookies)
 }
 
 type cookiesParams struct {
@@ -204,7 +226,8 @@ type clearCookiesParams struct {
 
 // same reports whether one cookie replaces the other.
 func same(a, b fetch.Cookie) bool {
-	return a.Name == b.Name && a.Domain == b.Domain && a.Path == b.Path && a.PartitionKey == b.PartitionKey
+	return a.Name == b.Name && a.Domain == b.Domain && a.Path == b.Path && a.PartitionKey == b.PartitionKey &&
+		(a.CrossSiteAncestor == nil || *a.CrossSiteAncestor) == (b.CrossSiteAncestor == nil || *b.CrossSiteAncestor)
 }
 
 // among returns a function that reports whether a cookie is in a list. A nil list

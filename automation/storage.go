@@ -21,6 +21,7 @@ import (
 	"takeover/browser"
 	"takeover/cdp"
 	"takeover/fetch"
+	"takeover/storagestate"
 )
 
 const (
@@ -35,35 +36,17 @@ const (
 	maxStateOrigins = 1000
 )
 
-// originState is the stored data of one origin, as Playwright's storage script
-// encodes it, with the name of the origin added.
-type originState map[string]json.RawMessage
-
-func (o originState) origin() string {
-	var origin string
-	_ = json.Unmarshal(o["origin"], &origin) // null is not an origin
-	return origin
-}
-
-// empty reports whether the storage is empty.
-func (o originState) empty() bool {
-	for _, name := range []string{"localStorage", "indexedDB", "opfs"} {
-		if raw := string(o[name]); raw != "" && raw != "[]" && raw != "null" {
-			return false
-		}
-	}
-	return true
-}
-
 type storageParams struct {
-	Context   string `json:"context"`
-	IndexedDB bool   `json:"indexedDB"`
-	OPFS      bool   `json:"opfs"`
+	Context     string `json:"context"`
+	IndexedDB   bool   `json:"indexedDB"`
+	OPFS        bool   `json:"opfs"`
+	Credentials bool   `json:"credentials"`
 }
 
-type storageState struct {
-	Cookies []json.RawMessage `json:"cookies"`
-	Origins []originState     `json:"origins"`
+// givenState is a state that a script sets.
+type givenState struct {
+	Cookies []json.RawMessage     `json:"cookies"`
+	Origins []storagestate.Origin `json:"origins"`
 }
 
 // storageScript calls a method of Playwright's storage script.
@@ -94,18 +77,11 @@ func opStorageState(ctx context.Context, c *Client, p *storageParams) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return newStorageState(cookies, origins), nil
+	return newState(cookies, origins), nil
 }
 
-// StorageState is the cookies and the storage of a context, in the form of
-// Playwright's storageState.
-type StorageState struct {
-	Cookies []fetch.Cookie `json:"cookies"`
-	Origins []originState  `json:"origins"`
-}
-
-func newStorageState(cookies []wireCookie, origins []originState) StorageState {
-	state := StorageState{Cookies: make([]fetch.Cookie, len(cookies)), Origins: origins}
+func newState(cookies []wireCookie, origins []storagestate.Origin) *storagestate.State {
+	state := &storagestate.State{Cookies: make([]fetch.Cookie, len(cookies)), Origins: origins}
 	for i, w := range cookies {
 		state.Cookies[i] = w.plain()
 	}
@@ -113,23 +89,36 @@ func newStorageState(cookies []wireCookie, origins []originState) StorageState {
 }
 
 // StorageState reads the cookies of the default context, and the local storage and
-// databases of all origins that its pages have shown. As an addition to Playwright's
-// form, each origin has the session storage of an open page or frame.
-func (a *Automation) StorageState(ctx context.Context) (StorageState, error) {
+// databases of all origins that its pages have shown or that SetStorageState has
+// written. Each origin also has the session storage of an open page or frame.
+func (a *Automation) StorageState(ctx context.Context) (*storagestate.State, error) {
 	bc := a.browser.DefaultContext()
 	cookies, err := readCookies(ctx, bc)
 	if err != nil {
-		return StorageState{}, err
+		return nil, err
 	}
 	origins, err := readOrigins(ctx, bc, true, false)
 	if err != nil {
-		return StorageState{}, err
+		return nil, err
 	}
-	return newStorageState(cookies, addSessionStorage(ctx, bc, origins)), nil
+	return newState(cookies, addSessionStorage(ctx, bc, origins)), nil
+}
+
+// SetStorageState adds a state to the default context.
+func (a *Automation) SetStorageState(ctx context.Context, state *storagestate.State) error {
+	bc := a.browser.DefaultContext()
+	cookies := make([]newCookie, len(state.Cookies))
+	for i, c := range state.Cookies {
+		cookies[i] = newCookieOf(c)
+	}
+	if err := addCookies(ctx, bc, cookies); err != nil {
+		return err
+	}
+	return restoreOrigins(ctx, bc, state.OriginNames(), state.Origins)
 }
 
 // addSessionStorage adds the session storage of open pages to their origins.
-func addSessionStorage(ctx context.Context, bc *browser.Context, origins []originState) []originState {
+func addSessionStorage(ctx context.Context, bc *browser.Context, origins []storagestate.Origin) []storagestate.Origin {
 	for _, o := range origins {
 		o["sessionStorage"] = json.RawMessage("[]")
 	}
@@ -139,10 +128,11 @@ func addSessionStorage(ctx context.Context, bc *browser.Context, origins []origi
 			if items == nil {
 				continue
 			}
-			at := slices.IndexFunc(origins, func(o originState) bool { return o.origin() == origin })
+			at := slices.IndexFunc(origins, func(o storagestate.Origin) bool { return o.Name() == origin })
 			if at < 0 {
-				name, _ := json.Marshal(origin) // encoding a string cannot fail
-				origins = append(origins, originState{"origin": name, "localStorage": json.RawMessage("[]")})
+				added := storagestate.Origin{"localStorage": json.RawMessage("[]")}
+				added.SetName(origin)
+				origins = append(origins, added)
 				at = len(origins) - 1
 			}
 			if held := string(origins[at]["sessionStorage"]); held == "" || held == "[]" {
@@ -183,21 +173,21 @@ func readSessionStorage(ctx context.Context, f *browser.Frame) (origin string, i
 
 // readOrigins reads the non-empty storage of all origins that a context's pages
 // have shown.
-func readOrigins(ctx context.Context, bc *browser.Context, indexedDB, opfs bool) ([]originState, error) {
+func readOrigins(ctx context.Context, bc *browser.Context, indexedDB, opfs bool) ([]storagestate.Origin, error) {
 	code, err := storageScript("collect", map[string]bool{"indexedDB": indexedDB, "opfs": opfs})
 	if err != nil {
 		return nil, err
 	}
 	left := bc.Origins()
-	found := []originState{}
+	found := []storagestate.Origin{}
 	add := func(origin string, raw json.RawMessage) error {
-		var state originState
+		var state storagestate.Origin
 		if err := json.Unmarshal(raw, &state); err != nil {
 			return fmt.Errorf("storage of %s: %w", origin, err)
 		}
 		left = slices.DeleteFunc(left, func(o string) bool { return o == origin })
-		if !state.empty() {
-			state["origin"], _ = json.Marshal(origin) // encoding a string cannot fail
+		if !state.Empty() {
+			state.SetName(origin)
 			found = append(found, state)
 		}
 		return nil
@@ -247,9 +237,9 @@ func mustJSON(text string) []byte {
 }
 
 type setStorageParams struct {
-	Context string        `json:"context"`
-	State   *storageState `json:"state"`
-	Initial bool          `json:"initial"`
+	Context string      `json:"context"`
+	State   *givenState `json:"state"`
+	Initial bool        `json:"initial"`
 }
 
 // opSetStorageState replaces the cookies and the storage of a context or, with
@@ -260,24 +250,23 @@ func opSetStorageState(ctx context.Context, c *Client, p *setStorageParams) (any
 		return nil, err
 	}
 	if p.State == nil {
-		p.State = &storageState{}
+		p.State = &givenState{}
 	}
-	origins := []string{}
-	states := map[string]originState{}
 	for _, o := range p.State.Origins {
-		origin := o.origin()
-		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, errorf("Error setting storage state:\nInvalid URL: %s", origin)
+		if !storagestate.IsOrigin(o.Name()) {
+			return nil, errorf("Error setting storage state:\nInvalid URL: %s", o.Name())
 		}
-		states[origin] = o
-		origins = append(origins, origin)
 	}
-	if len(origins) > maxStateOrigins {
+	if len(p.State.Origins) > maxStateOrigins {
 		return nil, errorf("Error setting storage state:\nmore than %d origins", maxStateOrigins)
+	}
+	var origins []string
+	for _, o := range p.State.Origins {
+		origins = append(origins, o.Name())
 	}
 	if !p.Initial {
 		for _, known := range bc.Origins() {
-			if states[known] == nil {
+			if !slices.Contains(origins, known) {
 				origins = append(origins, known)
 			}
 		}
@@ -288,32 +277,36 @@ func opSetStorageState(ctx context.Context, c *Client, p *setStorageParams) (any
 	if err := setCookieState(ctx, bc, p.State.Cookies); err != nil {
 		return nil, err
 	}
-	return emptyJSON, visitOrigins(ctx, bc, origins, func(origin string) (string, error) {
+	return emptyJSON, restoreOrigins(ctx, bc, origins, p.State.Origins)
+}
+
+// restoreOrigins writes the storage of origins, and clears that of the named
+// origins without a state.
+func restoreOrigins(ctx context.Context, bc *browser.Context, names []string, origins []storagestate.Origin) error {
+	states := map[string]storagestate.Origin{}
+	for _, o := range origins {
+		states[o.Name()] = o
+	}
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	err := visitOrigins(ctx, bc, names, func(origin string) (string, error) {
 		state := states[origin]
 		if state == nil {
-			state = originState{}
+			state = storagestate.Origin{}
 		}
 		return storageScript("restore", state)
 	}, func(string, json.RawMessage) error { return nil })
+	bc.Remember(names)
+	return err
 }
 
 func setCookieState(ctx context.Context, bc *browser.Context, raw []json.RawMessage) error {
-	cookies := make([]wireCookie, 0, len(raw))
-	for _, r := range raw {
-		var n newCookie
-		if err := json.Unmarshal(r, &n); err != nil {
+	cookies := make([]newCookie, len(raw))
+	for i, r := range raw {
+		if err := json.Unmarshal(r, &cookies[i]); err != nil {
 			return errorf("Error setting storage state:\n%v", err)
 		}
-		w, err := n.wire()
-		if err != nil {
-			return err
-		}
-		cookies = append(cookies, w)
 	}
-	if len(cookies) == 0 {
-		return nil
-	}
-	return writeCookies(ctx, bc, cookies)
+	return addCookies(ctx, bc, cookies)
 }
 
 // visitOrigins runs code in an empty document of each origin, and passes each

@@ -43,6 +43,8 @@ type Options struct {
 	Downloads    string            // folder for downloads, each under its GUID; default: Chromium decides
 	Logger       *slog.Logger      // default: discard
 
+	RefuseDownloads bool // cancels each download of every context at once
+
 	Media               Media        // of every page; default: Chromium's own
 	Geolocation         *Geolocation // default: the machine's, for which pages have to ask
 	BypassCSP           bool         // ignores the Content-Security-Policy of pages
@@ -150,9 +152,10 @@ func (b *Browser) start(ctx context.Context) error {
 		}),
 		post(s, target.GetBrowserContexts, proto.Empty{}, func(res target.GetBrowserContextsResult, _ error) {
 			b.fallback = b.contextLocked(res.DefaultBrowserContextID)
+			b.fallback.refusesDownloads = b.options.RefuseDownloads
 		}),
 		cdp.Send(s, target.SetDiscoverTargets, serviceWorkers),
-		b.allowDownloads("", false),
+		b.allowDownloads("", b.options.RefuseDownloads),
 	)
 	if err != nil {
 		return err
@@ -218,8 +221,8 @@ func (b *Browser) NewContext(ctx context.Context, o ContextOptions) (*Context, e
 	c.options = o.over(b.options)
 	c.proxy = o.ProxyServer
 	c.owned = true
-	c.refusesDownloads = o.RefuseDownloads
-	b.send(b.allowDownloads(c.id, o.RefuseDownloads))
+	c.refusesDownloads = o.RefuseDownloads || b.options.RefuseDownloads
+	b.send(b.allowDownloads(c.id, c.refusesDownloads))
 	return c, nil
 }
 

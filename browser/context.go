@@ -83,12 +83,21 @@ func (c *Context) Browser() *Browser { return c.browser }
 // dropped.
 const maxOrigins = 1000
 
-// Origins returns the web origins that the context's pages have shown, oldest
-// first.
+// Origins returns the web origins that the context's pages have shown, and those
+// given to Remember, oldest first.
 func (c *Context) Origins() []string {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()
 	return slices.Clone(c.origins)
+}
+
+// Remember adds origins to those that Origins returns.
+func (c *Context) Remember(origins []string) {
+	c.browser.mu.Lock()
+	defer c.browser.mu.Unlock()
+	for _, origin := range origins {
+		c.visitedLocked(origin)
+	}
 }
 
 // visitedLocked remembers the origin of a document.

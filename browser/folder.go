@@ -23,6 +23,7 @@ type folder struct {
 	dir  string
 	uid  int    // the user under which Chromium runs
 	temp string // its TMPDIR: dir/tmp, or elsewhere when that is too long
+	seed []byte // the packed user data directory of a new profile, or nil
 }
 
 func mustDropRoot() bool { return os.Geteuid() == 0 }
@@ -147,10 +148,17 @@ func (f *folder) makeDir(dir string) error {
 	if info, err := os.Lstat(dir); err == nil && drop && ownerOf(info) == f.uid {
 		return nil
 	}
+	_, err := os.Lstat(dir)
+	isNew := errors.Is(err, fs.ErrNotExist)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	if dir == f.profile() {
+		if f.seed != nil && isNew {
+			if err := unpackUserData(f.seed, dir); err != nil {
+				return err
+			}
+		}
 		if err := writeFirstPreferences(dir); err != nil {
 			return err
 		}

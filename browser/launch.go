@@ -40,6 +40,7 @@ type LaunchOptions struct {
 	Args              []string      // further switches; they come last and override others
 	Logger            *slog.Logger  // default: discard
 	Launcher          []string      // the command that runs confine.Main, to start Chromium in rooms of its own; default: started without them
+	UserData          []byte        // from Process.PackUserData, for a Dir that has no profile yet; default: a new profile
 	WayOut            func() WayOut // makes the proxy of each Chromium, which replaces ProxyServer; default: none
 
 	without []string // measures of the launcher that a trial leaves out
@@ -108,6 +109,7 @@ func launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	folder.seed = o.UserData
 	_, known := unsandboxed.Load(o.ExecPath)
 	sandbox := !known && !folder.ownedByRoot()
 	p, err := startInRooms(ctx, o, folder, sandbox)

@@ -268,7 +268,7 @@ func (p *Pool) start(ctx context.Context, o LaunchOptions) (*Process, error) {
 // always the pool's.
 func (p *Pool) merge(o LaunchOptions) LaunchOptions {
 	m := p.launch
-	m.Dir = o.Dir
+	m.Dir, m.UserData = o.Dir, o.UserData
 	if o.Width != 0 && o.Height != 0 {
 		m.Width, m.Height = o.Width, o.Height
 	}

@@ -72,6 +72,7 @@ const (
 	TypeLinkUsed          = "link_used"
 	TypeLinkRevoked       = "link_revoked"
 	TypeProfileFull       = "profile_full"
+	TypeProfileNotSaved   = "profile_not_saved"
 	TypeActionStarted     = "action_started" // only if Config.Actions asks for it
 	TypeActionEnded       = "action_ended"   // likewise
 
@@ -101,7 +102,7 @@ var categories = func() map[string]string {
 		CategoryScreenshot:  {TypeScreenshot},
 		CategoryControl: {TypeControlChanged, TypeTakeoverRequested, TypeTakeoverClaimed, TypeTakeoverDone, TypeTakeoverFailed,
 			TypeTakeoverExpired, TypeTakeoverCancelled, TypeRunStarted, TypeRunEnded, TypeViewerJoined, TypeViewerLeft,
-			TypeLinkUsed, TypeLinkRevoked, TypeProfileFull, TypeActionStarted, TypeActionEnded},
+			TypeLinkUsed, TypeLinkRevoked, TypeProfileFull, TypeProfileNotSaved, TypeActionStarted, TypeActionEnded},
 		CategoryMonitor: {TypeMonitorDisconnected, TypeMonitorReconnected, TypeMonitorReconnectFailed, TypeEventsDropped},
 	} {
 		for _, t := range types {

@@ -34,6 +34,10 @@ type Cookie struct {
 	Secure       bool    `json:"secure"`
 	SameSite     string  `json:"sameSite"` // Strict, Lax or None
 	PartitionKey string  `json:"partitionKey,omitempty"`
+
+	// CrossSiteAncestor is the other part of a partition's key: whether a frame of
+	// another site is around the cookie's. It has Playwright's name. Default: true.
+	CrossSiteAncestor *bool `json:"_crHasCrossSiteAncestor,omitempty"`
 }
 
 // Matches reports whether a request to the URL carries the cookie.

@@ -21,6 +21,8 @@ const (
 	Links              Name = "links"                // links refused by a session
 	Tabs               Name = "tabs"                 // tabs refused to people and to pages
 	Profile            Name = "profile"              // sessions ended because Chromium stored too much
+	Profiles           Name = "profiles"             // saved profiles refused
+	ProfileSize        Name = "profile-size"         // saved profiles that lack a state or a user data directory, because it is too large
 	Files              Name = "files"                // files refused in a session
 	GuestFiles         Name = "guest-files"          // files refused to people with links
 	Restarts           Name = "restarts"             // sessions ended because Chromium died too often
@@ -58,7 +60,7 @@ const (
 
 // Names lists every limit, in the order of /metrics.
 var Names = []Name{
-	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Permissions, SignInLinks, Secrets, Asked,
+	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	Egress, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,

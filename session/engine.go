@@ -9,6 +9,7 @@ import (
 	"takeover/automation"
 	"takeover/browser"
 	"takeover/capture"
+	"takeover/invalid"
 	"takeover/limits"
 	"takeover/liveview"
 	"takeover/questions"
@@ -40,6 +41,7 @@ func (s *Session) supervise() error {
 		if last == nil {
 			return
 		}
+		s.saving.folder(last)
 		s.closeFiles()
 		if err := last.RemoveDir(); err != nil {
 			s.log.Warn("remove profile", "error", err)
@@ -49,6 +51,9 @@ func (s *Session) supervise() error {
 		reason := s.runBrowser(&last, len(deaths) > 0)
 		if s.ctx.Err() != nil {
 			return nil
+		}
+		if refused, ok := errors.AsType[*invalid.Error](reason); ok && last == nil {
+			return refused
 		}
 		if last == nil { // the first process did not start
 			s.log.Error("start browser", "error", reason)
@@ -75,7 +80,8 @@ func (s *Session) runBrowser(last **browser.Process, again bool) error {
 		dir = (*last).Dir()
 	}
 	eng, err := s.startEngine(dir)
-	s.services.startFailed.Store(err != nil && s.ctx.Err() == nil)
+	_, refused := errors.AsType[*invalid.Error](err)
+	s.services.startFailed.Store(err != nil && s.ctx.Err() == nil && !refused)
 	if err != nil {
 		return err
 	}
@@ -83,9 +89,11 @@ func (s *Session) runBrowser(last **browser.Process, again bool) error {
 	defer s.stopEngine(eng)
 	s.life.spawn(func() { watchProfile(s, eng.proc) })
 	s.goLive(eng, again)
+	s.life.spawn(func() { s.saving.regularly(eng) })
 	select {
 	case <-s.ctx.Done():
 		s.keepLastPicture()
+		s.saving.atEnd(eng)
 		return nil
 	case <-eng.proc.Done():
 	}
@@ -112,7 +120,11 @@ func (s *Session) startEngine(dir string) (*engine, error) {
 	}
 	bindProxy(proc, s.traffic)
 	eng := &engine{proc: proc}
-	if err := s.attachEngine(ctx, eng); err != nil {
+	err = s.attachEngine(ctx, eng)
+	if err == nil {
+		err = s.saving.restore(ctx, eng, dir == "")
+	}
+	if err != nil {
 		s.stopEngine(eng)
 		if dir == "" {
 			err = errors.Join(err, proc.RemoveDir())
@@ -128,6 +140,9 @@ func (s *Session) launchOptions(dir string) browser.LaunchOptions {
 		o.DeviceScaleFactor = s.opts.DeviceScaleFactor
 	}
 	o.Locale = s.opts.Locale
+	if dir == "" && s.opts.saved != nil {
+		o.UserData = s.opts.saved.folder
+	}
 	return o
 }
 
@@ -143,7 +158,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 			DeviceScaleFactor: s.opts.DeviceScaleFactor, IsMobile: s.opts.IsMobile, HasTouch: s.opts.IsMobile,
 		},
 		Density: s.launchOptions("").DeviceScaleFactor, UserAgent: s.opts.UserAgent, Locale: s.opts.Locale, Timezone: s.opts.Timezone,
-		ExtraHeaders: s.opts.ExtraHTTPHeaders, Downloads: eng.proc.DownloadsDir(), Network: s.traffic, Logger: s.log,
+		ExtraHeaders: s.opts.ExtraHTTPHeaders, Downloads: eng.proc.DownloadsDir(), RefuseDownloads: s.opts.NoDownloads, Network: s.traffic, Logger: s.log,
 	})
 	if err != nil {
 		return fmt.Errorf("attach to browser: %w", err)
@@ -177,6 +192,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 // stopEngine ends a Chromium and everything attached to it. Its folder stays.
 func (s *Session) stopEngine(eng *engine) {
 	s.stage.leave(eng)
+	s.saving.rememberOrigins(eng)
 	if eng.live != nil {
 		eng.live.Close()
 	}

@@ -22,6 +22,7 @@ import (
 	"takeover/files"
 	"takeover/limits"
 	"takeover/links"
+	"takeover/profiles"
 	"takeover/scripting"
 	"takeover/store"
 )
@@ -53,6 +54,7 @@ type settings struct {
 	askTimeout      time.Duration
 	leaseGrace      time.Duration
 	profileBytes    int64
+	profiles        *profiles.Profiles
 	files           files.Limits
 	s2              *store.S2
 	redaction       capture.RedactorOptions
@@ -66,7 +68,7 @@ func settingsOf(o *Options) settings {
 	return settings{
 		chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, resolver: o.Resolver,
 		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
-		profileBytes: o.MaxProfileBytes, files: o.Files, s2: o.S2, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
+		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, files: o.Files, s2: o.S2, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
 	}
 }
 
@@ -162,6 +164,9 @@ func (m *Manager) MaxSessions() int { return m.opts.MaxSessions }
 // reason why Chromium did not start.
 func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error) {
 	if err := o.check(&m.opts); err != nil {
+		return nil, err
+	}
+	if err := m.openProfile(ctx, &o); err != nil {
 		return nil, err
 	}
 	s := newSession(&m.services, o, uuid.NewString(), 1)

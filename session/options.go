@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
+	"slices"
 	"time"
 
 	"takeover/browser"
@@ -14,6 +15,8 @@ import (
 	"takeover/files"
 	"takeover/invalid"
 	"takeover/limits"
+	"takeover/profiles"
+	"takeover/storagestate"
 	"takeover/store"
 )
 
@@ -69,6 +72,7 @@ type Options struct {
 	LeaseGrace      time.Duration           // default control.DefaultGrace
 	MaxProfileBytes int64                   // that Chromium stores for a session; default DefaultProfileBytes
 	Files           files.Limits            // of each session; default: those of package files
+	Profiles        *profiles.Profiles      // saved profiles; default: none
 	Store           *store.Store            // keeps data after the process has ended; default: none, so nothing can be saved
 	Events          store.EventsOptions     // limits of the stored events
 	S2              *store.S2               // also gets the events; default: none
@@ -150,10 +154,16 @@ type CreateOptions struct {
 	Hosts             egress.Hosts // lists besides the server's
 	ExtraHTTPHeaders  map[string]string
 	Metadata          map[string]any
-	Capture           *bool // capture console and network from the start, and keep pictures; default Options.Capture
+	Profile           string              // id or name of the saved profile to start with; default: a fresh browser
+	Persist           bool                // write the state back to Profile, which is made if there is none of that name
+	State             *storagestate.State // added to what the browser starts with
+	NoDownloads       bool                // downloads are cancelled
+	BlockAds          bool                // hosts of advertising and tracking are refused
+	Capture           *bool               // capture console and network from the start, and keep pictures; default Options.Capture
 
 	policy   *egress.Policy   // set by check
 	upstream *egress.Upstream // likewise; nil for none
+	saved    *savedProfile    // set by openProfile; nil without a profile
 }
 
 // check fills in the defaults, and returns an error that names every invalid
@@ -169,6 +179,9 @@ func (o *CreateOptions) check(server *Options) error {
 	}
 	if o.Capture == nil {
 		o.Capture = new(server.Capture)
+	}
+	if o.Persist && o.Profile == "" {
+		add("persist", "needs a profile to write to")
 	}
 	if o.Timeout < time.Second || o.Timeout > MaxTimeout {
 		add("timeout", "must be between 1000 and 86400000 ms")
@@ -206,7 +219,14 @@ func (o *CreateOptions) checkNetwork(server *Options, add func(field, text strin
 		}
 	}
 	var err error
-	if o.policy, err = server.Egress.With(o.Hosts); err != nil {
+	hosts := o.Hosts
+	if o.BlockAds {
+		hosts.Denied = append(slices.Clone(hosts.Denied), egress.AdHosts()...)
+	}
+	if o.policy, err = server.Egress.With(hosts); err != nil {
+		if o.BlockAds {
+			add("deniedHosts", err.Error())
+		}
 		return // as above
 	}
 	if o.URL != "" {

@@ -58,6 +58,8 @@ type Session struct {
 	viewers   map[*Viewer]struct{}
 	thumb     thumbnail
 
+	saving *saving // of its profile
+
 	earlier earlier // set for a session of an earlier process
 
 	lastPicture keptPicture
@@ -84,6 +86,7 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	s.journal = journal.New(journal.Options{Session: id, Ring: s.monitor.Ring(), Events: shared.events, S2: shared.settings.s2, Logger: s.log, Limits: shared.settings.limits})
 	var cancel context.CancelCauseFunc
 	s.ctx, cancel = context.WithCancelCause(context.Background())
+	s.saving = &saving{session: s}
 	s.life = newLife(now, o.Timeout, cancel)
 	s.stage = newStage(s.ctx)
 	s.questions = s.newQuestions()

@@ -30,12 +30,12 @@ func TestSessionLife(t *testing.T) {
 	if v.WebsocketURL != "" || v.SessionViewerURL != s.base+"/sessions/"+v.ID || v.DebugURL == "" {
 		t.Errorf("addresses: %s", got.body)
 	}
-	for _, name := range []string{"solveCaptcha", "blockAds", "region", "headless", "stealthConfig"} {
+	for _, name := range []string{"solveCaptcha", "region", "headless", "stealthConfig"} {
 		if !slices.ContainsFunc(v.Warnings, func(w string) bool { return strings.HasPrefix(w, name) }) {
 			t.Errorf("no warning for %s: %v", name, v.Warnings)
 		}
 	}
-	if len(v.Warnings) != 5 {
+	if len(v.Warnings) != 4 {
 		t.Errorf("warnings: %v", v.Warnings)
 	}
 	for _, field := range []string{"id", "sessionId", "status", "createdAt", "expiresAt", "endedAt", "endReason", "duration", "timeout", "dimensions", "userAgent", "url", "title", "tabs",

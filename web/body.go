@@ -152,6 +152,13 @@ func (v *checks) add(field, format string, args ...any) {
 	v.fields = append(v.fields, invalid.FieldError{Field: field, Error: fmt.Sprintf(format, args...)})
 }
 
+// collect adds the fields of an *invalid.Error.
+func (v *checks) collect(err error) {
+	if wrong, ok := errors.AsType[*invalid.Error](err); ok {
+		v.fields = append(v.fields, wrong.Fields...)
+	}
+}
+
 // between checks that a number is in a range.
 func between[T int | int64 | float64](v *checks, field string, n, low, high T) {
 	if n < low || n > high {

@@ -43,7 +43,12 @@ type createRequest struct {
 	DeniedHosts       []string          `json:"deniedHosts,omitempty"`
 	ExtraHTTPHeaders  map[string]string `json:"extraHTTPHeaders,omitempty"`
 	Metadata          map[string]any    `json:"metadata,omitempty"`
-	Capture           *bool             `json:"capture,omitempty"` // default: the server's --capture
+	Capture           *bool             `json:"capture,omitempty"`        // default: the server's --capture
+	Profile           string            `json:"profile,omitempty"`        // name or id of the saved profile to start with
+	Persist           bool              `json:"persist,omitempty"`        // write the state back to the profile; makes it if there is none of that name
+	SessionContext    json.RawMessage   `json:"sessionContext,omitempty"` // cookies and storage to start with, as GET …/context returns them
+	BlockAds          bool              `json:"blockAds,omitempty"`       // refuse hosts of advertising and tracking
+	Downloads         *bool             `json:"downloads,omitempty"`      // false: downloads are cancelled
 
 	DeviceConfig *struct {
 		Device string `json:"device,omitempty"`
@@ -61,12 +66,7 @@ type sizeRequest struct {
 // noEffect lists fields that are accepted but have no effect. A value that means
 // "off" (false, null, an empty list) causes no warning.
 type noEffect struct {
-	Profile              json.RawMessage `json:"profile,omitempty"`
-	Persist              json.RawMessage `json:"persist,omitempty"`
-	SessionContext       json.RawMessage `json:"sessionContext,omitempty"`
 	Headless             json.RawMessage `json:"headless,omitempty"`
-	BlockAds             json.RawMessage `json:"blockAds,omitempty"`
-	Downloads            json.RawMessage `json:"downloads,omitempty"`
 	Concurrency          json.RawMessage `json:"concurrency,omitempty"`
 	Credentials          json.RawMessage `json:"credentials,omitempty"`
 	DebugConfig          json.RawMessage `json:"debugConfig,omitempty"`
@@ -93,7 +93,6 @@ func (n *noEffect) warnings() []string {
 		name  string
 		value json.RawMessage
 	}{
-		{"profile", n.Profile}, {"persist", n.Persist}, {"sessionContext", n.SessionContext}, {"blockAds", n.BlockAds}, {"downloads", n.Downloads},
 		{"concurrency", n.Concurrency}, {"credentials", n.Credentials}, {"debugConfig", n.DebugConfig}, {"experimentalFeatures", n.ExperimentalFeatures},
 		{"extensionIds", n.ExtensionIDs}, {"inactivityTimeout", n.InactivityTimeout}, {"isSelenium", n.IsSelenium}, {"namespace", n.Namespace},
 		{"optimizeBandwidth", n.OptimizeBandwidth}, {"persistProfile", n.PersistProfile}, {"profileId", n.ProfileID}, {"projectId", n.ProjectID},
@@ -120,6 +119,7 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 		URL: r.URL, DeviceScaleFactor: r.DeviceScaleFactor, IsMobile: r.IsMobile || r.DeviceConfig != nil && r.DeviceConfig.Device == "mobile",
 		UserAgent: r.UserAgent, Locale: r.Locale, Timezone: r.Timezone, ProxyURL: r.ProxyURL, Hosts: egress.Hosts{Allowed: r.AllowedHosts, Denied: r.DeniedHosts},
 		ExtraHTTPHeaders: r.ExtraHTTPHeaders, Metadata: r.Metadata, Capture: r.Capture,
+		Profile: r.Profile, Persist: r.Persist, BlockAds: r.BlockAds, NoDownloads: r.Downloads != nil && !*r.Downloads,
 		Timeout:     v.milliseconds("timeout", r.Timeout, time.Second, session.MaxTimeout),
 		IdleTimeout: v.milliseconds("idleTimeout", r.IdleTimeout, 0, session.MaxTimeout),
 	}
@@ -134,6 +134,12 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 	if r.DeviceConfig != nil && r.DeviceConfig.Device != "" {
 		v.oneOf("deviceConfig.device", r.DeviceConfig.Device, "desktop", "mobile")
 	}
+	if asksForSomething(r.SessionContext) {
+		state, err := readState(r.SessionContext, "sessionContext")
+		v.collect(err)
+		o.State = state
+	}
+	v.atMost("profile", r.Profile, maxWord)
 	v.atMost("url", r.URL, maxURL)
 	v.atMost("proxyUrl", r.ProxyURL, maxURL)
 	v.atMost("userAgent", r.UserAgent, maxWord)

@@ -84,7 +84,7 @@ func startServer(t *testing.T, change func(*session.Options, *Config)) *testServ
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Manager, cfg.Scripts = manager, savedscripts.New(opts.Store)
+	cfg.Manager, cfg.Scripts, cfg.Profiles = manager, savedscripts.New(opts.Store), opts.Profiles
 	s, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"takeover/links"
+	"takeover/profiles"
 	"takeover/savedscripts"
 	"takeover/session"
 )
@@ -268,6 +269,7 @@ var componentNames = map[reflect.Type]string{
 	reflect.TypeFor[links.Visit]():         "LinkVisit",
 	reflect.TypeFor[links.Grant]():         "LinkGrant",
 	reflect.TypeFor[savedscripts.Script](): "SavedScript",
+	reflect.TypeFor[profiles.Profile]():    "Profile",
 }
 
 // componentName returns the name of a struct in the document, with a capital

@@ -18,6 +18,7 @@ import (
 	"takeover/files"
 	"takeover/invalid"
 	"takeover/links"
+	"takeover/profiles"
 	"takeover/savedscripts"
 	"takeover/session"
 	"takeover/web/views"
@@ -102,6 +103,15 @@ var outcomes = []struct {
 	{session.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
 	{links.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
 	{savedscripts.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
+	{profiles.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
+	{profiles.ErrNoFolder, kindNotFound, websocket.StatusPolicyViolation},
+	{profiles.ErrExists, kindConflict, websocket.StatusPolicyViolation},
+	{profiles.ErrChanged, kindConflict, websocket.StatusPolicyViolation},
+	{profiles.ErrWrongKey, kindConflict, websocket.StatusPolicyViolation},
+	{profiles.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
+	{profiles.ErrTooLarge, kindTooLarge, websocket.StatusMessageTooBig},
+	{profiles.ErrNoKey, kindNotAvailable, websocket.StatusPolicyViolation},
+	{profiles.ErrNoStore, kindNotAvailable, websocket.StatusPolicyViolation},
 	{session.ErrEnded, kindEnded, websocket.StatusNormalClosure},
 	{session.ErrFull, kindFull, websocket.StatusTryAgainLater},
 	{session.ErrNotReady, kindNotReady, websocket.StatusTryAgainLater},

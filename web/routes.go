@@ -9,6 +9,7 @@ import (
 	"takeover/door/cdp"
 	"takeover/files"
 	"takeover/links"
+	"takeover/profiles"
 	"takeover/savedscripts"
 	"takeover/session"
 	"takeover/webhook"
@@ -67,9 +68,9 @@ type answer struct {
 // routes returns the table of all routes except those of the demo site.
 func (s *Server) routes() []route {
 	const (
-		get, post, patch, del = http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
-		one                   = "/v1/sessions/:id"
-		view, help            = session.RoleView, session.RoleTakeover
+		get, post, put, patch, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
+		one                        = "/v1/sessions/:id"
+		view, help                 = session.RoleView, session.RoleTakeover
 	)
 	return []route{
 		{method: post, path: "/v1/sessions", name: "createSession", does: "Start a session.", slow: true, handler: s.createSession, body: createRequest{}, answers: answer{status: 201, body: sessionView{}}},
@@ -115,6 +116,15 @@ func (s *Server) routes() []route {
 		{method: get, path: "/v1/saved-scripts/:script", name: "getSavedScript", does: "One saved script.", handler: s.getSaved, answers: answer{body: savedscripts.Script{}}},
 		{method: patch, path: "/v1/saved-scripts/:script", name: "changeSavedScript", does: "Rename a saved script, change its code or arguments.", handler: s.changeSaved, body: savedRequest{}, answers: answer{body: savedscripts.Script{}}},
 		{method: del, path: "/v1/saved-scripts/:script", name: "deleteSavedScript", does: "Forget a saved script.", handler: s.deleteSaved, answers: answer{status: 204}},
+
+		{method: get, path: "/v1/profiles", name: "listProfiles", does: "Saved profiles, most recently changed first. Those that no key of the server opens are locked.", query: []string{"limit", "cursor"}, handler: s.listProfiles, answers: answer{body: profiles.Profile{}, list: "profiles"}},
+		{method: post, path: "/v1/profiles", name: "createProfile", does: "Keep what a session's browser has stored under a name, encrypted: cookies, local storage, databases, passkeys. With userData, the whole user data directory is added when the session ends. Or keep a given storageState.", slow: true, handler: s.createProfile, body: profileRequest{}, answers: answer{status: 201, body: profiles.Profile{}}},
+		{method: post, path: "/v1/profiles/reencrypt", name: "reencryptProfiles", does: "Encrypt all profiles with the first secret key, so that the others are no longer needed.", slow: true, handler: s.reencryptProfiles, body: struct{}{}, answers: answer{body: reencryptedView{}}},
+		{method: get, path: "/v1/profiles/:profile", name: "getProfile", does: "One profile, by its id or its name, without its contents.", handler: s.getProfile, answers: answer{body: profiles.Profile{}}},
+		{method: patch, path: "/v1/profiles/:profile", name: "renameProfile", does: "Rename a profile.", handler: s.renameProfile, body: renameProfileRequest{}, answers: answer{body: profiles.Profile{}}},
+		{method: del, path: "/v1/profiles/:profile", name: "deleteProfile", does: "Forget a profile, also a locked one.", handler: s.deleteProfile, answers: answer{status: 204}},
+		{method: get, path: "/v1/profiles/:profile/state", name: "exportProfile", does: "A profile's storageState, decrypted.", slow: true, handler: s.exportProfile, answers: answer{body: map[string]any{}}},
+		{method: put, path: "/v1/profiles/:profile/state", name: "importProfile", does: "Replace a profile's storageState.", slow: true, handler: s.importProfile, body: map[string]any{}, answers: answer{body: profiles.Profile{}}},
 
 		{method: get, path: "/v1/webhooks", name: "listWebhooks", does: "Webhook addresses and their delivery status.", handler: s.listWebhooks, answers: answer{body: webhooksView{}}},
 		{method: post, path: "/v1/webhooks/test", name: "testWebhooks", does: "Send webhook.test to every address.", handler: s.testWebhooks, answers: answer{status: 202, body: webhooksView{}}},

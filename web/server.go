@@ -18,6 +18,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"takeover/limits"
+	"takeover/profiles"
 	"takeover/savedscripts"
 	"takeover/session"
 	"takeover/web/demo"
@@ -56,6 +57,9 @@ var errStopping = errors.New("the server is stopping")
 type Config struct {
 	Manager *session.Manager
 	Scripts *savedscripts.Scripts // default: nothing can be saved
+	// Profiles are the saved profiles, the same as the manager's. Default: none can
+	// be saved.
+	Profiles *profiles.Profiles
 	Keys    *Keys
 
 	// LinkKey signs the cookies of share links. If it stays the same across a
@@ -153,6 +157,7 @@ type Server struct {
 	cfg         Config
 	manager     *session.Manager
 	scripts     *savedscripts.Scripts
+	profiles    *profiles.Profiles
 	keys        *Keys
 	signer      *signer
 	grants      *grantSigner
@@ -195,7 +200,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	s := &Server{
-		cfg: cfg, manager: cfg.Manager, scripts: cmp.Or(cfg.Scripts, savedscripts.New(nil)), keys: cfg.Keys, log: cfg.Logger,
+		cfg: cfg, manager: cfg.Manager, scripts: cmp.Or(cfg.Scripts, savedscripts.New(nil)), profiles: cmp.Or(cfg.Profiles, profiles.New(nil, nil)), keys: cfg.Keys, log: cfg.Logger,
 		signer: signer, grants: newGrantSigner(cfg.LinkKey), codes: newSignInCodes(cfg.Manager.Limits()),
 		creates:     newLimiter(limits.Creates, time.Minute/time.Duration(cfg.CreateRate), cfg.CreateBurst),
 		gate:        newKeyGate(cfg.Keys, time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),

@@ -25,6 +25,7 @@ import (
 	"takeover/egress"
 	"takeover/files"
 	"takeover/limits"
+	"takeover/profiles"
 	"takeover/savedscripts"
 	"takeover/secrets"
 	"takeover/session"
@@ -44,12 +45,13 @@ const (
 // serveCommand is the server's configuration. A zero value means the default of
 // the package that enforces the limit.
 type serveCommand struct {
-	Addr      string `help:"Address to listen on. A public one needs TAKEOVER_API_KEY." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
-	DataDir   string `help:"Folder for keys, profiles, saved scripts, events and ended sessions." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
-	KeyFile   string `name:"api-key-file" help:"File that holds the keys, one on each line, instead of TAKEOVER_API_KEY; /dev/fd/3 is a descriptor." placeholder:"FILE" env:"TAKEOVER_API_KEY_FILE"`
-	PublicURL string `help:"Address under which people reach the server, for links. Default: http:// and the listen address." placeholder:"URL" env:"TAKEOVER_PUBLIC_URL"`
-	NATSURL   string `name:"nats-url" help:"NATS servers with JetStream that store the data. Default: an embedded server that uses the data directory." placeholder:"URL" env:"TAKEOVER_NATS_URL"`
-	Chromium  string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
+	Addr          string `help:"Address to listen on. A public one needs TAKEOVER_API_KEY." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
+	DataDir       string `help:"Folder for keys, profiles, saved scripts, events and ended sessions." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
+	KeyFile       string `name:"api-key-file" help:"File that holds the keys, one on each line, instead of TAKEOVER_API_KEY; /dev/fd/3 is a descriptor." placeholder:"FILE" env:"TAKEOVER_API_KEY_FILE"`
+	SecretKeyFile string `help:"File that holds the secret keys that encrypt profiles, one on each line, instead of TAKEOVER_SECRET_KEY; /dev/fd/3 is a descriptor." placeholder:"FILE" env:"TAKEOVER_SECRET_KEY_FILE"`
+	PublicURL     string `help:"Address under which people reach the server, for links. Default: http:// and the listen address." placeholder:"URL" env:"TAKEOVER_PUBLIC_URL"`
+	NATSURL       string `name:"nats-url" help:"NATS servers with JetStream that store the data. Default: an embedded server that uses the data directory." placeholder:"URL" env:"TAKEOVER_NATS_URL"`
+	Chromium      string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
 
 	MaxSessions     int           `help:"Maximum number of live sessions. Default: four per core." placeholder:"N" env:"TAKEOVER_MAX_SESSIONS"`
 	Warm            int           `help:"Number of Chromiums that are started in advance for the next sessions." default:"1" env:"TAKEOVER_WARM"`
@@ -118,7 +120,11 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err := confine.Hide(); err != nil {
 		log.Warn("other processes of this user can read the server's memory", "error", err)
 	}
-	given, err := s.givenKeys()
+	given, err := fromVariableOrFile("TAKEOVER_API_KEY", "--api-key-file", s.KeyFile)
+	if err != nil {
+		return err
+	}
+	secretKeys, err := s.secretKeys()
 	if err != nil {
 		return err
 	}
@@ -186,6 +192,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	}
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
 	options := s.options(kept, hooks, log)
+	options.Profiles = profiles.New(kept, secretKeys)
 	options.S2, options.Limits, options.Egress = second, hits, policy
 	options.PublicURL, options.Redaction = public.current, redaction
 	if len(s.AllowNetworks) > 0 || s.AllowPrivateNetwork {
@@ -198,6 +205,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	closeSessions := sync.OnceValue(func() error { return closeManager(context.WithoutCancel(ctx), manager) })
 	defer func() { err = cmp.Or(err, closeSessions()) }()
 	config := s.config(manager, savedscripts.New(kept), keys, linkKey, hooks, log)
+	config.Profiles = options.Profiles
 	config.TrustedProxies, config.ProxiedURLs = proxies, public.given == ""
 	server, err := web.New(config)
 	if err != nil {
@@ -285,7 +293,7 @@ func s2FromEnvironment() (*store.S2, error) {
 // maxStore returns how many bytes the store needs for everything that it may have
 // to keep.
 func (s *serveCommand) maxStore() int64 {
-	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + archive.StoreBytes(cmp.Or(s.KeepBytes, session.DefaultKeepBytes)) + savedscripts.StoreBytes + webhook.StoreBytes
+	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + archive.StoreBytes(cmp.Or(s.KeepBytes, session.DefaultKeepBytes)) + savedscripts.StoreBytes + profiles.StoreBytes + webhook.StoreBytes
 }
 
 func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *slog.Logger) session.Options {
@@ -336,28 +344,43 @@ func (s *serveCommand) logger(w io.Writer) *slog.Logger {
 // maxKeyFile bounds a file of keys.
 const maxKeyFile = 64 << 10
 
-// givenKeys returns the keys in the environment or in a file, separated by commas.
-// Other processes may see the environment, but not a file.
-func (s *serveCommand) givenKeys() (string, error) {
-	given := os.Getenv("TAKEOVER_API_KEY")
-	if s.KeyFile == "" {
+// secretKeys returns the keys that encrypt profiles, or nil.
+func (s *serveCommand) secretKeys() (*profiles.Keys, error) {
+	const variable = "TAKEOVER_SECRET_KEY"
+	given, err := fromVariableOrFile(variable, "--secret-key-file", s.SecretKeyFile)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := profiles.NewKeys(strings.Split(given, ",")...)
+	if err != nil {
+		return nil, usage("%s: %w", variable, err)
+	}
+	return keys, nil
+}
+
+// fromVariableOrFile returns the keys in a variable of the environment or in the
+// file of a flag, separated by commas. Other processes may see the environment, but
+// not a file.
+func fromVariableOrFile(variable, flag, path string) (string, error) {
+	given := os.Getenv(variable)
+	if path == "" {
 		return given, nil
 	}
 	if given != "" {
-		return "", usage("set either TAKEOVER_API_KEY or --api-key-file")
+		return "", usage("set either %s or %s", variable, flag)
 	}
-	file, err := openGiven(s.KeyFile)
+	file, err := openGiven(path)
 	if err != nil {
-		return "", usage("--api-key-file: %w", err)
+		return "", usage("%s: %w", flag, err)
 	}
 	defer file.Close() // also a descriptor, before Chromium could inherit it
 	data, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
 	if err != nil {
-		return "", usage("--api-key-file: %w", err)
+		return "", usage("%s: %w", flag, err)
 	}
 	keys := strings.FieldsFunc(string(data), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	if len(keys) == 0 {
-		return "", usage("--api-key-file: %s holds no key", s.KeyFile)
+		return "", usage("%s: %s holds no key", flag, path)
 	}
 	return strings.Join(keys, ","), nil
 }

@@ -1,0 +1,390 @@
+package profiles
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"takeover/invalid"
+	"takeover/store"
+)
+
+func newSecret(t *testing.T) string {
+	t.Helper()
+	secret := make([]byte, 32)
+	if _, err := rand.Read(secret); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(secret)
+}
+
+func keysOf(t *testing.T, texts ...string) *Keys {
+	t.Helper()
+	keys, err := NewKeys(texts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+func openStore(t *testing.T, dir string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func closeStore(t *testing.T, s *store.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestProfiles keeps, lists, renames, changes and deletes profiles.
+func TestProfiles(t *testing.T) {
+	ctx := t.Context()
+	s := openStore(t, t.TempDir())
+	defer closeStore(t, s)
+	p := New(s, keysOf(t, newSecret(t)))
+	state := State{JSON: json.RawMessage(`{"cookies":[{}],"origins":[]}`), Summary: Summary{Cookies: 1, Origins: []string{"https://a.example"}, Passkeys: 2}}
+	first, err := p.Create(ctx, "  first ", state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Name != "first" || first.Cookies != 1 || first.Passkeys != 2 || first.UserData || first.Bytes != len(state.JSON) {
+		t.Errorf("created %+v", first)
+	}
+	if _, err := p.Create(ctx, "first", state); !errors.Is(err, ErrExists) {
+		t.Errorf("the same name twice: %v", err)
+	}
+	second, err := p.Create(ctx, "second", State{JSON: json.RawMessage(`{}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Rename(ctx, second.ID, "first"); !errors.Is(err, ErrExists) {
+		t.Errorf("renamed to a name that is taken: %v", err)
+	}
+	if _, err := p.Rename(ctx, "second", "other"); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.Find(ctx, "second"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the former name: %v", err)
+	}
+	for _, name := range []string{first.ID, "first"} {
+		if got, err := p.State(ctx, name); err != nil || !bytes.Equal(got, state.JSON) {
+			t.Errorf("state of %s: %s, %v", name, got, err)
+		}
+	}
+	if _, err := p.Folder(ctx, "first"); !errors.Is(err, ErrNoFolder) {
+		t.Errorf("folder of a profile without one: %v", err)
+	}
+	folder := make([]byte, 2<<20) // several messages of the store
+	if _, err := rand.Read(folder); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.SetFolder(ctx, first.ID, folder); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.Folder(ctx, "first"); err != nil || !bytes.Equal(got, folder) {
+		t.Errorf("the folder came back with %d bytes: %v", len(got), err)
+	}
+	changed, err := p.SetState(ctx, first.ID, State{JSON: json.RawMessage(`{"cookies":[]}`)})
+	if err != nil || !changed.UserData || changed.Cookies != 0 || changed.UpdatedAt.Before(first.UpdatedAt) {
+		t.Errorf("changed %+v: %v", changed, err)
+	}
+	list, err := p.List(ctx)
+	if err != nil || len(list) != 2 || list[0].ID != first.ID {
+		t.Errorf("list %+v: %v", list, err)
+	}
+	if err := p.Delete(ctx, "first"); err != nil {
+		t.Error(err)
+	}
+	if err := p.Delete(ctx, first.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("deleted twice: %v", err)
+	}
+	data, err := s.Bucket(ctx, "profiledata", store.BucketOptions{Bytes: dataBytes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := data.All(ctx)
+	if err != nil || slices.ContainsFunc(left, func(e store.Entry) bool { return strings.HasPrefix(e.Key, first.ID) }) {
+		t.Errorf("contents of the deleted profile are left: %v", err)
+	}
+}
+
+// TestRefusedProfiles tries names, sizes and numbers that are refused.
+func TestRefusedProfiles(t *testing.T) {
+	ctx := t.Context()
+	s := openStore(t, t.TempDir())
+	defer closeStore(t, s)
+	p := New(s, keysOf(t, newSecret(t)))
+	for _, name := range []string{"", " ", strings.Repeat("n", maxName+1), "a\nb", "profile_x", "\xff"} {
+		if _, err := p.Create(ctx, name, State{}); !isInvalid(err) {
+			t.Errorf("name %.20q: %v", name, err)
+		}
+	}
+	one, err := p.Create(ctx, "one", State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.SetState(ctx, one.ID, State{JSON: make([]byte, MaxStateBytes+1)}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("large state: %v", err)
+	}
+	if _, err := p.SetFolder(ctx, one.ID, make([]byte, MaxFolderBytes+1)); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("large folder: %v", err)
+	}
+	for _, call := range []func(*Profiles) error{
+		func(p *Profiles) error { _, err := p.List(ctx); return err },
+		func(p *Profiles) error { _, err := p.Create(ctx, "two", State{}); return err },
+		func(p *Profiles) error { _, err := p.State(ctx, one.ID); return err },
+		func(p *Profiles) error { return p.Delete(ctx, one.ID) },
+	} {
+		if err := call(New(s, nil)); !errors.Is(err, ErrNoKey) || !strings.Contains(err.Error(), "openssl rand") {
+			t.Errorf("without a key: %v", err)
+		}
+		if err := call(New(nil, p.keys)); !errors.Is(err, ErrNoStore) {
+			t.Errorf("without a store: %v", err)
+		}
+	}
+	for i := range maxProfiles - 1 {
+		if err := p.put(ctx, mustOpen(t, p), record{Profile: Profile{ID: "profile_" + hex.EncodeToString(binary.BigEndian.AppendUint32(nil, uint32(i)))}}, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.Create(ctx, "one more", State{}); !errors.Is(err, ErrTooMany) {
+		t.Errorf("too many: %v", err)
+	}
+}
+
+func isInvalid(err error) bool {
+	_, ok := errors.AsType[*invalid.Error](err)
+	return ok
+}
+
+func mustOpen(t *testing.T, p *Profiles) tables {
+	t.Helper()
+	opened, err := p.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened
+}
+
+// TestSecretKeys reads secret keys in several encodings, and refuses weak ones
+// without repeating them.
+func TestSecretKeys(t *testing.T) {
+	secret := bytes.Repeat([]byte{0xfb, 0xef, 1}, 11)
+	var ids []string
+	for _, text := range []string{
+		hex.EncodeToString(secret), base64.StdEncoding.EncodeToString(secret), base64.RawURLEncoding.EncodeToString(secret), " " + hex.EncodeToString(secret) + "\n",
+	} {
+		ids = append(ids, string(keysOf(t, text).keys[0].id[:]))
+	}
+	if len(slices.Compact(ids)) != 1 {
+		t.Errorf("one secret has several ids: %q", ids)
+	}
+	for _, text := range []string{"correct horse battery staple", base64.StdEncoding.EncodeToString(secret[:31]), "ä"} {
+		if _, err := NewKeys(text); err == nil || strings.Contains(err.Error(), text) || !strings.Contains(err.Error(), "openssl rand") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if keys, err := NewKeys("", " "); keys != nil || err != nil {
+		t.Errorf("without a text: %v, %v", keys, err)
+	}
+}
+
+// TestKeyRotation replaces the key: the old one still reads, the new one writes,
+// and after Reencrypt the old one is not needed.
+func TestKeyRotation(t *testing.T) {
+	ctx := t.Context()
+	s := openStore(t, t.TempDir())
+	defer closeStore(t, s)
+	oldKey, newKey := newSecret(t), newSecret(t)
+	state := State{JSON: json.RawMessage(`{"cookies":[]}`)}
+	one, err := New(s, keysOf(t, oldKey)).Create(ctx, "one", state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(s, keysOf(t, oldKey)).SetFolder(ctx, one.ID, []byte("packed")); err != nil {
+		t.Fatal(err)
+	}
+	wrong := New(s, keysOf(t, newKey))
+	if _, err := wrong.State(ctx, one.ID); !errors.Is(err, ErrWrongKey) || !strings.Contains(err.Error(), "TAKEOVER_SECRET_KEY") {
+		t.Errorf("wrong key: %v", err)
+	}
+	if _, err := wrong.Find(ctx, "one"); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "another key") {
+		t.Errorf("by name with the wrong key: %v", err)
+	}
+	if list, err := wrong.List(ctx); err != nil || len(list) != 1 || !list[0].Locked || list[0].ID != one.ID || list[0].Name != "" {
+		t.Errorf("list with the wrong key: %+v, %v", list, err)
+	}
+	if n, err := wrong.Reencrypt(ctx); n != 0 || err != nil {
+		t.Errorf("reencrypted %d without the old key: %v", n, err)
+	}
+	if n, err := New(s, keysOf(t, newKey, oldKey)).Reencrypt(ctx); n != 1 || err != nil {
+		t.Errorf("reencrypted %d: %v", n, err)
+	}
+	after := New(s, keysOf(t, newKey))
+	if got, err := after.State(ctx, "one"); err != nil || !bytes.Equal(got, state.JSON) {
+		t.Errorf("state after the rotation: %s, %v", got, err)
+	}
+	if got, err := after.Folder(ctx, "one"); err != nil || string(got) != "packed" {
+		t.Errorf("folder after the rotation: %s, %v", got, err)
+	}
+	if err := New(s, keysOf(t, oldKey)).Delete(ctx, one.ID); err != nil {
+		t.Errorf("delete without its key: %v", err)
+	}
+}
+
+// TestDamagedProfiles changes stored bytes, and puts values in other places.
+func TestDamagedProfiles(t *testing.T) {
+	ctx := t.Context()
+	s := openStore(t, t.TempDir())
+	defer closeStore(t, s)
+	p := New(s, keysOf(t, newSecret(t)))
+	var ids []string
+	for _, name := range []string{"a", "b"} {
+		one, err := p.Create(ctx, name, State{JSON: json.RawMessage(`"` + name + `"`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, one.ID)
+	}
+	opened := mustOpen(t, p)
+	sealed, err := opened.data.Get(ctx, stateBlob(ids[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := opened.data.Set(ctx, stateBlob(ids[1]), sealed); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.State(ctx, "b"); !errors.Is(err, ErrDamaged) {
+		t.Errorf("the state of another profile: %s, %v", got, err)
+	}
+	for at := range sealed {
+		broken := bytes.Clone(sealed)
+		broken[at] ^= 1
+		if plain, err := p.keys.open(blobPlace(stateBlob(ids[0])), broken); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrWrongKey) {
+			t.Errorf("byte %d changed: %q, %v", at, plain, err)
+		}
+		if plain, err := p.keys.open(blobPlace(stateBlob(ids[0])), sealed[:at]); !errors.Is(err, ErrDamaged) {
+			t.Errorf("cut at %d: %q, %v", at, plain, err)
+		}
+	}
+}
+
+// TestNothingReadable searches the data directory for everything that a profile
+// contains, in every encoding in which it could stand there. A value that is
+// stored without encryption shows that the search finds it.
+func TestNothingReadable(t *testing.T) {
+	ctx := t.Context()
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	secret := newSecret(t)
+	p := New(s, keysOf(t, secret))
+	name, cookie, origin, packed, plain := "n4me-quince", "c00kie-medlar", "origin-loquat.example", "f0lder-damson", "pl4in-sorb"
+	state, err := json.Marshal(map[string]string{"cookie": cookie, "origin": "https://" + origin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := p.Create(ctx, name, State{JSON: state, Summary: Summary{Origins: []string{"https://" + origin}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.SetFolder(ctx, one.ID, bytes.Repeat([]byte(packed), 10)); err != nil {
+		t.Fatal(err)
+	}
+	control, err := s.Bucket(ctx, "control", store.BucketOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := control.Set(ctx, "plain", []byte(plain)); err != nil {
+		t.Fatal(err)
+	}
+	stored := storedValues(ctx, t, s)
+	closeStore(t, s)
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		stored = append(append(stored, raw...), path...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !readable(stored, plain) {
+		t.Error("the search does not find what is stored as it is")
+	}
+	raw, err := base64.StdEncoding.DecodeString(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{name, cookie, origin, packed, secret, string(raw)} {
+		if readable(stored, word) {
+			t.Errorf("%q can be read in the data directory", word)
+		}
+	}
+	for _, as := range []string{hex.EncodeToString([]byte(plain)), base64.StdEncoding.EncodeToString([]byte("x" + plain)), utf16Of(plain, binary.LittleEndian), url.QueryEscape(plain)} {
+		if !readable([]byte("…"+as+"…"), plain) {
+			t.Errorf("the search does not find %q", as)
+		}
+	}
+}
+
+// storedValues returns every value in the buckets of profiles, as they are stored.
+func storedValues(ctx context.Context, t *testing.T, s *store.Store) (all []byte) {
+	t.Helper()
+	for _, name := range []string{"profiles", "profiledata"} {
+		b, err := s.Bucket(ctx, name, store.BucketOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := b.All(ctx)
+		if err != nil || len(entries) == 0 {
+			t.Fatalf("bucket %s: %d entries, %v", name, len(entries), err)
+		}
+		for _, e := range entries {
+			all = append(append(all, e.Key...), e.Value...)
+		}
+	}
+	return all
+}
+
+// readable reports whether a text stands in data, in any usual encoding.
+func readable(data []byte, text string) bool {
+	forms := []string{text, url.QueryEscape(text), hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text))), utf16Of(text, binary.LittleEndian), utf16Of(text, binary.BigEndian)}
+	for offset := range 3 { // where the text begins in a group of three bytes
+		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			padded := encoding.EncodeToString(append(make([]byte, offset), text...))
+			forms = append(forms, padded[(offset*8+5)/6:len(padded)-1]) // without the letters that depend on its neighbours
+		}
+	}
+	return slices.ContainsFunc(forms, func(form string) bool { return bytes.Contains(data, []byte(form)) })
+}
+
+func utf16Of(text string, order binary.ByteOrder) string {
+	var out []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = append(out, 0, 0)
+		order.PutUint16(out[len(out)-2:], unit)
+	}
+	return string(out)
+}

@@ -1,0 +1,257 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"takeover/browser/browsertest"
+	"takeover/invalid"
+	"takeover/profiles"
+	"takeover/storagestate"
+	"takeover/store"
+)
+
+// newProfiles returns the profiles in a store, with a key of the test's own.
+func newProfiles(t *testing.T, kept *store.Store) *profiles.Profiles {
+	t.Helper()
+	keys, err := profiles.NewKeys(strings.Repeat("5e", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return profiles.New(kept, keys)
+}
+
+// signInSite sets cookies of several kinds, and has a page that stores more.
+func signInSite(t *testing.T) string {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/in" {
+			w.Header().Add("Set-Cookie", "visit=v1; Path=/")
+			w.Header().Add("Set-Cookie", "login=quince; HttpOnly; Path=/; Max-Age=86400; SameSite=Strict")
+			w.Header().Add("Set-Cookie", "part=plum; Secure; Partitioned; SameSite=None; Path=/")
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<title>"+r.URL.Path+"</title>")
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+// storeMore stores an item, a record of a database and a session item in a page.
+const storeMore = `async () => {
+	localStorage.setItem('local', 'medlar');
+	sessionStorage.setItem('tab', 'sorb');
+	await new Promise((done, fail) => {
+		const open = indexedDB.open('shop', 1);
+		open.onupgradeneeded = () => open.result.createObjectStore('orders', { keyPath: 'id' }).put({ id: 3, what: new Uint8Array([1, 2]) });
+		open.onsuccess = () => { open.result.close(); done(); };
+		open.onerror = () => fail(open.error);
+	});
+}`
+
+// readMore returns what storeMore stored, as one text.
+const readMore = `async () => {
+	const record = await new Promise((done, fail) => {
+		const open = indexedDB.open('shop');
+		open.onsuccess = () => {
+			if (!open.result.objectStoreNames.contains('orders')) return done(undefined);
+			const get = open.result.transaction('orders').objectStore('orders').get(3);
+			get.onsuccess = () => done(get.result);
+			get.onerror = () => fail(get.error);
+		};
+		open.onerror = () => fail(open.error);
+	});
+	return [localStorage.getItem('local'), sessionStorage.getItem('tab'), record ? [...record.what].join() : null].join(' ');
+}`
+
+// TestProfile signs in with one session, and starts a later one with its profile, on
+// a server that was restarted.
+func TestProfile(t *testing.T) {
+	dir, first, second := t.TempDir(), signInSite(t), signInSite(t)
+	kept := openKept(t, dir)
+	m, err := NewManager(managerOptions(Options{Dir: t.TempDir(), WarmBrowsers: -1, Store: kept, Profiles: newProfiles(t, kept)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := create(t, m, CreateOptions{Profile: "shop", Persist: true})
+	resultOf[any](t, startRun(t, s, `
+		await page.goto('`+second+`/in'); await page.evaluate(`+storeMore+`);
+		await page.goto('`+first+`/in'); await page.evaluate(`+storeMore+`)`))
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	kept = openKept(t, dir)
+	saved := newProfiles(t, kept)
+	m = startManager(t, Options{WarmBrowsers: -1, Store: kept, Profiles: saved})
+	ctx := browsertest.Context(t, "profiles")
+	found, err := saved.Find(ctx, "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	origins := []string{first, second}
+	slices.Sort(origins)
+	if found.Cookies != 3 || !slices.Equal(found.Origins, origins) || found.UserData { // both sites have one host
+		t.Errorf("profile %+v", found)
+	}
+	before, err := saved.State(ctx, found.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(before), "sorb") {
+		t.Errorf("the profile has session storage: %s", before)
+	}
+	s = create(t, m, CreateOptions{Profile: "shop", URL: first + "/one"})
+	got := resultOf[struct {
+		Storage string
+		Cookies []struct {
+			Name, Value, SameSite, PartitionKey string
+			HTTPOnly                            bool
+			Expires                             float64
+		}
+	}](t, startRun(t, s, `return { storage: await page.evaluate(`+readMore+`), cookies: await page.context().cookies() }`))
+	if got.Storage != "medlar  1,2" {
+		t.Errorf("storage %q", got.Storage)
+	}
+	for _, c := range got.Cookies {
+		switch c.Name {
+		case "visit":
+			if c.Value != "v1" || c.Expires != -1 {
+				t.Errorf("cookie %+v", c)
+			}
+		case "login":
+			if c.Value != "quince" || !c.HTTPOnly || c.SameSite != "Strict" || c.Expires < 0 {
+				t.Errorf("cookie %+v", c)
+			}
+		case "part":
+			if c.Value != "plum" || c.PartitionKey == "" {
+				t.Errorf("cookie %+v", c)
+			}
+		}
+	}
+	if len(got.Cookies) != 3 {
+		t.Errorf("%d cookies", len(got.Cookies))
+	}
+	state, err := s.StorageState(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := state.OriginNames(); !slices.Contains(names, second) {
+		t.Errorf("the origin that was not visited is not in the state: %q", names)
+	}
+	resultOf[any](t, startRun(t, s, `await page.evaluate(() => localStorage.setItem('local', 'changed'))`))
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := saved.State(ctx, found.ID); err != nil || string(after) != string(before) {
+		t.Errorf("a session without persist changed the profile: %v\n%s\n%s", err, before, after)
+	}
+	if _, err := m.Create(ctx, CreateOptions{Profile: "other"}); !wrongField(err, "profile") {
+		t.Errorf("a profile that does not exist: %v", err)
+	}
+	if _, err := m.Create(ctx, CreateOptions{Persist: true}); !wrongField(err, "persist") {
+		t.Errorf("persist without a profile: %v", err)
+	}
+}
+
+func wrongField(err error, field string) bool {
+	wrong, ok := errors.AsType[*invalid.Error](err)
+	return ok && wrong.Fields[0].Field == field
+}
+
+// TestProfileAfterACrash lets Chromium die in a session with persist: what unvisited
+// sites stored stays in the profile.
+func TestProfileAfterACrash(t *testing.T) {
+	first, second := signInSite(t), signInSite(t)
+	kept := openKept(t, t.TempDir())
+	saved := newProfiles(t, kept)
+	m := startManager(t, Options{WarmBrowsers: -1, Store: kept, Profiles: saved})
+	ctx := browsertest.Context(t, "profiles")
+	var state storagestate.State
+	if err := json.Unmarshal([]byte(`{"cookies":[],"origins":[{"origin":"`+second+`","localStorage":[{"name":"n","value":"v"}]}]}`), &state); err != nil {
+		t.Fatal(err)
+	}
+	content, err := ProfileState(&state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := saved.Create(ctx, "shop", content); err != nil {
+		t.Fatal(err)
+	}
+	s := create(t, m, CreateOptions{Profile: "shop", Persist: true, URL: first + "/in"})
+	v := join(t, s, RoleView)
+	kill(t, s.pid(t))
+	await(v, "recovered", func(m StateMessage) bool { return m.Type == "recovered" })
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	found, err := saved.Find(ctx, "shop")
+	if err != nil || !slices.Equal(found.Origins, []string{second}) || found.Cookies == 0 {
+		t.Errorf("profile %+v: %v", found, err)
+	}
+}
+
+// TestSaveProfile saves the state of a session and its user data directory, and
+// starts another session with them.
+func TestSaveProfile(t *testing.T) {
+	base := signInSite(t)
+	kept := openKept(t, t.TempDir())
+	saved := newProfiles(t, kept)
+	m := startManager(t, Options{WarmBrowsers: -1, Store: kept, Profiles: saved})
+	ctx := browsertest.Context(t, "profiles")
+	s := create(t, m, CreateOptions{URL: base + "/in"})
+	resultOf[any](t, startRun(t, s, `await page.evaluate(async () => {
+		const cache = await caches.open('pages'); // not in a storage state
+		await cache.put('/kept', new Response('damson'));
+	})`))
+	made, err := m.SaveProfile(ctx, s, "whole", true)
+	if err != nil || made.UserData {
+		t.Fatalf("saved %+v: %v", made, err)
+	}
+	if _, err := m.SaveProfile(ctx, s, "whole", false); !errors.Is(err, profiles.ErrExists) {
+		t.Errorf("the same name twice: %v", err)
+	}
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	if made, err = saved.Find(ctx, "whole"); err != nil || !made.UserData {
+		t.Fatalf("after the end: %+v, %v", made, err)
+	}
+	s = create(t, m, CreateOptions{Profile: "whole", URL: base + "/two"})
+	got := resultOf[string](t, startRun(t, s, `return await page.evaluate(async () => document.cookie + ' ' + await (await caches.match('/kept'))?.text())`))
+	if !strings.Contains(got, "visit=v1") || !strings.HasSuffix(got, " damson") {
+		t.Errorf("the second session has %q", got)
+	}
+}
+
+// TestSessionContext starts a session with cookies and storage.
+func TestSessionContext(t *testing.T) {
+	base := signInSite(t)
+	m := startManager(t, Options{WarmBrowsers: -1})
+	state, err := storagestate.Parse([]byte(`{"cookies":[{"name":"login","value":"fig","url":"` + base + `","httpOnly":true}],
+		"origins":[{"origin":"` + base + `","localStorage":[{"name":"local","value":"date"}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := create(t, m, CreateOptions{URL: base + "/one", State: state})
+	got := resultOf[string](t, startRun(t, s, `return (await page.context().cookies())[0].value + ' ' + await page.evaluate(() => localStorage.getItem('local'))`))
+	if got != "fig date" {
+		t.Errorf("the session has %q", got)
+	}
+	state.Cookies[0].Name = "a;b"
+	if _, err := m.Create(browsertest.Context(t, "create"), CreateOptions{State: state}); !wrongField(err, "sessionContext") {
+		t.Errorf("a cookie that Chromium refuses: %v", err)
+	}
+}

@@ -1,0 +1,183 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/invalid"
+	"takeover/limits"
+	"takeover/profiles"
+	"takeover/session"
+	"takeover/storagestate"
+)
+
+// profileBodyLimit bounds the body that creates a profile or replaces its state, in
+// bytes.
+const profileBodyLimit = profiles.MaxStateBytes + 64<<10
+
+// profileRequest is the body of creating a profile: from a session, or from a
+// storage state.
+type profileRequest struct {
+	Name         string          `json:"name"`
+	Session      string          `json:"session,omitempty"`      // id of a live session whose state is saved
+	UserData     bool            `json:"userData,omitempty"`     // with session: also save its user data directory when it ends
+	StorageState json.RawMessage `json:"storageState,omitempty"` // in Playwright's form
+}
+
+// renameProfileRequest is the body of renaming a profile.
+type renameProfileRequest struct {
+	Name string `json:"name"`
+}
+
+// listProfiles handles GET /v1/profiles.
+func (s *Server) listProfiles(c echo.Context) error {
+	all, err := s.profiles.List(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return list(c, "profiles", all, newestFirst,
+		func(one profiles.Profile) position { return position{one.UpdatedAt, one.ID} },
+		func(one profiles.Profile) profiles.Profile { return one })
+}
+
+// createProfile handles POST /v1/profiles.
+func (s *Server) createProfile(c echo.Context) error {
+	var req profileRequest
+	if err := readJSON(c, profileBodyLimit, &req); err != nil {
+		return err
+	}
+	saved, err := s.newProfile(c, &req)
+	if errors.Is(err, profiles.ErrTooMany) {
+		s.limitHit(limits.Profiles)
+	}
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderLocation, "/v1/profiles/"+saved.ID)
+	return c.JSON(http.StatusCreated, saved)
+}
+
+func (s *Server) newProfile(c echo.Context, req *profileRequest) (profiles.Profile, error) {
+	ctx := c.Request().Context()
+	switch {
+	case (req.Session == "") == (req.StorageState == nil):
+		return profiles.Profile{}, badField("session", "give either session or storageState")
+	case req.StorageState != nil && req.UserData:
+		return profiles.Profile{}, badField("userData", "needs a session")
+	case req.StorageState != nil:
+		state, err := readState(req.StorageState, "storageState")
+		if err != nil {
+			return profiles.Profile{}, err
+		}
+		content, err := session.ProfileState(state)
+		if err != nil {
+			return profiles.Profile{}, err
+		}
+		return s.profiles.Create(ctx, req.Name, content)
+	}
+	one, err := s.manager.Get(req.Session)
+	if err != nil {
+		return profiles.Profile{}, badField("session", "no session has this id")
+	}
+	return s.manager.SaveProfile(ctx, one, req.Name, req.UserData)
+}
+
+// readState reads a storage state in a field of a body. Errors name the field.
+func readState(raw json.RawMessage, field string) (*storagestate.State, error) {
+	state, err := storagestate.Parse(raw)
+	if wrong, ok := errors.AsType[*invalid.Error](err); ok && field != "" {
+		for i := range wrong.Fields {
+			name := field
+			if inner := wrong.Fields[i].Field; inner != "" {
+				name += "." + inner
+			}
+			wrong.Fields[i].Field = name
+		}
+	}
+	return state, err
+}
+
+// getProfile handles GET /v1/profiles/:profile.
+func (s *Server) getProfile(c echo.Context) error {
+	one, err := s.profiles.Find(c.Request().Context(), c.Param("profile"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, one)
+}
+
+// renameProfile handles PATCH /v1/profiles/:profile.
+func (s *Server) renameProfile(c echo.Context) error {
+	var req renameProfileRequest
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	one, err := s.profiles.Rename(c.Request().Context(), c.Param("profile"), req.Name)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, one)
+}
+
+// deleteProfile handles DELETE /v1/profiles/:profile.
+func (s *Server) deleteProfile(c echo.Context) error {
+	if err := s.profiles.Delete(c.Request().Context(), c.Param("profile")); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// exportProfile handles GET /v1/profiles/:profile/state.
+func (s *Server) exportProfile(c echo.Context) error {
+	state, err := s.profiles.State(c.Request().Context(), c.Param("profile"))
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	return c.JSONBlob(http.StatusOK, state)
+}
+
+// importProfile handles PUT /v1/profiles/:profile/state.
+func (s *Server) importProfile(c echo.Context) error {
+	raw, err := readBody(c, profileBodyLimit)
+	if err != nil {
+		return err
+	}
+	state, err := readState(raw, "")
+	if err != nil {
+		return err
+	}
+	content, err := session.ProfileState(state)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	one, err := s.profiles.Find(ctx, c.Param("profile"))
+	if err != nil {
+		return err
+	}
+	if one, err = s.profiles.SetState(ctx, one.ID, content); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, one)
+}
+
+// reencryptedView is the answer to encrypting profiles again.
+type reencryptedView struct {
+	Changed int `json:"changed"`
+}
+
+// reencryptProfiles handles POST /v1/profiles/reencrypt.
+func (s *Server) reencryptProfiles(c echo.Context) error {
+	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
+		return err
+	}
+	n, err := s.profiles.Reencrypt(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, reencryptedView{Changed: n})
+}
