@@ -72,6 +72,7 @@ type kept struct {
 	Event
 	at         time.Time
 	order      uint64 // position among all events of the log
+	added      uint64 // the position in which it arrived
 	structured bool
 	excess     int // the number of dropped events that this one stands for
 }

@@ -17,6 +17,8 @@ const (
 	// a page may start any number of workers.
 	maxRealms = 64
 	maxTitles = 1000
+	// maxRecent bounds the newest events that Since returns.
+	maxRecent = 100
 )
 
 // Options configures a Log. The zero value of each field is its default.
@@ -39,6 +41,7 @@ type Log struct {
 	order   uint64
 	written []section // finished sections, oldest first
 	bytes   int
+	recent  []*kept // the newest events, oldest first
 }
 
 // section is a finished part of the log.
@@ -147,4 +150,21 @@ func (l *Log) Begin() *Window {
 	}
 	l.window = &Window{log: l, start: now}
 	return l.window
+}
+
+// Since returns the events that were added after a position in the log, oldest first,
+// the position after them, and how many more there were that the log has dropped. The
+// position of a log without events is 0; a position beyond the end stands for the end.
+func (l *Log) Since(position uint64) (events []Event, last uint64, missed int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	position = min(position, l.order)
+	first := len(l.recent)
+	for first > 0 && l.recent[first-1].added > position {
+		first--
+	}
+	for _, k := range l.recent[first:] {
+		events = append(events, k.value())
+	}
+	return events, l.order, int(l.order-position) - len(events)
 }

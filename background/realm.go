@@ -104,7 +104,11 @@ func (r *Realm) putLocked(k *kept) {
 		return
 	}
 	l.order++
-	k.order = l.order
+	k.order, k.added = l.order, l.order
+	if len(l.recent) == maxRecent {
+		l.recent = slices.Delete(l.recent, 0, 1)
+	}
+	l.recent = append(l.recent, k)
 	if l.window != nil && !k.at.Before(l.window.start) {
 		if len(r.run) == MaxKept {
 			oldest := keptFirst

@@ -132,6 +132,9 @@ func (m *Monitor) Ring() *Ring { return m.ring }
 // Redactor returns the redactor of the monitor's events.
 func (m *Monitor) Redactor() *Redactor { return m.redactor }
 
+// Log returns the background log, or nil if there is none.
+func (m *Monitor) Log() *background.Log { return m.heard }
+
 // Attach attaches the monitor to a browser with a client of its own, and detaches
 // from the previous browser. A running capture continues under the same capture
 // session id. When Attach returns, the existing pages are watched. It tries only

@@ -21,7 +21,7 @@ var routesByRole = map[string]string{
 		"listProfiles createProfile reencryptProfiles getProfile renameProfile deleteProfile exportProfile importProfile " +
 		"listDeliveries retryDelivery requestTakeover listSessionTakeovers listTakeovers extendTakeover cancelTakeover createLink listLinks " +
 		"revokeLink startEvents stopEvents streamEvents waitEvent listEvents downloadHAR downloadEvents addEvent startEventsBare " +
-		"stopEventsBare streamEventsBare metrics profile version openapi docs pageSessions pageScripts pageSettings",
+		"stopEventsBare streamEventsBare mcp mcpStream mcpEnd metrics profile version openapi docs pageSessions pageScripts pageSettings",
 }
 
 // openToAll are the routes that need no key.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -194,7 +195,7 @@ func (s *Server) createSession(c echo.Context) error {
 	if err := readJSON(c, createBodyLimit, &req); err != nil {
 		return err
 	}
-	created, err := s.create(c, &req)
+	created, err := s.create(c.Request().Context(), creator(c), &req)
 	if err != nil {
 		return err
 	}
@@ -204,8 +205,13 @@ func (s *Server) createSession(c echo.Context) error {
 	return c.JSON(201, view)
 }
 
+// creator names a caller for the limit on creates.
+func creator(c echo.Context) string {
+	return caller(c).key + " " + limitedAs(c.Request().RemoteAddr)
+}
+
 // create starts a session for a request, within the caller's rate limit.
-func (s *Server) create(c echo.Context, req *createRequest) (*session.Session, error) {
+func (s *Server) create(ctx context.Context, by string, req *createRequest) (*session.Session, error) {
 	opts, err := req.options()
 	if err != nil {
 		return nil, err
@@ -213,11 +219,11 @@ func (s *Server) create(c echo.Context, req *createRequest) (*session.Session, e
 	if s.draining.Load() {
 		return nil, stoppingFailure()
 	}
-	if wait := s.creates.take(caller(c).key + " " + limitedAs(c.Request().RemoteAddr)); wait > 0 {
+	if wait := s.creates.take(by); wait > 0 {
 		return nil, s.tooMany(s.creates, wait)
 	}
 	start := time.Now()
-	created, err := s.manager.Create(c.Request().Context(), opts)
+	created, err := s.manager.Create(ctx, opts)
 	if err != nil {
 		if asFailure(err).kind == kindFull {
 			s.limitHit(limits.Sessions)

@@ -107,7 +107,7 @@ func (s *Server) runScriptAlone(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	one, err := s.create(c, req.Session)
+	one, err := s.create(c.Request().Context(), creator(c), req.Session)
 	if err != nil {
 		done()
 		return err

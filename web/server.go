@@ -17,6 +17,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/door/mcp"
 	"takeover/limits"
 	"takeover/profiles"
 	"takeover/savedscripts"
@@ -167,6 +168,7 @@ type Server struct {
 	gate        *keyGate
 	metrics     *metrics
 	connections *connections
+	mcp         *mcp.Door
 	log         *slog.Logger
 	echo        *echo.Echo
 	table       []route
@@ -209,6 +211,8 @@ func New(cfg Config) (*Server, error) {
 		connections: newConnections(cfg.Manager.Limits(), maxConnections(cfg.MaxConnections, cfg.Manager.MaxSessions()), cfg.TrustedProxies),
 	}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
+	s.mcp = s.newMCP()
+	context.AfterFunc(s.ctx, s.mcp.Close) // at once, because its clients wait for answers
 	s.table = s.routes()
 	spec, err := openAPI(s.table, cfg.Version)
 	if err != nil {
@@ -292,6 +296,7 @@ func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
+	s.mcp.Close()
 	s.work.Wait()
 }
 

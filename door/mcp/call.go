@@ -1,0 +1,182 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"takeover/session"
+)
+
+// call is one call of a tool.
+type call struct {
+	door   *Door
+	ctx    context.Context // ends with the request, and with the door
+	req    *sdk.CallToolRequest
+	caller Caller
+	seat   *seat // of the session that the call is about; nil until at has found it
+}
+
+// begin returns a call, and what ends it.
+func (d *Door) begin(ctx context.Context, req *sdk.CallToolRequest) (*call, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(d.ctx, func() { cancel(context.Cause(d.ctx)) })
+	c := &call{door: d, ctx: ctx, req: req, caller: callerOf(ctx)}
+	return c, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// where is the argument that all tools have in common.
+type where struct {
+	Session string `json:"session,omitempty" jsonschema:"id of the session; leave it out while you have just one"`
+}
+
+// at finds the session of a call, and the caller's seat in it.
+func (c *call) at(w where) (*seat, error) {
+	s, err := c.session(w)
+	if err != nil {
+		return nil, err
+	}
+	if info := s.Info(); info.Status.Ended() {
+		return nil, &session.EndedError{Reason: info.EndReason}
+	}
+	c.seat, err = c.door.seats.of(c.caller, s)
+	return c.seat, err
+}
+
+// session finds the session of a call, which may have ended.
+func (c *call) session(w where) (*session.Session, error) {
+	if w.Session == "" {
+		return c.door.seats.only(c.caller)
+	}
+	s, err := c.door.o.Manager.Get(w.Session)
+	if err != nil {
+		return nil, fmt.Errorf("there is no session %.60q: session_list shows the sessions", w.Session)
+	}
+	return s, nil
+}
+
+// answer is what a tool answers.
+type answer struct {
+	lines      []string
+	more       []sdk.Content // after the text
+	structured any           // for programs; the text has it, too
+	input      *sdk.CallToolResult
+	status     bool // add the page's title and address
+}
+
+// say returns an answer of one line.
+func say(format string, args ...any) *answer {
+	return (&answer{}).add(format, args...)
+}
+
+// add adds lines to the answer.
+func (a *answer) add(format string, args ...any) *answer {
+	a.lines = append(a.lines, fmt.Sprintf(format, args...))
+	return a
+}
+
+// result makes the protocol's result of an answer.
+func (c *call) result(a *answer) *sdk.CallToolResult {
+	if a.input != nil {
+		return a.input
+	}
+	if c.seat != nil {
+		a.lines = append(a.lines, c.seat.background(c)...)
+	}
+	text := c.hide(strings.Join(a.lines, "\n"))
+	r := &sdk.CallToolResult{Content: append([]sdk.Content{&sdk.TextContent{Text: text}}, a.more...)}
+	if a.structured != nil {
+		if raw, err := json.Marshal(a.structured); err == nil {
+			r.StructuredContent = json.RawMessage(c.hide(string(raw)))
+		}
+	}
+	return r
+}
+
+// maxError bounds the text of an error, in tokens.
+const maxError = 500
+
+// failed makes the result of a call that failed. A model reads it, so it says what to
+// do.
+func (c *call) failed(err error) *sdk.CallToolResult {
+	text, _ := clip(explain(err), maxError)
+	a := say("Error: %s", text)
+	r := c.result(a)
+	r.IsError = true
+	return r
+}
+
+// hide removes what people typed into secret fields.
+func (c *call) hide(text string) string {
+	if c.seat == nil {
+		return text
+	}
+	return c.seat.session.Monitor().Redactor().Values(text)
+}
+
+// explain adds to an error what a model can do about it.
+func explain(err error) string {
+	text := err.Error()
+	switch {
+	case errors.Is(err, session.ErrEnded):
+		return text + ". Start another one with session_create."
+	case errors.Is(err, session.ErrFull):
+		return text + ". session_list shows the sessions."
+	case errors.Is(err, session.ErrTakeoverOpen):
+		return text + ". Wait for it with takeover_status."
+	case errors.Is(err, errClosed):
+		return text + "."
+	case strings.Contains(text, "aria-ref="):
+		return text + "\nThe page has no element with this ref now. Take a browser_snapshot to see which elements it has."
+	case strings.Contains(text, "strict mode violation"):
+		return text + "\nThe selector matches several elements. Pass a ref of browser_snapshot instead."
+	}
+	return text
+}
+
+// progressEvery is how often a call that waits reports its progress.
+const progressEvery = 5 * time.Second
+
+// progress reports the progress of a call that waits, if the client asked for it, now
+// and every few seconds, until stop is called. state returns how far it is, of how
+// much (0 if unknown), and what it waits for.
+func (c *call) progress(state func() (done, total float64, message string)) (stop func()) {
+	token := c.req.Params.GetProgressToken()
+	if token == nil {
+		return func() {}
+	}
+	ended, over := make(chan struct{}), make(chan struct{})
+	tell := func() {
+		done, total, message := state()
+		if message == "" {
+			return
+		}
+		_ = c.req.Session.NotifyProgress(c.ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: total, Message: message}) // the client may be gone
+	}
+	go func() {
+		defer close(over)
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for tell(); ; tell() {
+			select {
+			case <-tick.C:
+			case <-ended:
+				return
+			case <-c.ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-over
+	}
+}

@@ -1,0 +1,189 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"takeover/limits"
+	"takeover/session"
+)
+
+const (
+	// maxBody bounds one message of a client, in bytes.
+	maxBody = 4 << 20
+	// maxClients bounds the clients of protocol versions before 2026-07-28, each of
+	// which the server has to remember.
+	maxClients = 1000
+	// clientIdle is how long such a client may be silent before it is forgotten.
+	clientIdle = time.Hour
+	// firstStateless is the first version of the protocol in which every request
+	// stands for itself.
+	firstStateless = "2026-07-28"
+	versionHeader  = "Mcp-Protocol-Version"
+	clientHeader   = "Mcp-Session-Id"
+)
+
+// Options configures a Door. Manager and Create are required.
+type Options struct {
+	Manager *session.Manager
+	// Create starts a session from the JSON body of the API's request. Required.
+	Create func(ctx context.Context, by Caller, body []byte) (*session.Session, error)
+	// Version is the server's version, which clients get. Default "dev".
+	Version string
+	// Logger is the log of the protocol. Default: discard.
+	Logger *slog.Logger
+}
+
+// Door serves the protocol. All methods may be called from any goroutine. End it
+// with Close.
+type Door struct {
+	o         Options
+	stateless http.Handler
+	stateful  http.Handler
+	seats     seats
+	ctx       context.Context // ended by Close
+	stop      context.CancelCauseFunc
+	closing   sync.Once
+
+	mu      sync.Mutex // guards servers
+	servers map[string]*sdk.Server
+}
+
+var errClosed = errors.New("the server is stopping")
+
+// New returns a door.
+func New(o Options) *Door {
+	o.Version = cmp.Or(o.Version, "dev")
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	d := &Door{o: o, servers: map[string]*sdk.Server{}}
+	d.ctx, d.stop = context.WithCancelCause(context.Background())
+	d.seats.door = d
+	pick := func(r *http.Request) *sdk.Server {
+		sets, err := setsOf(r.URL.Query()["tools"])
+		if err != nil {
+			return nil // ServeHTTP has refused it
+		}
+		return d.server(sets)
+	}
+	// Package web checks the host and the origin of each request, for all routes alike.
+	common := sdk.StreamableHTTPOptions{Logger: o.Logger, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true}
+	without, with := common, common
+	without.Stateless, without.PropagateRequestCancellation = true, true
+	with.SessionTimeout = clientIdle
+	d.stateless, d.stateful = sdk.NewStreamableHTTPHandler(pick, &without), sdk.NewStreamableHTTPHandler(pick, &with)
+	return d
+}
+
+// Close ends calls and clients, and returns when they have ended. Sessions go on.
+func (d *Door) Close() {
+	d.closing.Do(func() {
+		d.stop(errClosed)
+		for _, s := range d.offered() {
+			for client := range s.Sessions() {
+				_ = client.Close() // its connection may have ended already
+			}
+		}
+		d.seats.close()
+	})
+}
+
+// Caller is who calls.
+type Caller struct {
+	Key     string // identifies the API key
+	Address string // of the peer
+	// BaseURL is the address under which the caller reaches the server, without a
+	// slash at the end. Default: answers have no links to a session's page.
+	BaseURL string
+}
+
+type callerKey struct{}
+
+// As returns a context for requests of a caller.
+func As(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// callerOf returns the caller of a request.
+func callerOf(ctx context.Context) Caller {
+	c, _ := ctx.Value(callerKey{}).(Caller)
+	return c
+}
+
+// ServeHTTP serves one request of the streamable HTTP transport. The context of the
+// request names the caller; see As.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, err := setsOf(r.URL.Query()["tools"]); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if r.Header.Get(versionHeader) >= firstStateless {
+		d.stateless.ServeHTTP(w, r)
+		return
+	}
+	if r.Method == http.MethodPost && r.Header.Get(clientHeader) == "" && d.clients() >= maxClients {
+		d.o.Manager.Limits().Add(limits.MCPClients, 1)
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, fmt.Sprintf("%d clients are connected, which is the most.", maxClients), http.StatusServiceUnavailable)
+		return
+	}
+	d.stateful.ServeHTTP(w, r)
+}
+
+// clients counts the clients that the server has to remember.
+func (d *Door) clients() int {
+	n := 0
+	for _, s := range d.offered() {
+		for range s.Sessions() {
+			n++
+		}
+	}
+	return n
+}
+
+// offered returns the servers of all sets of tools that clients have asked for.
+func (d *Door) offered() []*sdk.Server {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Values(d.servers))
+}
+
+// server returns the server that offers some sets of tools.
+func (d *Door) server(sets []string) *sdk.Server {
+	key := strings.Join(sets, ",")
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.servers[key]
+	if s == nil {
+		s = sdk.NewServer(&sdk.Implementation{Name: "takeover", Title: "Takeover", Version: d.o.Version}, &sdk.ServerOptions{
+			Instructions: instructions, Logger: d.o.Logger, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		})
+		for _, t := range tools {
+			if slices.Contains(sets, t.set) {
+				t.add(d, s)
+			}
+		}
+		d.servers[key] = s
+	}
+	return s
+}
+
+// instructions tell a model how the tools belong together.
+const instructions = `A real browser on a server, which people can watch and take over.
+1. session_create starts a browser; leave out "session" in other calls while you have just one. Release it with session_release when you are done.
+2. browser_navigate opens an address, browser_snapshot shows the page as a tree. Elements have refs such as e12: pass one as "target" to browser_click, browser_type and others. A selector works too, such as text=Sign in or #email.
+3. After an action you get what changed on the page. Pass snapshot:true to get the whole page instead, for example when the action opens another page.
+4. For passwords, captchas and one-time codes that you do not have, call request_takeover: a person does it in the same browser, and you go on in the same page. Never ask for a password in the chat.
+While a person is in control, actions wait, and reading goes on.`

@@ -1,0 +1,423 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"takeover/door/page"
+)
+
+// selectorOf returns the selector of a target: a ref, also in the form in which it
+// stands in a snapshot, or a selector.
+func selectorOf(target string) string {
+	target = strings.TrimSpace(target)
+	if ref, ok := strings.CutPrefix(strings.TrimPrefix(target, "["), "ref="); ok {
+		return page.Selector(strings.TrimSuffix(ref, "]"))
+	}
+	return page.Selector(target)
+}
+
+// snapshot takes a snapshot of a whole page. Refs of a page are those of its last
+// snapshot, so every snapshot is of the whole page, and answers show parts of it.
+func (s *seat) snapshot(ctx context.Context, t tab) (*node, error) {
+	text, err := t.Snapshot(ctx, page.SnapshotOptions{Target: "body,frameset"})
+	if err != nil {
+		return nil, err
+	}
+	return parseTree(s.session.Monitor().Redactor().Values(text)), nil
+}
+
+// part returns the part of a snapshot that belongs to a target.
+func (s *seat) part(ctx context.Context, t tab, whole *node, target string) (*node, error) {
+	selector := selectorOf(target)
+	if ref, ok := strings.CutPrefix(selector, "aria-ref="); ok {
+		if found := whole.find(ref); found != nil {
+			return found, nil
+		}
+	}
+	text, err := t.within(snapshotTimeout).Snapshot(ctx, page.SnapshotOptions{Target: selector})
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.snapshot(ctx, t) // so that refs outside the part stay valid
+	return parseTree(s.session.Monitor().Redactor().Values(text)), err
+}
+
+// snapshotTimeout bounds how long a snapshot waits for its target, in milliseconds.
+const snapshotTimeout = 5000
+
+// remember keeps what the caller has seen of a page, and returns the snapshot before
+// it, or nil if the page has another document since.
+func (s *seat) remember(t tab, tree *node) (before *node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.seen[t.names.Frame]; known != nil && !known.stale {
+		before = known.tree
+	}
+	s.seen[t.names.Frame] = &seen{tree: tree}
+	return before
+}
+
+// saw reports whether the caller has seen a snapshot of the page's present document.
+func (s *seat) saw(t tab) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.seen[t.names.Frame]
+	return known != nil && !known.stale
+}
+
+// status says where the caller is: the page, and what is unusual.
+func (s *seat) status() []string {
+	hide := s.session.Monitor().Redactor().Text
+	tabs, shown := s.program.Tabs()
+	var lines []string
+	for _, one := range tabs {
+		if one.Tab != shown {
+			continue
+		}
+		line := "Page: " + one.URL
+		if one.Title != "" {
+			line = "Page: " + one.Title + " – " + one.URL
+		}
+		if len(tabs) > 1 {
+			line += fmt.Sprintf(" (tab %d of %d)", one.Tab, len(tabs))
+		}
+		lines = append(lines, line)
+	}
+	s.mu.Lock()
+	if known := s.tabs; known != len(tabs) {
+		s.tabs = len(tabs)
+		if len(tabs) > known {
+			lines = append(lines, fmt.Sprintf("A tab opened; there are %d. browser_tabs lists them.", len(tabs)))
+		} else {
+			lines = append(lines, fmt.Sprintf("A tab closed; there are %d.", len(tabs)))
+		}
+	}
+	for _, d := range s.dialogs {
+		lines = append(lines, fmt.Sprintf("A dialog is open: %s %q. Answer it with browser_handle_dialog.", d.Type, hide(d.Message)))
+	}
+	s.mu.Unlock()
+	info := s.session.Info()
+	switch {
+	case info.Takeover != nil:
+		lines = append(lines, fmt.Sprintf("A takeover is %s: %s. Actions wait until it ends (takeover_status).", info.Takeover.State, info.Takeover.ID))
+	case info.Controller.IsPerson():
+		lines = append(lines, "A person is in control: actions wait, reading goes on.")
+	}
+	return lines
+}
+
+// background returns the console lines and errors since the last answer.
+func (s *seat) background(c *call) []string {
+	s.mu.Lock()
+	events, last, missed := s.session.Monitor().Log().Since(s.said)
+	s.said = last
+	s.mu.Unlock()
+	if len(events) == 0 && missed == 0 {
+		return nil
+	}
+	lines, left := []string{"backgroundEvents:"}, maxBackground
+	for i, e := range events {
+		kind := "console." + e.Level
+		if e.Source != "" {
+			kind = "error " + e.Source
+		}
+		line, _ := clip(strings.Join(strings.Fields(e.Message), " "), maxBackground/2)
+		line = fmt.Sprintf("- %s: %s", kind, line)
+		if left -= tokens(line); left < 0 {
+			missed += len(events) - i
+			break
+		}
+		lines = append(lines, line)
+	}
+	if missed > 0 {
+		lines = append(lines, fmt.Sprintf("- … %d more: browser_console_messages", missed))
+	}
+	return lines
+}
+
+// view says how an answer shows the page after an action.
+type view struct {
+	Snapshot bool `json:"snapshot,omitempty" jsonschema:"answer with a snapshot of the page instead of what changed"`
+}
+
+// show adds the page to the answer of an action: the changes since the last snapshot,
+// or a snapshot if the caller asks for one.
+func (c *call) show(a *answer, v view) *answer {
+	s := c.seat
+	t, err := s.shown(c.ctx)
+	if err != nil {
+		return a.add("The page cannot be read: %s", err)
+	}
+	a.lines = append(a.lines, s.status()...)
+	if s.openDialog(t.names.Page) != nil {
+		return a
+	}
+	saw := s.saw(t)
+	if !saw && !v.Snapshot {
+		return a.add("This page is new to you: browser_snapshot shows it.")
+	}
+	tree, err := s.snapshot(c.ctx, t)
+	if err != nil {
+		return a.add("The page cannot be read: %s", firstLine(err.Error()))
+	}
+	before := s.remember(t, tree)
+	switch {
+	case v.Snapshot:
+		text, cut := tree.fit(0, maxAnswer)
+		a.add("Snapshot:").add("%s", text)
+		if cut {
+			a.add("%s", cutHint)
+		}
+	case before == nil: // another document came meanwhile
+		s.forget(t)
+		a.add("This page is new to you: browser_snapshot shows it.")
+	default:
+		text := changes(before, tree)
+		if text == "" {
+			return a.add("Nothing changed on the page.")
+		}
+		text, cut := clip(text, maxChanges)
+		a.add("Changes:").add("%s", text)
+		if cut {
+			a.add("… more changed: browser_snapshot shows the page.")
+		}
+	}
+	return a
+}
+
+// forget drops what the caller has seen of a page.
+func (s *seat) forget(t tab) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.seen, t.names.Frame)
+}
+
+const cutHint = `The snapshot is cut to its size. "… N more" stands for elements left out: pass the ref before it as target, use browser_find, or pass all:true.`
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+type snapshotArgs struct {
+	where
+	Target string `json:"target,omitempty" jsonschema:"ref or selector of the part to show; default: the page"`
+	Depth  int    `json:"depth,omitempty" jsonschema:"how many levels of the tree to show; default: all"`
+	All    bool   `json:"all,omitempty" jsonschema:"lift the bound of 8,000 tokens"`
+}
+
+type findArgs struct {
+	where
+	Text  string `json:"text" jsonschema:"what to look for in names, texts and roles, in any case; /…/ is a regular expression"`
+	Limit int    `json:"limit,omitempty" jsonschema:"how many elements to show at most; default 20"`
+}
+
+// pageTools are the tools that show and open pages.
+var pageTools = []tool{
+	row("browser_navigate", setCore, "Open an address", acts,
+		"Open an address in the page. Answers with the page's title; pass snapshot:true to see the page at once.",
+		`{"url": "https://example.com", "snapshot": true}`, (*call).navigate),
+	row("browser_navigate_back", setCore, "Go back", acts,
+		"Go back to the page before, as with the browser's button.", `{}`, (*call).back),
+	row("browser_snapshot", setCore, "Read the page", reads,
+		"Read the page as a tree of elements with refs, which other tools take as target. Prefer it to a screenshot.",
+		`{"depth": 3} or {"target": "e12"}`, (*call).readPage),
+	row("browser_find", setCore, "Find on the page", reads,
+		"Find elements by their text without reading the whole page. Answers with their refs and what contains them.",
+		`{"text": "sign in"}`, (*call).findText),
+}
+
+func (c *call) readPage(in snapshotArgs) (*answer, error) {
+	s, err := c.at(in.where)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.shown(c.ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{lines: s.status()}
+	if s.openDialog(t.names.Page) != nil {
+		return a, nil
+	}
+	tree, err := s.snapshot(c.ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	part := tree
+	if in.Target != "" {
+		if part, err = s.part(c.ctx, t, tree, in.Target); err != nil {
+			return nil, err
+		}
+	}
+	s.remember(t, tree)
+	text, cut := part.text(in.Depth), false
+	if !in.All {
+		text, cut = part.fit(in.Depth, maxAnswer)
+	}
+	if text == "" {
+		text = "The page is empty."
+	}
+	a.add("%s", text)
+	if cut {
+		a.add("%s", cutHint)
+	}
+	return a, nil
+}
+
+func (c *call) findText(in findArgs) (*answer, error) {
+	matches, err := matcher(in.Text)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.at(in.where)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.shown(c.ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.openDialog(t.names.Page) != nil {
+		return nil, errDialog
+	}
+	tree, err := s.snapshot(c.ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	s.remember(t, tree)
+	limit := in.Limit
+	if limit <= 0 {
+		limit = 20
+	}
+	var found []string
+	total := 0
+	var visit func(n *node)
+	visit = func(n *node) {
+		for _, child := range n.children {
+			if matches(child.line) {
+				if total++; len(found) < limit {
+					found = append(found, "- "+child.line+container(child))
+				}
+			}
+			visit(child)
+		}
+	}
+	visit(tree)
+	if total == 0 {
+		return say("No element has %q in it.", in.Text), nil
+	}
+	text, _ := clip(strings.Join(found, "\n"), maxAnswer)
+	a := say("%s", text)
+	if total > len(found) {
+		a.add("… %d more", total-len(found))
+	}
+	return a, nil
+}
+
+// matcher returns a test for a text, or for a regular expression between slashes.
+func matcher(text string) (func(string) bool, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, fmt.Errorf("text: is required: what to look for")
+	}
+	if len(text) > 2 && text[0] == '/' && text[len(text)-1] == '/' {
+		pattern, err := regexp.Compile("(?i)" + text[1:len(text)-1])
+		if err != nil {
+			return nil, fmt.Errorf("text: %w", err)
+		}
+		return pattern.MatchString, nil
+	}
+	lower := strings.ToLower(text)
+	return func(s string) bool { return strings.Contains(strings.ToLower(s), lower) }, nil
+}
+
+// container says in which elements a found one is: the nearest with a ref of its own
+// text, and the nearest that has a name.
+func container(n *node) string {
+	var in []string
+	for up := n.parent; up != nil && up.line != "" && len(in) < 2; up = up.parent {
+		if n.ref == "" && len(in) == 0 || strings.Contains(up.line, `"`) {
+			line, _ := clip(up.line, 40)
+			in = append(in, line)
+		}
+	}
+	if len(in) == 0 {
+		return ""
+	}
+	return " in " + strings.Join(in, " in ")
+}
+
+type navigateArgs struct {
+	where
+	URL     string  `json:"url" jsonschema:"the address, such as https://example.com"`
+	Timeout float64 `json:"timeout,omitempty" jsonschema:"milliseconds; default 30000"`
+	view
+}
+
+func (c *call) navigate(in navigateArgs) (*answer, error) {
+	if strings.TrimSpace(in.URL) == "" {
+		return nil, fmt.Errorf("url: is required")
+	}
+	address := in.URL
+	if !strings.Contains(address, ":") {
+		address = "https://" + address
+	}
+	return c.act(in.where, in.view, func(ctx context.Context, t tab) error {
+		return t.within(in.Timeout).Navigate(ctx, address, "domcontentloaded")
+	})
+}
+
+type backArgs struct {
+	where
+	view
+}
+
+func (c *call) back(in backArgs) (*answer, error) {
+	return c.act(in.where, in.view, func(ctx context.Context, t tab) error {
+		return t.Back(ctx)
+	})
+}
+
+// act does something to the page, and answers with what became of it.
+func (c *call) act(w where, v view, do func(ctx context.Context, t tab) error) (*answer, error) {
+	s, err := c.at(w)
+	if err != nil {
+		return nil, err
+	}
+	defer c.progress(c.waiting)()
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-c.ctx.Done():
+		return nil, context.Cause(c.ctx)
+	}
+	t, err := s.shown(c.ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = s.doing(c, t, func(ctx context.Context) error { return do(ctx, t) })
+	if err == errDialog && s.openDialog(t.names.Page) != nil { //nolint:errorlint // doing returns it as it is
+		return &answer{lines: s.status()}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.settle(c)
+	return c.show(&answer{}, v), nil
+}
+
+// waiting says why an action waits, for its progress.
+func (c *call) waiting() (done, total float64, message string) {
+	info := c.seat.session.Info()
+	since := float64(info.Duration) / 1000
+	switch {
+	case info.Takeover != nil:
+		return since, 0, "waiting for the person who was asked: " + info.Takeover.Reason
+	case info.Controller.IsPerson():
+		return since, 0, "waiting: a person is in control"
+	}
+	return 0, 0, ""
+}

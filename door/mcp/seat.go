@@ -1,0 +1,232 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"takeover/door/page"
+	"takeover/session"
+)
+
+const (
+	// settleTime is how long an action may take to show its effect before its answer
+	// is written.
+	settleTime = 2 * time.Second
+	// settleStart is how long a page gets to react to an action at all.
+	settleStart = 60 * time.Millisecond
+	// blockedTime is how long an action may go on after a dialog has interrupted it.
+	blockedTime = time.Minute
+)
+
+// seat is a caller's place in one session: the program that acts, and what the caller
+// has seen. Its methods may be called from any goroutine.
+type seat struct {
+	session *session.Session
+	program *session.Program
+	turn    chan struct{} // held by the call that acts
+	work    sync.WaitGroup
+
+	mu        sync.Mutex // guards what follows
+	client    *session.Client
+	seen      map[string]*seen   // the last snapshot of each page
+	dialogs   map[string]*dialog // the open dialog of each page
+	opened    chan struct{}      // closed and replaced when a dialog opens
+	said      uint64             // where the caller stopped reading the background log
+	tabs      int                // how many tabs the caller knows of
+	fileCount int                // files that answers were written to
+}
+
+// seen is what a caller has seen of a page.
+type seen struct {
+	tree  *node
+	stale bool // the page has another document now
+}
+
+// dialog is a JavaScript dialog that waits for an answer.
+type dialog struct {
+	ID      string `json:"dialog"`
+	Page    string `json:"page"`
+	Type    string `json:"type"`
+	Message string `json:"message"`
+	Default string `json:"defaultValue"`
+}
+
+func newSeat(s *session.Session) *seat {
+	tabs := len(s.Info().Tabs)
+	_, said, _ := s.Monitor().Log().Since(math.MaxUint64)
+	return &seat{session: s, turn: make(chan struct{}, 1), seen: map[string]*seen{}, dialogs: map[string]*dialog{}, opened: make(chan struct{}), said: said, tabs: tabs}
+}
+
+// close ends the program and what it still does.
+func (s *seat) close() {
+	s.program.Close()
+	s.work.Wait()
+}
+
+// heard gets the events of the session's pages. It must not block.
+func (s *seat) heard(c *session.Client, event string, params json.RawMessage) {
+	switch event {
+	case "dialog.opened":
+		d := &dialog{}
+		if json.Unmarshal(params, d) != nil {
+			return // they are written by this server
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.dialogs[d.Page] = d
+		close(s.opened)
+		s.opened = make(chan struct{})
+	case "dialog.closed":
+		var d dialog
+		if json.Unmarshal(params, &d) == nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			delete(s.dialogs, d.Page)
+		}
+	case "frame.navigated":
+		var n struct {
+			Frame       string `json:"frame"`
+			NewDocument bool   `json:"newDocument"`
+		}
+		if json.Unmarshal(params, &n) == nil && n.NewDocument {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if known := s.seen[n.Frame]; known != nil {
+				known.stale = true
+			}
+		}
+	case "page.closed":
+		var p struct{ Page string }
+		if json.Unmarshal(params, &p) == nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			delete(s.dialogs, p.Page)
+		}
+	}
+}
+
+// tab is the tab that people see, which is the one that a caller works with.
+type tab struct {
+	page.Page
+	client *session.Client
+	names  session.PageNames
+}
+
+// shown returns the tab to work with.
+func (s *seat) shown(ctx context.Context) (tab, error) {
+	client, err := s.program.Client(ctx)
+	if err != nil {
+		return tab{}, err
+	}
+	s.mu.Lock()
+	if s.client != client { // another Chromium, whose pages have other names
+		s.client, s.seen, s.dialogs = client, map[string]*seen{}, map[string]*dialog{}
+	}
+	s.mu.Unlock()
+	names, err := client.Page(0)
+	return tab{page.Page{Program: s.program, Tab: names.Tab}, client, names}, err
+}
+
+// within returns the tab with a bound on the time of an operation, in milliseconds; 0
+// stands for the default.
+func (t tab) within(ms float64) tab {
+	t.Timeout = time.Duration(ms * float64(time.Millisecond))
+	return t
+}
+
+// params are the parameters of an operation.
+type params = map[string]any
+
+// run runs an operation of package automation, and decodes its result unless into is
+// nil.
+func (t tab) run(ctx context.Context, operation string, in params, into any) error {
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", operation, err)
+	}
+	out, err := t.client.Call(ctx, operation, raw)
+	if err != nil || into == nil {
+		return err
+	}
+	return json.Unmarshal(out, into)
+}
+
+// errDialog is returned for a call that cannot go on while a dialog is open.
+var errDialog = errors.New("a dialog is open: answer it with browser_handle_dialog")
+
+// openDialog returns the open dialog of a page, or nil.
+func (s *seat) openDialog(page string) *dialog {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dialogs[page]
+}
+
+// dialogOpens returns a channel that is closed when the next dialog opens.
+func (s *seat) dialogOpens() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opened
+}
+
+// doing runs what a call does to a page. A dialog interrupts it: then doing returns
+// errDialog, and the rest happens when the dialog is answered. The page's dialogs
+// belong to the program only meanwhile, because at other times a person may have
+// opened them.
+func (s *seat) doing(c *call, t tab, do func(ctx context.Context) error) error {
+	if s.openDialog(t.names.Page) != nil {
+		return errDialog
+	}
+	listen := func(on bool) error {
+		return t.run(c.ctx, "listen", params{"event": "dialog", "on": on}, nil)
+	}
+	opens := s.dialogOpens()
+	if err := listen(true); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(c.ctx))
+	follow := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
+	done := make(chan error, 1)
+	s.work.Go(func() {
+		err := do(ctx)
+		cancel(nil)
+		done <- err
+	})
+	select {
+	case err := <-done:
+		follow()
+		if s.openDialog(t.names.Page) == nil {
+			err = errors.Join(err, listen(false))
+		} else if err == nil {
+			err = errDialog
+		}
+		return err
+	case <-opens:
+		if follow() { // the call's end no longer ends the action
+			time.AfterFunc(blockedTime, func() { cancel(context.DeadlineExceeded) })
+		}
+		return errDialog
+	}
+}
+
+// settle waits until a page shows the effect of an action: until it is at rest, but not
+// for long.
+func (s *seat) settle(c *call) {
+	timer := time.NewTimer(settleStart)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c.ctx.Done():
+		return
+	}
+	t, err := s.shown(c.ctx)
+	if err != nil || s.openDialog(t.names.Page) != nil {
+		return
+	}
+	t.Timeout = settleTime
+	_ = t.Settle(c.ctx) // otherwise the answer shows the page as it is
+}
