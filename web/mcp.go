@@ -1,8 +1,12 @@
 package web
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -23,13 +27,18 @@ func (s *Server) serveMCP(c echo.Context) error {
 		return err
 	}
 	defer done()
+	body, err := readBody(c, mcp.MaxBody)
+	if err != nil {
+		return err
+	}
 	req := c.Request()
 	by := mcp.Caller{Key: caller(c).key, Address: limitedAs(req.RemoteAddr), BaseURL: s.baseURL(req)}
-	h := c.Response().Header()
-	h.Set("X-Accel-Buffering", "no") // a proxy must not buffer streams
-	w := &unstalled{ResponseWriter: c.Response(), rc: http.NewResponseController(c.Response()), stall: s.cfg.StallLimit}
-	s.mcp.ServeHTTP(w, req.WithContext(mcp.As(req.Context(), by)))
-	return nil
+	req = req.WithContext(mcp.As(req.Context(), by))
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	c.Response().Header().Set("X-Accel-Buffering", "no") // a proxy must not buffer streams
+	w := &doorResponse{ResponseWriter: c.Response(), rc: http.NewResponseController(c.Response()), stall: s.cfg.StallLimit}
+	s.mcp.ServeHTTP(w, req)
+	return w.failure()
 }
 
 // createForMCP starts a session as POST /v1/sessions does.
@@ -41,23 +50,55 @@ func (s *Server) createForMCP(ctx context.Context, by mcp.Caller, body []byte) (
 	return s.create(ctx, by.Key+" "+by.Address, &req)
 }
 
-// unstalled is a response to a caller who may wait long but must read what comes.
-type unstalled struct {
+// doorResponse is the response to a caller who may wait long but must read what
+// comes. Errors in plain text become failures, so that they look like all others.
+type doorResponse struct {
 	http.ResponseWriter
 	rc    *http.ResponseController
 	stall time.Duration
+
+	refused int // status of an error in plain text
+	why     []byte
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *doorResponse) WriteHeader(status int) {
+	if status >= http.StatusBadRequest && strings.HasPrefix(w.Header().Get(echo.HeaderContentType), echo.MIMETextPlain) {
+		w.refused = status
+		return
+	}
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements io.Writer.
-func (w *unstalled) Write(p []byte) (int, error) {
+func (w *doorResponse) Write(p []byte) (int, error) {
+	if w.refused != 0 {
+		w.why = append(w.why, p...)
+		return len(p), nil
+	}
 	_ = w.rc.SetWriteDeadline(time.Now().Add(w.stall)) // not supported by a test's recorder
 	n, err := w.ResponseWriter.Write(p)
 	if err == nil {
-		err = w.rc.Flush()
 		_ = w.rc.SetWriteDeadline(time.Time{})
 	}
 	return n, err
 }
 
 // Unwrap is for http.ResponseController.
-func (w *unstalled) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *doorResponse) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// failure returns the error that was written in plain text, or nil.
+func (w *doorResponse) failure() error {
+	if w.refused == 0 {
+		return nil
+	}
+	f := &failure{kind: kindBadInput, detail: sentence(strings.TrimSpace(string(w.why))), allow: w.Header().Get("Allow")}
+	if at := slices.IndexFunc(kinds, func(k kind) bool { return k.status == w.refused }); at >= 0 {
+		f.kind = kinds[at]
+	}
+	f.kind.status = w.refused
+	if f.kind.status == http.StatusServiceUnavailable {
+		f.retryAfter = time.Minute
+	}
+	return f
+}

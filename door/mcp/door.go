@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// maxBody bounds one message of a client, in bytes.
-	maxBody = 4 << 20
+	// MaxBody bounds one message of a client, in bytes.
+	MaxBody = 4 << 20
 	// maxClients bounds the clients of protocol versions before 2026-07-28, each of
 	// which the server has to remember.
 	maxClients = 1000
@@ -79,7 +79,7 @@ func New(o Options) *Door {
 		return d.server(sets)
 	}
 	// Package web checks the host and the origin of each request, for all routes alike.
-	common := sdk.StreamableHTTPOptions{Logger: o.Logger, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true}
+	common := sdk.StreamableHTTPOptions{Logger: o.Logger, MaxRequestBodyBytes: MaxBody, DisableLocalhostProtection: true}
 	without, with := common, common
 	without.Stateless, without.PropagateRequestCancellation = true, true
 	with.SessionTimeout = clientIdle
