@@ -147,6 +147,7 @@ func (c *Choosers) ask(ev browser.FileChooserOpened) {
 		},
 		closed:   ChooserMessage{Type: "chooser", ID: id, Closed: true},
 		document: input.Gone(),
+		programs: true,
 		refuse: func(ctx context.Context) error {
 			defer input.Release()
 			if err := input.Cancel(ctx); !errors.Is(err, browser.ErrContextDestroyed) {

@@ -69,8 +69,9 @@ func (d *Dialogs) opened(dialog *browser.Dialog) {
 			Type: "dialog", ID: id, Kind: dialog.Type(), Message: text.Clip(dialog.Message(), maxDialogText),
 			DefaultValue: text.Clip(dialog.DefaultValue(), maxDialogText), URL: text.Clip(dialog.Page().URL(), maxAddress),
 		},
-		closed: DialogMessage{Type: "dialog", ID: id, Closed: true},
-		refuse: func(ctx context.Context) error { return ignoreClosed(dialog.Dismiss(ctx)) },
+		closed:   DialogMessage{Type: "dialog", ID: id, Closed: true},
+		programs: true,
+		refuse:   func(ctx context.Context) error { return ignoreClosed(dialog.Dismiss(ctx)) },
 	})
 }
 

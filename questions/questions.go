@@ -23,6 +23,9 @@ type Host interface {
 	// Answerable reports whether somebody who may answer is present, or will soon
 	// be back.
 	Answerable() bool
+	// ProgramsAnswer reports whether a program is connected that itself hears
+	// dialogs and file choosers of pages, and may answer them.
+	ProgramsAnswer() bool
 	// Control returns who controls the browser now.
 	Control() Control
 }

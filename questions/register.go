@@ -30,6 +30,7 @@ type question struct {
 	document <-chan struct{} // closed when the document is gone; nil for kinds that notice it in another way
 	place    <-chan struct{} // closed when the page is no longer shown; nil for questions that do not depend on that
 	personal bool            // belongs to the person in control, and ends when control changes hands
+	programs bool            // programs may answer it, too
 
 	refuse func(context.Context) error // gives the page a negative answer; nil if no page waits
 	letGo  func()                      // runs when the question ends without any answer; may be nil
@@ -82,7 +83,7 @@ func (r *register) insert(q *question) bool {
 // ask tells the viewers about a question that was inserted, and watches for its
 // end.
 func (r *register) ask(q *question) {
-	if q.refuse != nil && !r.host.Answerable() {
+	if q.refuse != nil && !r.host.Answerable() && !r.leftToPrograms(q) {
 		if r.remove(q) {
 			r.refuse(q)
 		}
@@ -93,6 +94,10 @@ func (r *register) ask(q *question) {
 		r.spawn(func() { r.watch(q) })
 	}
 }
+
+// leftToPrograms reports whether a program may answer a question instead of a
+// person.
+func (r *register) leftToPrograms(q *question) bool { return q.programs && r.host.ProgramsAnswer() }
 
 // watch drops a question when its document or its place is gone.
 func (r *register) watch(q *question) {
@@ -202,7 +207,8 @@ func (r *register) dropIf(match func(*question) bool) {
 // abandoned gives every waiting page a negative answer, because nobody who may
 // answer is left.
 func (r *register) abandoned() {
-	for _, q := range r.removeIf(func(q *question) bool { return q.refuse != nil }) {
+	programs := r.host.ProgramsAnswer()
+	for _, q := range r.removeIf(func(q *question) bool { return q.refuse != nil && !(q.programs && programs) }) {
 		r.takeBack(q)
 		r.refuse(q)
 	}

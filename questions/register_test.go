@@ -36,6 +36,8 @@ func (r *room) Tell(_ Audience, _ string, message func() any) {
 	}
 }
 
+func (r *room) ProgramsAnswer() bool { return false }
+
 func (r *room) Answerable() bool { return !r.deserted.Load() }
 
 func (r *room) Control() Control { return Control(r.control.Load()) }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"takeover/control"
 	"takeover/limits"
@@ -42,6 +43,8 @@ type Program struct {
 	calls   sync.WaitGroup
 
 	attaching chan struct{} // held while a client is made
+	hears     atomic.Bool   // its CDP client hears what pages ask people
+	let       func()        // releases what its CDP client holds down; nil for a program without one
 
 	mu     sync.Mutex // guards what follows; never held across I/O
 	client *Client    // of the newest Chromium; nil until first used
@@ -57,13 +60,19 @@ type programs struct {
 // OpenProgram lets a program act in a session under a name, which is unique in the
 // session and not that of a person or of the script. Close ends it.
 func OpenProgram(s *Session, name control.Holder, o ProgramOptions) (*Program, error) {
+	return openProgram(s, name, o, nil)
+}
+
+// openProgram does the same for a program whose CDP client releases what it holds
+// down when let is called. let may be nil, and must not block.
+func openProgram(s *Session, name control.Holder, o ProgramOptions, let func()) (*Program, error) {
 	if name.Kind != control.KindClient || name.ID == "" {
 		return nil, fmt.Errorf("%q is not the name of a client", name)
 	}
 	if o.Emit == nil {
 		o.Emit = func(*Client, string, json.RawMessage) {}
 	}
-	p := &Program{session: s, holder: name, opts: o, line: line{most: maxWaiting}, attaching: make(chan struct{}, 1)}
+	p := &Program{session: s, holder: name, opts: o, line: line{most: maxWaiting}, let: let, attaching: make(chan struct{}, 1)}
 	p.ctx, p.close = context.WithCancelCause(s.ctx)
 	if err := s.programs.add(p); err != nil {
 		p.close(nil)
@@ -106,16 +115,35 @@ func (l *programs) has(name control.Holder) bool {
 	return l.open[name] != nil
 }
 
+// hearing reports whether a program's CDP client hears what pages ask people.
+func (l *programs) hearing() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.open {
+		if p.hears.Load() {
+			return true
+		}
+	}
+	return false
+}
+
 // releaseInput releases what programs hold down, because a person takes control.
 func (l *programs) releaseInput() {
 	l.mu.Lock()
 	var clients []*Client
+	var raw []func()
 	for _, p := range l.open {
 		if c := p.current(); c != nil {
 			clients = append(clients, c)
 		}
+		if p.let != nil {
+			raw = append(raw, p.let)
+		}
 	}
 	l.mu.Unlock()
+	for _, let := range raw {
+		let()
+	}
 	for _, c := range clients {
 		c.actor.client.ReleaseInput()
 	}

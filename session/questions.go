@@ -54,6 +54,9 @@ func (h questionsHost) Answerable() bool {
 	return h.answerable()
 }
 
+// ProgramsAnswer reports whether a program's CDP client hears dialogs.
+func (h questionsHost) ProgramsAnswer() bool { return h.programs.hearing() }
+
 // Control returns who controls the session.
 func (h questionsHost) Control() questions.Control {
 	switch holder := h.control.Holder(); {

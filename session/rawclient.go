@@ -43,6 +43,7 @@ type RawClient struct {
 	client  *cdp.Client
 	root    *cdp.Session // for commands without a session: the browser's, or a page's
 	browser string       // id of its own browser target
+	held    held         // keys and buttons that it holds down
 
 	mu        sync.Mutex                      // guards what follows
 	emulated  map[string]bool                 // targets whose emulation it may have changed
@@ -62,16 +63,12 @@ func OpenRawClient(ctx context.Context, s *Session, page string, sink cdp.Sink) 
 	if page != "" && eng.model.Page(target.ID(page)) == nil {
 		return nil, ErrNotFound
 	}
-	program, err := OpenProgram(s, control.Client(id.New("cdp")), ProgramOptions{})
-	if err != nil {
+	c := &RawClient{session: s, engine: eng, emulated: map[string]bool{}, downloads: map[proto.BrowserContextID]bool{}}
+	if c.program, err = openProgram(s, control.Client(id.New("cdp")), ProgramOptions{}, c.held.release); err != nil {
 		return nil, err
 	}
-	c := &RawClient{
-		session: s, program: program, engine: eng,
-		emulated: map[string]bool{}, downloads: map[proto.BrowserContextID]bool{},
-	}
 	if err := c.open(ctx, target.ID(page), sink); err != nil {
-		program.Close()
+		c.program.Close()
 		return nil, errors.Join(ErrNotReady, err)
 	}
 	return c, nil
@@ -103,8 +100,12 @@ func (c *RawClient) open(ctx context.Context, page target.ID, sink cdp.Sink) (er
 func (c *RawClient) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), rawCloseTimeout)
 	defer cancel()
+	c.held.release()
 	err := c.client.Close(ctx)
 	c.program.Close()
+	if c.program.hears.Load() && !c.session.answerable() {
+		c.session.questions.Abandoned()
+	}
 	c.mu.Lock()
 	emulated, downloads := slices.Collect(maps.Keys(c.emulated)), slices.Collect(maps.Keys(c.downloads))
 	c.mu.Unlock()
@@ -239,6 +240,16 @@ func (c *RawClient) DownloadsFolder(context string) string {
 // the session's folder.
 func (c *RawClient) ContextMade(context string) error {
 	return c.engine.model.AllowDownloads(proto.BrowserContextID(context))
+}
+
+// Hears records that the client gets the events of pages, so that dialogs and file
+// choosers are left to it when no person is present.
+func (c *RawClient) Hears() { c.program.hears.Store(true) }
+
+// Pressed records a command that is about to be sent: a key or a button that it
+// presses is released when a person takes control, or the client leaves.
+func (c *RawClient) Pressed(on cdp.SessionID, method string, params json.RawMessage) {
+	c.held.note(c.client.Session(on), method, params)
 }
 
 // Emulated records that the client may have changed how a target is emulated.

@@ -21,7 +21,8 @@ var routesByRole = map[string]string{
 		"listProfiles createProfile reencryptProfiles getProfile renameProfile deleteProfile exportProfile importProfile " +
 		"listDeliveries retryDelivery requestTakeover listSessionTakeovers listTakeovers extendTakeover cancelTakeover createLink listLinks " +
 		"revokeLink startEvents stopEvents streamEvents waitEvent listEvents downloadHAR downloadEvents addEvent startEventsBare " +
-		"stopEventsBare streamEventsBare mcp mcpStream mcpEnd metrics profile version openapi docs pageSessions pageScripts pageSettings",
+		"stopEventsBare streamEventsBare mcp mcpStream mcpEnd metrics profile version openapi docs pageSessions pageScripts pageSettings " +
+		"cdp cdpPage cdpVersion cdpList cdpProtocol",
 }
 
 // openToAll are the routes that need no key.

@@ -53,3 +53,28 @@ func TestPuppeteer(t *testing.T) {
 		t.Errorf("after the client left: %+v", info)
 	}
 }
+
+// TestPlaywright drives a session with playwright-core, by the address of the
+// socket and by that of the session.
+func TestPlaywright(t *testing.T) {
+	for name, address := range map[string]func(s *testServer, id string) string{
+		"socket":  (*testServer).cdpAddress,
+		"session": func(s *testServer, id string) string { return s.base + "/v1/sessions/" + id + "?token=" + testKey },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startServer(t, nil)
+			one := s.create(nil)
+			node(t, "playwright.mjs", address(s, one.ID()), cdpSite(t))
+			if one.Status().Ended() {
+				t.Error("the session ended with the client")
+			}
+			folder, err := one.Files()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := folder.Read("report.txt", 100); err != nil || string(got) != "the report\n" {
+				t.Errorf("the download is %q in the session's files: %v", got, err)
+			}
+		})
+	}
+}

@@ -288,6 +288,8 @@ func (c *Client) observe(cmd *call, on attached) {
 	switch {
 	case cmd.method == runtime.RunIfWaitingForDebugger.Method:
 		c.sight.change(on.id, func(a *attached) { a.begun = true })
+	case cmd.method == page.Enable.Method:
+		c.raw.Hears()
 	case strings.HasPrefix(cmd.method, "Emulation."), cmd.method == page.SetWebLifecycleState.Method, cmd.method == "Network.setUserAgentOverride":
 		c.raw.Emulated(on.target)
 	}

@@ -1,0 +1,185 @@
+package methods
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"takeover/browser"
+)
+
+// commandName finds the names of CDP commands in the source of cdproto.
+var commandName = regexp.MustCompile(`(?m)^\s*Command\w+\s*= "(\w+\.\w+)"`)
+
+// otherVersions are commands that only other versions of Chromium understand.
+var otherVersions = []string{
+	"Audits.checkContrast", "Emulation.setPressureDataOverride", "Network.clearAcceptedEncodingsOverride", "Network.setAcceptedEncodings", "Page.getCookies",
+}
+
+// TestEveryCommandIsClassified compares methods.txt and events.txt with cdproto and
+// with what the installed Chromium says. For a new command, think about what it
+// reaches and changes, and add a line.
+func TestEveryCommandIsClassified(t *testing.T) {
+	wanted, events := ofChromium(t)
+	for _, name := range ofCdproto(t) {
+		wanted[name] = true
+	}
+	if len(wanted) < 650 || len(events) < 200 {
+		t.Fatalf("read %d commands and %d events", len(wanted), len(events))
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if _, ok := Find(name); !ok {
+			t.Errorf("%s is not classified", name)
+		}
+	}
+	for m := range All() {
+		if !wanted[m.Name] && !slices.Contains(otherVersions, m.Name) {
+			t.Errorf("%s is classified, and not a command of the protocol", m.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(events)) {
+		if !slices.Contains(Events(), name) {
+			t.Errorf("the event %s is not in events.txt", name)
+		}
+	}
+}
+
+// ofCdproto returns the commands that cdproto knows.
+func ofCdproto(t *testing.T) (names []string) {
+	t.Helper()
+	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/chromedp/cdproto").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "*", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range sources {
+		raw, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range commandName.FindAllStringSubmatch(string(raw), -1) {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
+// listening is the line in which Chromium says where its port is.
+var listening = regexp.MustCompile(`DevTools listening on ws://([^/]+)/`)
+
+// ofChromium asks a Chromium with a debugging port for its protocol.
+func ofChromium(t *testing.T) (commands, events map[string]bool) {
+	t.Helper()
+	path, err := browser.FindExecutable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	home := t.TempDir()
+	cmd := exec.CommandContext(ctx, path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir="+home, "about:blank")
+	cmd.Env = []string{"HOME=" + home, "TMPDIR=" + os.TempDir()}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait() // it was killed
+	}()
+	address := ""
+	for lines := bufio.NewScanner(stderr); address == "" && lines.Scan(); {
+		if m := listening.FindStringSubmatch(lines.Text()); m != nil {
+			address = m[1]
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/json/protocol", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close() //nolint:errcheck // it is only read
+	var protocol struct {
+		Domains []struct {
+			Domain           string
+			Commands, Events []struct{ Name string }
+		}
+	}
+	if err := json.NewDecoder(res.Body).Decode(&protocol); err != nil {
+		t.Fatal(err)
+	}
+	commands, events = map[string]bool{}, map[string]bool{}
+	for _, d := range protocol.Domains {
+		for _, c := range d.Commands {
+			commands[d.Domain+"."+c.Name] = true
+		}
+		for _, e := range d.Events {
+			events[d.Domain+"."+e.Name] = true
+		}
+	}
+	return commands, events
+}
+
+// TestLinesAreWellFormed checks the words of each line, and that what is not passed
+// has a reason.
+func TestLinesAreWellFormed(t *testing.T) {
+	list := lines(methodsFile)
+	if !slices.IsSorted(list) {
+		t.Error("methods.txt is not sorted")
+	}
+	words := [][]string{nil, {"allowed", "refused"}, {"pass", "mapped", "refused"}, {"reads", "writes"}}
+	for _, line := range list {
+		cells := strings.SplitN(line, " ", 5)
+		if len(cells) < 4 {
+			t.Errorf("too few words: %s", line)
+			continue
+		}
+		for i, allowed := range words {
+			if allowed != nil && !slices.Contains(allowed, cells[i]) {
+				t.Errorf("%q is not one of %v: %s", cells[i], allowed, line)
+			}
+		}
+		if (cells[2] == "pass") != (len(cells) == 4) {
+			t.Errorf("a command that passes has no reason, every other one has: %s", line)
+		}
+	}
+}
+
+// TestTable looks up a few commands.
+func TestTable(t *testing.T) {
+	for name, want := range map[string]Method{
+		"Page.getFrameTree": {Script: true, Client: Pass},
+		"Page.reload":       {Script: true, Client: Pass, Writes: true},
+		"Page.navigate":     {Script: true, Client: Mapped, Writes: true, Reason: "through the address guard"},
+		"Browser.crash":     {Client: Refused, Writes: true, Reason: "it ends everybody's browser"},
+	} {
+		want.Name = name
+		if got, ok := Find(name); !ok || got != want {
+			t.Errorf("%s is %+v, want %+v", name, got, want)
+		}
+	}
+	if m, ok := Find("No.such"); ok {
+		t.Errorf("found %+v", m)
+	}
+}
