@@ -37,6 +37,7 @@ var foreign = map[string][]string{
 	"version":    {"server", "key"},
 	"doctor":     {"key"},
 	"licenses":   {"server", "key", "json"},
+	"mcp":        {"json"},
 	"completion": {"server", "key", "json"},
 }
 

@@ -46,6 +46,7 @@ type cli struct {
 	Sessions  sessionsCommand  `cmd:"" aliases:"list" help:"List, show, release and open sessions."`
 	Files     filesCommand     `cmd:"" help:"List, fetch, add and remove a session's files."`
 	Takeovers takeoversCommand `cmd:"" help:"List the takeovers that wait for a person."`
+	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Speak the Model Context Protocol on the standard streams, for a running server."`
 	Doctor    doctorCommand    `cmd:"" help:"Check that this machine has what the server needs, and say how to fix what is missing."`
 	Version   versionCommand   `cmd:"" help:"Print the version, and which Chromium would be used."`
 

@@ -24,12 +24,12 @@ import (
 const testKey = "the-key-of-these-tests"
 
 // TestMain runs the tests, or the worker of a script that a test runs, or the
-// server in a process of its own.
+// server or the command mcp in a process of its own.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
 		worker.Main(scripting.Bundles())
 	}
-	if len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == confine.Command) {
+	if len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == "mcp" || os.Args[1] == confine.Command) {
 		main()
 	}
 	http.DefaultTransport.(*http.Transport).DisableKeepAlives = true //nolint:forcetypeassert // it is one
