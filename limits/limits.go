@@ -53,6 +53,7 @@ const (
 	ConsoleRealms      Name = "console-realms"       // pages and workers that the background log does not listen to
 	ConsoleKept        Name = "console-kept"         // lines and sections omitted from the background log
 	Egress             Name = "egress-connections"   // connections to the network refused to a session
+	Renders            Name = "renders"              // pictures and documents of pages forgotten to make room for newer ones
 	SavedScripts       Name = "saved-scripts"        // saved scripts refused
 	WebhookQueue       Name = "webhook-queue"        // webhooks refused because too many wait
 	WebhookDead        Name = "webhook-dead"         // failed webhooks forgotten to make room for newer ones
@@ -64,7 +65,7 @@ var Names = []Name{
 	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, MCPClients, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
-	Egress, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,
+	Egress, Renders, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,
 }
 
 // Hits counts the hits of every limit. A nil Hits counts nothing. Its methods may

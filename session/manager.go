@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"takeover/capture"
 	"takeover/egress"
 	"takeover/files"
+	"takeover/invalid"
 	"takeover/limits"
 	"takeover/links"
 	"takeover/profiles"
@@ -169,8 +172,12 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	if err := m.openProfile(ctx, &o); err != nil {
 		return nil, err
 	}
-	s := newSession(&m.services, o, uuid.NewString(), 1)
+	s := newSession(&m.services, o, strings.ToLower(cmp.Or(o.ID, uuid.NewString())), 1)
 	m.mu.Lock()
+	if m.sessions[s.id] != nil {
+		m.mu.Unlock()
+		return nil, invalid.Field("sessionId", "another session has this id")
+	}
 	if m.closing {
 		m.mu.Unlock()
 		return nil, ErrFull

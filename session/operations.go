@@ -3,9 +3,11 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
+	"takeover/automation"
 	"takeover/control"
 )
 
@@ -112,6 +114,13 @@ func orNone(text string) string {
 		return "no reason given"
 	}
 	return text
+}
+
+// FromOperation reports whether an error is the outcome of an operation in a page,
+// such as an address that does not answer, and not a fault of the server.
+func FromOperation(err error) bool {
+	_, ok := errors.AsType[*automation.Error](err)
+	return ok
 }
 
 // gate waits until a program may change the page, that is, until no person has

@@ -6,7 +6,10 @@ import (
 	"net"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"takeover/browser"
 	"takeover/capture"
@@ -141,6 +144,7 @@ type Dimensions struct {
 // CreateOptions configures a new session. The zero value of each field is its
 // default.
 type CreateOptions struct {
+	ID                string // a UUID that no session has; default: a new one
 	URL               string // opened first; default about:blank
 	Timeout           time.Duration
 	IdleTimeout       time.Duration // time without viewers, runs or calls; default Options.IdleTimeout
@@ -179,6 +183,9 @@ func (o *CreateOptions) check(server *Options) error {
 	}
 	if o.Capture == nil {
 		o.Capture = new(server.Capture)
+	}
+	if o.ID != "" && !isUUID(o.ID) {
+		add("sessionId", "must be a UUID")
 	}
 	if o.Persist && o.Profile == "" {
 		add("persist", "needs a profile to write to")
@@ -243,4 +250,10 @@ func (o *CreateOptions) checkNetwork(server *Options, add func(field, text strin
 			add("proxyUrl", err.Error())
 		}
 	}
+}
+
+// isUUID reports whether a text is a UUID in its usual form.
+func isUUID(text string) bool {
+	id, err := uuid.Parse(text)
+	return err == nil && strings.EqualFold(id.String(), text)
 }

@@ -200,6 +200,23 @@ func readState(ctx context.Context, eng *engine) (profiles.State, error) {
 	return ProfileState(state)
 }
 
+// Choices are what the creator of a session chose, as far as Info does not say it.
+type Choices struct {
+	OwnProxy  bool   // requests go through the creator's proxy
+	Persist   bool   // the profile is saved at the end
+	ProfileID string // empty without a profile
+}
+
+// ChoicesOf returns the choices of a session. They are empty for a session of an
+// earlier process.
+func ChoicesOf(s *Session) Choices {
+	c := Choices{OwnProxy: s.opts.ProxyURL != "", Persist: s.opts.Persist}
+	if s.opts.saved != nil {
+		c.ProfileID = s.opts.saved.id
+	}
+	return c
+}
+
 // ProfileState returns a state in the form in which profiles keep it, without
 // session storage, which belongs to tabs.
 func ProfileState(state *storagestate.State) (profiles.State, error) {

@@ -12,13 +12,13 @@ import (
 // operator has a key or has signed in. TestRoutesAreTheTable fails on a route that
 // is not listed, and the tests of strangers and links call every route.
 var routesByRole = map[string]string{
-	"nobody":                     "favicon redeemLink health ready pageLogin login logout static",
+	"nobody":                     "getRender favicon redeemLink health ready pageLogin login logout static",
 	string(session.RoleView):     "getSession getThumbnail view pageSession",
 	string(session.RoleTakeover): "getTakeover claimTakeover finishTakeover failTakeover pageTakeover listFiles uploadFile getFile",
 	"operator": "createSession createSessionAlias listSessions streamSessions releaseAll changeSession releaseSession deleteSession getContext " +
 		"getScreenshot deleteFile runScript runScriptAlone listRuns getPicture getRun cancelRun streamRun getRunLog getLog getRunPicture " +
 		"getRunScript listSavedScripts saveScript getSavedScript changeSavedScript deleteSavedScript listWebhooks testWebhooks " +
-		"listProfiles createProfile reencryptProfiles getProfile renameProfile deleteProfile exportProfile importProfile " +
+		"deleteFiles downloadFiles scrape screenshotPage printPage listProfiles createProfile reencryptProfiles getProfile renameProfile deleteProfile exportProfile importProfile " +
 		"listDeliveries retryDelivery requestTakeover listSessionTakeovers listTakeovers extendTakeover cancelTakeover createLink listLinks " +
 		"revokeLink startEvents stopEvents streamEvents waitEvent listEvents downloadHAR downloadEvents addEvent startEventsBare " +
 		"stopEventsBare streamEventsBare mcp mcpStream mcpEnd metrics profile version openapi docs pageSessions pageScripts pageSettings " +

@@ -19,11 +19,11 @@ func cdpSite(t *testing.T) string {
 	return srv.URL
 }
 
-// node runs a program of testdata/cdp and returns what it printed. The test fails
+// node runs a program in a folder of testdata and returns what it printed. The test fails
 // if the program does.
-func node(t *testing.T, program string, args ...string) string {
+func node(t *testing.T, folder, program string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(browsertest.Context(t, program), "node", append([]string{filepath.Join("testdata", "cdp", program)}, args...)...)
+	cmd := exec.CommandContext(browsertest.Context(t, program), "node", append([]string{filepath.Join("testdata", folder, program)}, args...)...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -48,7 +48,7 @@ func (s *testServer) cdpAddress(id string) string {
 func TestPuppeteer(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(nil)
-	node(t, "puppeteer.mjs", s.cdpAddress(one.ID()), cdpSite(t))
+	node(t, "cdp", "puppeteer.mjs", s.cdpAddress(one.ID()), cdpSite(t))
 	if info := one.Info(); info.Status.Ended() || !strings.HasSuffix(info.URL, "/") || info.Controller.IsProgram() {
 		t.Errorf("after the client left: %+v", info)
 	}

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // a container may have no database of time zones
@@ -11,9 +10,11 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/text/language"
 
+	"takeover/door/steel"
 	"takeover/egress"
 	"takeover/limits"
 	"takeover/session"
+	"takeover/storagestate"
 )
 
 const (
@@ -55,6 +56,7 @@ type createRequest struct {
 		Device string `json:"device,omitempty"`
 	} `json:"deviceConfig,omitempty"`
 
+	steel.Create
 	noEffect
 }
 
@@ -69,22 +71,13 @@ type sizeRequest struct {
 type noEffect struct {
 	Headless             json.RawMessage `json:"headless,omitempty"`
 	Concurrency          json.RawMessage `json:"concurrency,omitempty"`
-	Credentials          json.RawMessage `json:"credentials,omitempty"`
 	DebugConfig          json.RawMessage `json:"debugConfig,omitempty"`
 	ExperimentalFeatures json.RawMessage `json:"experimentalFeatures,omitempty"`
-	ExtensionIDs         json.RawMessage `json:"extensionIds,omitempty"`
-	InactivityTimeout    json.RawMessage `json:"inactivityTimeout,omitempty"`
-	IsSelenium           json.RawMessage `json:"isSelenium,omitempty"`
 	Namespace            json.RawMessage `json:"namespace,omitempty"`
-	OptimizeBandwidth    json.RawMessage `json:"optimizeBandwidth,omitempty"`
-	PersistProfile       json.RawMessage `json:"persistProfile,omitempty"`
-	ProfileID            json.RawMessage `json:"profileId,omitempty"`
 	ProjectID            json.RawMessage `json:"projectId,omitempty"`
 	Region               json.RawMessage `json:"region,omitempty"`
-	SessionID            json.RawMessage `json:"sessionId,omitempty"`
 	SolveCaptcha         json.RawMessage `json:"solveCaptcha,omitempty"`
 	StealthConfig        json.RawMessage `json:"stealthConfig,omitempty"`
-	UseProxy             json.RawMessage `json:"useProxy,omitempty"`
 }
 
 // warnings returns a warning for each given field that has no effect.
@@ -94,12 +87,12 @@ func (n *noEffect) warnings() []string {
 		name  string
 		value json.RawMessage
 	}{
-		{"concurrency", n.Concurrency}, {"credentials", n.Credentials}, {"debugConfig", n.DebugConfig}, {"experimentalFeatures", n.ExperimentalFeatures},
-		{"extensionIds", n.ExtensionIDs}, {"inactivityTimeout", n.InactivityTimeout}, {"isSelenium", n.IsSelenium}, {"namespace", n.Namespace},
-		{"optimizeBandwidth", n.OptimizeBandwidth}, {"persistProfile", n.PersistProfile}, {"profileId", n.ProfileID}, {"projectId", n.ProjectID},
-		{"region", n.Region}, {"sessionId", n.SessionID}, {"solveCaptcha", n.SolveCaptcha}, {"stealthConfig", n.StealthConfig}, {"useProxy", n.UseProxy},
+		{"concurrency", n.Concurrency}, {"debugConfig", n.DebugConfig}, {"experimentalFeatures", n.ExperimentalFeatures},
+		{"namespace", n.Namespace},
+		{"projectId", n.ProjectID},
+		{"region", n.Region}, {"solveCaptcha", n.SolveCaptcha}, {"stealthConfig", n.StealthConfig},
 	} {
-		if asksForSomething(f.value) {
+		if steel.Asks(f.value) {
 			out = append(out, f.name+" has no effect on this server")
 		}
 	}
@@ -107,10 +100,6 @@ func (n *noEffect) warnings() []string {
 		out = append(out, "headless: false has no effect on this server: the browser is always headless")
 	}
 	return out
-}
-
-func asksForSomething(value json.RawMessage) bool {
-	return !slices.Contains([]string{"", "null", "false", "0", `""`, "[]", "{}"}, strings.TrimSpace(string(value)))
 }
 
 // options checks a request and converts it to the options of package session.
@@ -135,10 +124,8 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 	if r.DeviceConfig != nil && r.DeviceConfig.Device != "" {
 		v.oneOf("deviceConfig.device", r.DeviceConfig.Device, "desktop", "mobile")
 	}
-	if asksForSomething(r.SessionContext) {
-		state, err := readState(r.SessionContext, "sessionContext")
-		v.collect(err)
-		o.State = state
+	if steel.Asks(r.SessionContext) {
+		o.State = v.sessionContext(r.SessionContext)
 	}
 	v.atMost("profile", r.Profile, maxWord)
 	v.atMost("url", r.URL, maxURL)
@@ -162,7 +149,21 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 		v.header("extraHTTPHeaders."+name, value)
 	}
 	v.metadata(r.Metadata)
+	v.fields = append(v.fields, r.Apply(&o)...)
 	return o, v.err()
+}
+
+// sessionContext reads a storage state, in Playwright's form or in Steel's.
+func (v *checks) sessionContext(raw json.RawMessage) *storagestate.State {
+	raw, err := steel.ReadContext(raw)
+	if err == nil {
+		var state *storagestate.State
+		if state, err = storagestate.Parse(raw); err == nil {
+			return state
+		}
+	}
+	v.collect(inField(err, "sessionContext"))
+	return nil
 }
 
 func (v *checks) metadata(m map[string]any) {

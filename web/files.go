@@ -12,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/door/steel"
 	"takeover/files"
 	"takeover/session"
 )
@@ -42,7 +43,7 @@ func (s *Server) listFiles(c echo.Context) error {
 	if !caller(c).operator() {
 		all = slices.DeleteFunc(all, func(f files.File) bool { return !one.FileShared(f) })
 	}
-	return list(c, "files", all, oldestFirst, func(f files.File) position { return position{f.ModifiedAt, f.Name} }, func(f files.File) files.File { return f })
+	return list(c, "files", all, oldestFirst, func(f files.File) position { return position{f.ModifiedAt, f.Name} }, func(f files.File) fileView { return viewOfFile(c, f) })
 }
 
 // uploadFile handles POST /v1/sessions/:id/files: a form with a file, or the file
@@ -90,7 +91,24 @@ func (s *Server) uploadFile(c echo.Context) error {
 		one.ShareFile(info)
 	}
 	c.Response().Header().Set(echo.HeaderLocation, fmt.Sprintf("/v1/sessions/%s/files/%s", c.Param("id"), url.PathEscape(info.Name)))
-	return c.JSON(http.StatusCreated, info)
+	return c.JSON(http.StatusCreated, viewOfFile(c, info))
+}
+
+// SteelFile is a file in Steel's form. It has another name than files.File, which stands beside it.
+type SteelFile = steel.File
+
+// fileView is a file as the API returns it.
+type fileView struct {
+	files.File
+	*SteelFile // for Steel's client
+}
+
+func viewOfFile(c echo.Context, f files.File) fileView {
+	v := fileView{File: f}
+	if forSteel(c) {
+		v.SteelFile = new(steel.FileOf(f))
+	}
+	return v
 }
 
 // guestReader reads a guest's body. It returns files.ErrFull if the body is larger
@@ -143,7 +161,7 @@ func upload(c echo.Context) (name string, content io.Reader, err error) {
 			}
 			return name, part, nil
 		}
-		if field := part.FormName(); field == "name" {
+		if field := part.FormName(); field == "name" || field == "path" {
 			value, err := io.ReadAll(io.LimitReader(part, uploadField))
 			if err != nil {
 				return "", nil, &failure{kind: kindBadInput, detail: "The form ended early.", err: err}

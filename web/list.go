@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"takeover/door/steel"
 )
 
 const (
@@ -64,6 +66,9 @@ func readPageQuery(c echo.Context) (pageQuery, error) {
 	}
 	if cursor != "" {
 		after, err := readCursor(cursor)
+		if c.QueryParam("cursor") == "" && err != nil {
+			after, err = position{id: cursor}, nil // Steel's client gives the id of the last session that it has
+		}
 		if err != nil {
 			return q, err
 		}
@@ -115,10 +120,21 @@ func list[T, V any](c echo.Context, name string, items []T, direction order, pla
 	if err != nil {
 		return err
 	}
+	if q.after != nil && q.after.at.IsZero() {
+		at := slices.IndexFunc(items, func(one T) bool { return place(one).id == q.after.id })
+		if at < 0 {
+			return badField("cursorId", "is not in this list")
+		}
+		q.after = new(place(items[at]))
+	}
 	page, next := paginate(items, q, direction, place)
 	out := make([]V, len(page))
 	for i, item := range page {
 		out[i] = view(item)
 	}
-	return c.JSON(200, map[string]any{name: out, "next": next})
+	answer := map[string]any{name: out, "next": next}
+	if forSteel(c) {
+		steel.AddList(answer, name, next, len(items))
+	}
+	return c.JSON(200, answer)
 }

@@ -241,11 +241,17 @@ func (g *specGenerator) properties(t reflect.Type) (props object, required []str
 	for f := range t.Fields() {
 		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && tag == "" {
-			inner, more := g.properties(f.Type)
+			embedded, optional := f.Type, f.Type.Kind() == reflect.Pointer
+			if optional {
+				embedded = embedded.Elem()
+			}
+			inner, more := g.properties(embedded)
 			for k, v := range inner {
 				props[k] = v
 			}
-			required = append(required, more...)
+			if !optional {
+				required = append(required, more...)
+			}
 			continue
 		}
 		if !f.IsExported() || tag == "-" || tag == "" {

@@ -82,6 +82,7 @@ var (
 	kindEnded        = kind{"ended", "The session has ended", http.StatusGone}
 	kindTooLarge     = kind{"too-large", "The request is too large", http.StatusRequestEntityTooLarge}
 	kindUpgrade      = kind{"upgrade", "A WebSocket connection is required", http.StatusUpgradeRequired}
+	kindPage         = kind{"page", "The page could not be read", http.StatusUnprocessableEntity}
 	kindTooMany      = kind{"too-many", "Too many requests", http.StatusTooManyRequests}
 	kindInternal     = kind{"internal", "Something went wrong on the server", http.StatusInternalServerError}
 	kindNotAvailable = kind{"not-available", "Not available on this server", http.StatusNotImplemented}
@@ -91,7 +92,7 @@ var (
 
 // kinds lists every class of failures in the order of /docs.
 var kinds = []kind{kindBadInput, kindNoKey, kindForbidden, kindNotFound, kindMethod, kindTimeout, kindConflict, kindEnded,
-	kindTooLarge, kindUpgrade, kindTooMany, kindInternal, kindNotAvailable, kindFull, kindNotReady}
+	kindTooLarge, kindUpgrade, kindPage, kindTooMany, kindInternal, kindNotAvailable, kindFull, kindNotReady}
 
 // outcomes maps the sentinels of other packages to a class of failures and to a
 // socket's close code. The first match counts.

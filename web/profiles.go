@@ -68,9 +68,9 @@ func (s *Server) newProfile(c echo.Context, req *profileRequest) (profiles.Profi
 	case req.StorageState != nil && req.UserData:
 		return profiles.Profile{}, badField("userData", "needs a session")
 	case req.StorageState != nil:
-		state, err := readState(req.StorageState, "storageState")
+		state, err := storagestate.Parse(req.StorageState)
 		if err != nil {
-			return profiles.Profile{}, err
+			return profiles.Profile{}, inField(err, "storageState")
 		}
 		content, err := session.ProfileState(state)
 		if err != nil {
@@ -85,19 +85,20 @@ func (s *Server) newProfile(c echo.Context, req *profileRequest) (profiles.Profi
 	return s.manager.SaveProfile(ctx, one, req.Name, req.UserData)
 }
 
-// readState reads a storage state in a field of a body. Errors name the field.
-func readState(raw json.RawMessage, field string) (*storagestate.State, error) {
-	state, err := storagestate.Parse(raw)
-	if wrong, ok := errors.AsType[*invalid.Error](err); ok && field != "" {
-		for i := range wrong.Fields {
-			name := field
-			if inner := wrong.Fields[i].Field; inner != "" {
-				name += "." + inner
-			}
-			wrong.Fields[i].Field = name
-		}
+// inField puts the name of a field before those in an *invalid.Error.
+func inField(err error, field string) error {
+	wrong, ok := errors.AsType[*invalid.Error](err)
+	if !ok {
+		return err
 	}
-	return state, err
+	for i := range wrong.Fields {
+		name := field
+		if inner := wrong.Fields[i].Field; inner != "" {
+			name += "." + inner
+		}
+		wrong.Fields[i].Field = name
+	}
+	return wrong
 }
 
 // getProfile handles GET /v1/profiles/:profile.
@@ -146,7 +147,7 @@ func (s *Server) importProfile(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	state, err := readState(raw, "")
+	state, err := storagestate.Parse(raw)
 	if err != nil {
 		return err
 	}

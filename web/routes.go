@@ -7,6 +7,7 @@ import (
 
 	"takeover/capture"
 	"takeover/door/cdp"
+	"takeover/door/steel"
 	"takeover/files"
 	"takeover/links"
 	"takeover/profiles"
@@ -97,6 +98,14 @@ func (s *Server) routes() []route {
 		{method: post, path: one + "/files", name: "uploadFile", does: "Upload a file, as a multipart form, or as the raw body with ?name=. With ?add=true, a file of the same name is not replaced: if the content differs, the new file gets a number in its name. Share links never replace files.", access: guests, role: help, slow: true, query: []string{"name", "add"}, handler: s.uploadFile, body: uploadForm{}, answers: answer{status: 201, body: files.File{}}},
 		{method: get, path: one + "/files/:name", name: "getFile", does: "A file's content. With a share link, only downloads and people's uploads.", access: guests, role: help, slow: true, handler: s.getFile, answers: answer{mime: "application/octet-stream"}},
 		{method: del, path: one + "/files/:name", name: "deleteFile", does: "Remove a file.", handler: s.deleteFile, answers: answer{status: 204}},
+
+		{method: del, path: one + "/files", name: "deleteFiles", does: "Remove all files.", handler: s.deleteFiles, answers: answer{status: 204}},
+		{method: get, path: one + "/files.zip", name: "downloadFiles", does: "All files in one archive.", slow: true, handler: s.downloadFiles, answers: answer{mime: "application/zip"}},
+
+		{method: post, path: "/v1/scrape", name: "scrape", does: "Open a page in a session of its own and return its content: html, cleaned_html, markdown or readability, its links and metadata. The call of Steel's API.", slow: true, handler: s.steelScrape, body: steel.ScrapeRequest{}, answers: answer{body: steel.Scraped{}}},
+		{method: post, path: "/v1/screenshot", name: "screenshotPage", does: "Open a page in a session of its own and take a picture, which is kept for ten minutes. The call of Steel's API.", slow: true, handler: s.steelScreenshot, body: steel.ScreenshotRequest{}, answers: answer{body: steel.Hosted{}}},
+		{method: post, path: "/v1/pdf", name: "printPage", does: "Open a page in a session of its own and print it; the document is kept for ten minutes. The call of Steel's API.", slow: true, handler: s.steelPDF, body: steel.PDFRequest{}, answers: answer{body: steel.Hosted{}}},
+		{method: get, path: "/v1/renders", name: "getRender", does: "A picture or a document that one of these calls made; ?name= is its secret name.", access: public, query: []string{"name"}, handler: s.getRender, answers: answer{mime: "*/*"}},
 
 		{method: post, path: one + "/scripts", name: "runScript", does: "Run a script; 202 at once, or 200 with the outcome for wait:true.", slow: true, handler: s.runScript, body: scriptRequest{}, answers: answer{status: 202, body: session.RunInfo{}}},
 		{method: post, path: "/v1/scripts", name: "runScriptAlone", does: "Run a script in a session of its own, released at the end.", slow: true, handler: s.runScriptAlone, body: scriptAloneRequest{}, answers: answer{status: 202, body: session.RunInfo{}}},

@@ -61,7 +61,7 @@ type Config struct {
 	// Profiles are the saved profiles, the same as the manager's. Default: none can
 	// be saved.
 	Profiles *profiles.Profiles
-	Keys    *Keys
+	Keys     *Keys
 
 	// LinkKey signs the cookies of share links. If it stays the same across a
 	// restart, visitors with such a cookie still learn how the session ended.
@@ -168,6 +168,7 @@ type Server struct {
 	gate        *keyGate
 	metrics     *metrics
 	connections *connections
+	renders     *renders
 	mcp         *mcp.Door
 	log         *slog.Logger
 	echo        *echo.Echo
@@ -206,6 +207,7 @@ func New(cfg Config) (*Server, error) {
 		signer: signer, grants: newGrantSigner(cfg.LinkKey), codes: newSignInCodes(cfg.Manager.Limits()),
 		creates:     newLimiter(limits.Creates, time.Minute/time.Duration(cfg.CreateRate), cfg.CreateBurst),
 		gate:        newKeyGate(cfg.Keys, time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),
+		renders:     &renders{hits: cfg.Manager.Limits()},
 		signIns:     newLimiter(limits.SignIns, time.Minute/time.Duration(cfg.SignInRate), cfg.SignInBurst),
 		metrics:     newMetrics(cfg.Manager),
 		connections: newConnections(cfg.Manager.Limits(), maxConnections(cfg.MaxConnections, cfg.Manager.MaxSessions()), cfg.TrustedProxies),

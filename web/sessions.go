@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/door/steel"
 	"takeover/session"
 )
 
@@ -22,6 +23,7 @@ type sessionView struct {
 	DebugURL         string   `json:"debugUrl"`
 	SessionViewerURL string   `json:"sessionViewerUrl"`
 	Warnings         []string `json:"warnings,omitempty"`
+	*steel.Session            // for Steel's client
 }
 
 // releasedView is the response to a release.
@@ -61,6 +63,9 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 		return v
 	}
 	v.WebsocketURL = s.cdpURL(c.Request(), info.ID)
+	if forSteel(c) {
+		v.Session, v.Status = steel.SessionOf(one), session.Status(steel.Status(info.Status))
+	}
 	return v
 }
 
@@ -175,6 +180,14 @@ func (s *Server) getContext(c echo.Context) error {
 	state, err := one.StorageState(c.Request().Context())
 	if err != nil {
 		return err
+	}
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	if forSteel(c) {
+		both, err := steel.AddContext(state)
+		if err != nil {
+			return err
+		}
+		return c.JSON(http.StatusOK, both)
 	}
 	return c.JSON(http.StatusOK, state)
 }

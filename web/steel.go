@@ -1,0 +1,193 @@
+package web
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/control"
+	"takeover/door/page"
+	"takeover/door/steel"
+	"takeover/files"
+	"takeover/id"
+	"takeover/session"
+)
+
+// This file mounts the calls of Steel's API, package door/steel. Most of them are
+// routes of our own; a caller with Steel's header gets Steel's fields, too.
+
+// pageTime bounds the life of a session that a call opens to read one page.
+const pageTime = 2 * time.Minute
+
+// forSteel reports whether the caller uses Steel's client.
+func forSteel(c echo.Context) bool { return c.Request().Header.Get(keyHeader) != "" }
+
+// onPage runs work with a page in a session of its own, which ends with it. open
+// changes the session's options.
+func (s *Server) onPage(c echo.Context, req *createRequest, work func(context.Context, page.Page) error) (err error) {
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if req.Timeout == nil {
+		req.Timeout = new(pageTime.Milliseconds())
+	}
+	one, err := s.create(c.Request().Context(), creator(c), req)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if released := one.Release("released"); !errors.Is(released, session.ErrEnded) {
+			err = errors.Join(err, released)
+		}
+	}()
+	program, err := session.OpenProgram(one, control.Client(id.New("call")), session.ProgramOptions{})
+	if err != nil {
+		return err
+	}
+	defer program.Close()
+	return work(c.Request().Context(), page.Page{Program: program})
+}
+
+// host keeps a picture or a document for the caller.
+func (s *Server) host(c echo.Context) steel.Host {
+	return func(content []byte, mime string) (string, error) {
+		return s.baseURL(c.Request()) + "/v1/renders?name=" + url.QueryEscape(s.renders.keep(content, mime)), nil
+	}
+}
+
+// steelScrape handles POST /v1/scrape.
+func (s *Server) steelScrape(c echo.Context) error {
+	var req steel.ScrapeRequest
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	if err := req.Check(); err != nil {
+		return err
+	}
+	var out *steel.Scraped
+	err := s.onPage(c, &createRequest{}, func(ctx context.Context, p page.Page) (err error) {
+		out, err = req.Scrape(ctx, p, s.host(c))
+		return err
+	})
+	if err != nil {
+		return pageFailure(err)
+	}
+	return c.JSON(http.StatusOK, out)
+}
+
+// steelScreenshot handles POST /v1/screenshot.
+func (s *Server) steelScreenshot(c echo.Context) error {
+	var req steel.ScreenshotRequest
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	if err := req.Check(); err != nil {
+		return err
+	}
+	return s.hosted(c, func(ctx context.Context, p page.Page) (*steel.Hosted, error) {
+		return req.Screenshot(ctx, p, s.host(c))
+	})
+}
+
+// steelPDF handles POST /v1/pdf.
+func (s *Server) steelPDF(c echo.Context) error {
+	var req steel.PDFRequest
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	if err := req.Check(); err != nil {
+		return err
+	}
+	return s.hosted(c, func(ctx context.Context, p page.Page) (*steel.Hosted, error) { return req.Print(ctx, p, s.host(c)) })
+}
+
+// hosted answers with the address of what work makes.
+func (s *Server) hosted(c echo.Context, work func(context.Context, page.Page) (*steel.Hosted, error)) error {
+	var out *steel.Hosted
+	err := s.onPage(c, &createRequest{}, func(ctx context.Context, p page.Page) (err error) {
+		out, err = work(ctx, p)
+		return err
+	})
+	if err != nil {
+		return pageFailure(err)
+	}
+	return c.JSON(http.StatusOK, out)
+}
+
+// pageFailure reports why a call could not read a page. Errors of the page's
+// operations are the caller's: the address does not answer, or is refused.
+func pageFailure(err error) error {
+	if session.FromOperation(err) {
+		return &failure{kind: kindPage, detail: sentence(err.Error()), err: err}
+	}
+	if errors.Is(err, steel.ErrTooLarge) {
+		return &failure{kind: kindPage, detail: sentence(err.Error()), err: err}
+	}
+	return err
+}
+
+// deleteFiles handles DELETE /v1/sessions/:id/files.
+func (s *Server) deleteFiles(c echo.Context) error {
+	_, folder, err := s.filesOf(c)
+	if err != nil {
+		return err
+	}
+	all, err := folder.List()
+	if err != nil {
+		return err
+	}
+	for _, f := range all {
+		if err := folder.Remove(f.Name); err != nil && !errors.Is(err, files.ErrNotFound) {
+			return err
+		}
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// downloadFiles handles GET /v1/sessions/:id/files.zip.
+func (s *Server) downloadFiles(c echo.Context) error {
+	_, folder, err := s.filesOf(c)
+	if err != nil {
+		return err
+	}
+	all, err := folder.List()
+	if err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set(echo.HeaderContentType, "application/zip")
+	h.Set(echo.HeaderContentDisposition, `attachment; filename="files.zip"`)
+	out := zip.NewWriter(&stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit})
+	for _, f := range all {
+		if err := addToZip(out, folder, f); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// addToZip adds a file, unless it was removed meanwhile.
+func addToZip(out *zip.Writer, folder *files.Folder, f files.File) error {
+	file, info, err := folder.Open(f.Name)
+	if errors.Is(err, files.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	part, err := out.CreateHeader(&zip.FileHeader{Name: info.Name, Modified: info.ModifiedAt, Method: zip.Deflate})
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(part, file)
+	return err
+}
