@@ -104,7 +104,8 @@ func (a *Automation) StorageState(ctx context.Context) (*storagestate.State, err
 	return newState(cookies, addSessionStorage(ctx, bc, origins)), nil
 }
 
-// SetStorageState adds a state to the default context.
+// SetStorageState adds a state to the default context. Its oldest page gets the
+// session storage.
 func (a *Automation) SetStorageState(ctx context.Context, state *storagestate.State) error {
 	bc := a.browser.DefaultContext()
 	cookies := make([]newCookie, len(state.Cookies))
@@ -114,7 +115,14 @@ func (a *Automation) SetStorageState(ctx context.Context, state *storagestate.St
 	if err := addCookies(ctx, bc, cookies); err != nil {
 		return err
 	}
-	return restoreOrigins(ctx, bc, state.OriginNames(), state.Origins)
+	if err := restoreOrigins(ctx, bc, state.OriginNames(), state.Origins); err != nil {
+		return err
+	}
+	pages := bc.Pages()
+	if len(pages) == 0 {
+		return nil
+	}
+	return restoreTabStorage(ctx, pages[0], state.Origins)
 }
 
 // addSessionStorage adds the session storage of open pages to their origins.

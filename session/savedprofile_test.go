@@ -241,13 +241,18 @@ func TestSessionContext(t *testing.T) {
 	base := signInSite(t)
 	m := startManager(t, Options{WarmBrowsers: -1})
 	state, err := storagestate.Parse([]byte(`{"cookies":[{"name":"login","value":"fig","url":"` + base + `","httpOnly":true}],
-		"origins":[{"origin":"` + base + `","localStorage":[{"name":"local","value":"date"}]}]}`))
+		"origins":[{"origin":"` + base + `","localStorage":[{"name":"local","value":"date"}],"sessionStorage":[{"name":"tab","value":"sorb"}]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := create(t, m, CreateOptions{URL: base + "/one", State: state})
-	got := resultOf[string](t, startRun(t, s, `return (await page.context().cookies())[0].value + ' ' + await page.evaluate(() => localStorage.getItem('local'))`))
-	if got != "fig date" {
+	got := resultOf[string](t, startRun(t, s, `
+		const read = () => page.evaluate(() => localStorage.getItem('local') + ' ' + sessionStorage.getItem('tab'));
+		const first = (await page.context().cookies())[0].value + ' ' + await read();
+		await page.evaluate(() => sessionStorage.clear()); // as at the end of a sign-in
+		await page.reload();
+		return first + ', ' + await read()`))
+	if got != "fig date sorb, date null" {
 		t.Errorf("the session has %q", got)
 	}
 	state.Cookies[0].Name = "a;b"

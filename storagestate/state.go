@@ -102,8 +102,29 @@ type given struct {
 
 type givenCookie struct {
 	fetch.Cookie
-	URL     string   `json:"url"`
-	Expires *float64 `json:"expires"`
+	URL          string         `json:"url"`
+	Expires      *float64       `json:"expires"`
+	PartitionKey givenPartition `json:"partitionKey"`
+}
+
+// givenPartition is a partition key: a site, or an object as Chromium has it.
+type givenPartition struct {
+	site   string
+	across *bool
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *givenPartition) UnmarshalJSON(raw []byte) error {
+	if json.Unmarshal(raw, &p.site) == nil {
+		return nil
+	}
+	var key struct {
+		TopLevelSite         string `json:"topLevelSite"`
+		HasCrossSiteAncestor *bool  `json:"hasCrossSiteAncestor"`
+	}
+	err := json.Unmarshal(raw, &key)
+	p.site, p.across = key.TopLevelSite, key.HasCrossSiteAncestor
+	return err
 }
 
 // Parse reads a state from JSON and checks it. Further members of cookies and of
@@ -142,6 +163,9 @@ func Parse(raw []byte) (*State, error) {
 func (g givenCookie) read() (fetch.Cookie, error) {
 	c := g.Cookie
 	c.Expires = -1
+	if c.PartitionKey = g.PartitionKey.site; g.PartitionKey.across != nil {
+		c.CrossSiteAncestor = g.PartitionKey.across
+	}
 	if g.Expires != nil {
 		c.Expires = *g.Expires
 	}
