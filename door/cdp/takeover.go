@@ -62,8 +62,10 @@ func (m milliseconds) duration() time.Duration {
 // the page. It calls begun with the takeover, and ended when that has ended. A
 // request that fails is answered with the error.
 func (c *Client) ask(cmd *call, o session.TakeoverOptions, begun, ended func(*session.Takeover)) {
+	opened := c.waiting.ask()
 	c.work.Go(func() {
 		t, err := c.raw.RequestTakeover(o)
+		opened()
 		if err != nil {
 			c.reply(cmd, nil, err)
 			return

@@ -20,9 +20,11 @@ const (
 type waiting struct {
 	mu       sync.Mutex // guards what follows
 	list     []*call
-	bytes    int  // of the parameters in list
-	underWay int  // commands that Chromium has not answered
-	running  bool // a goroutine passes on the commands in list
+	bytes    int           // of the parameters in list
+	underWay int           // commands that Chromium has not answered
+	running  bool          // a goroutine passes on the commands in list
+	asking   int           // requests for a person that are not open yet; later commands wait for them
+	asked    chan struct{} // closed when asking becomes 0; nil while it is 0
 }
 
 func tooMany() error {
@@ -52,7 +54,33 @@ func (w *waiting) answered() {
 func (w *waiting) idle() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.running
+	return !w.running && w.asking == 0
+}
+
+// ask makes later commands wait until done is called, after a request for a person
+// has opened or failed.
+func (w *waiting) ask() (done func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.asking++; w.asking == 1 {
+		w.asked = make(chan struct{})
+	}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.asking--; w.asking == 0 {
+			close(w.asked)
+			w.asked = nil
+		}
+	}
+}
+
+// opened returns a channel that is closed when no request is about to open, or nil
+// if none is.
+func (w *waiting) opened() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked
 }
 
 // add queues a command. start is true if the caller must start a goroutine that
@@ -115,6 +143,12 @@ func (c *Client) passOn() {
 		cmd := c.waiting.next()
 		if cmd == nil {
 			return
+		}
+		if asked := c.waiting.opened(); asked != nil {
+			select {
+			case <-asked:
+			case <-c.ctx.Done():
+			}
 		}
 		if c.raw.AwaitWrite(c.ctx) != nil {
 			return // the connection has ended

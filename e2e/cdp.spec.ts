@@ -1,0 +1,91 @@
+import { chromium } from 'playwright-core';
+import puppeteer from 'puppeteer-core';
+import { expect, test, type APIRequestContext, type Browser } from './test.js';
+import { auth, codeOnPhone, explore, hasPicture, key, Remote, signInByHand } from './remote.js';
+
+test.setTimeout(60_000);
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+/** Programs that drive a session by the CDP endpoint, unmodified, while a person helps. */
+
+/** A takeover as Takeover.request answers it. */
+interface Takeover { state: string; claimedBy: string; note: string; changes: { urlBefore: string; urlAfter: string; cookiesSet: string[]; titleAfter: string } }
+
+async function create(request: APIRequestContext): Promise<{ id: string; endpoint: string }> {
+  const made = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json() as { id: string; websocketUrl: string };
+  return { id: made.id, endpoint: `${made.websocketUrl}&apiKey=${key()}` };
+}
+
+/** Opens a takeover's link, signs in to the demo site there, and presses Done. */
+async function help(browser: Browser, link: string, code: () => Promise<string>): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const places = await explore(await context.newPage());
+  const theirs = await context.newPage();
+  await theirs.goto(link);
+  await hasPicture(theirs);
+  await expect(theirs.locator('#control-words')).toHaveText('You are in control');
+  await signInByHand(new Remote(theirs), places, code);
+  await theirs.getByRole('button', { name: 'Done' }).click();
+  await expect(theirs.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+  await context.close();
+}
+
+test('a person signs in while Playwright waits', async ({ browser, baseURL, request }) => {
+  const { id, endpoint } = await create(request);
+  const client = await chromium.connectOverCDP(endpoint);
+  const context = client.contexts()[0]!;
+  const other = context.pages()[0]!;
+  await other.setContent('<title>other</title><button onclick="this.textContent = \'pressed\'">press</button>');
+  const handle = (await other.$('button'))!;
+  const page = await context.newPage();
+  await page.goto(`${baseURL}/demo/login`);
+  await page.getByLabel('Email').fill('demo@example.com');
+
+  const welcome = page.locator('#user-name').textContent({ timeout: 90_000 }); // waits all the time
+  const session = await context.newCDPSession(page);
+  const send = session.send.bind(session) as unknown as (method: string, params: object) => Promise<Takeover>;
+  const asked = new Promise<{ id: string; url: string }>((resolve) => (session as unknown as NodeJS.EventEmitter).once('Takeover.requested', resolve));
+  const ended = send('Takeover.request', { reason: 'Sign in to the demo site', timeout: 90_000 });
+  const { url } = await asked;
+  const title = other.evaluate(() => document.title); // may write, and so waits until the person has finished
+  let waits = true;
+  void title.then(() => (waits = false));
+  await help(browser, url, async () => {
+    expect(waits).toBe(true);
+    expect((await session.send('Page.getFrameTree')).frameTree.frame.url, 'reading goes on').toContain('/demo/');
+    return codeOnPhone(request, id);
+  });
+
+  expect(await ended).toMatchObject({ state: 'done', changes: { urlBefore: `${baseURL}/demo/login` } });
+  expect(await welcome).toBe('Demo User');
+  expect(await title).toBe('other');
+  await handle.click();
+  expect(await handle.textContent()).toBe('pressed');
+  await client.close();
+});
+
+test('a person signs in while Puppeteer waits', async ({ browser, baseURL, request }) => {
+  const { id, endpoint } = await create(request);
+  const client = await puppeteer.connect({ browserWSEndpoint: endpoint, defaultViewport: null });
+  const page = (await client.pages())[0]!;
+  await page.goto(`${baseURL}/demo/login`);
+  await page.locator('input[name=email]').fill('demo@example.com');
+
+  const welcome = page.waitForSelector('#user-name', { timeout: 90_000 });
+  const session = await page.createCDPSession();
+  const events = session as unknown as NodeJS.EventEmitter;
+  const complete = new Promise<{ success: boolean }>((resolve) => events.once('Cloudflare.handoffComplete', resolve));
+  const send = session.send.bind(session) as unknown as (method: string, params: object) => Promise<{ handoffId: string; active: boolean }>;
+  const { handoffId } = await send('Cloudflare.handoff', { instructions: 'Sign in to the demo site', timeout: 90_000 });
+  expect(await send('Cloudflare.getHandoffState', { handoffId })).toMatchObject({ handoffId, active: true });
+  const open = await (await request.get(`/v1/sessions/${id}/takeovers/${handoffId}`, { headers: auth() })).json() as { url: string };
+  await help(browser, open.url, () => codeOnPhone(request, id));
+
+  expect(await complete).toMatchObject({ handoffId, success: true, reason: 'done' });
+  expect(await send('Cloudflare.getHandoffState', { handoffId })).toMatchObject({ active: false });
+  expect(await (await welcome)!.evaluate((e) => e.textContent)).toBe('Demo User');
+  await client.disconnect();
+});
