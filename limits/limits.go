@@ -34,6 +34,7 @@ const (
 	Waiting            Name = "waiting-commands"     // commands of programs refused because too many wait for a person
 	ProgramOutbox      Name = "program-outbox"       // programs disconnected because they do not read
 	MCPClients         Name = "mcp-clients"          // clients of MCP that were refused because too many are connected
+	Commands           Name = "commands"             // commands of programs refused because too many are under way
 	Permissions        Name = "permissions"          // permissions that people could not give
 	SignInLinks        Name = "sign-in-links"        // how often all open sign-in links were dropped
 	Secrets            Name = "secrets"              // typed secrets forgotten to make room for newer ones
@@ -62,7 +63,7 @@ const (
 
 // Names lists every limit, in the order of /metrics.
 var Names = []Name{
-	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, MCPClients, Permissions, SignInLinks, Secrets, Asked,
+	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, MCPClients, Commands, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	Egress, Renders, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,

@@ -60,7 +60,7 @@ type Run struct {
 
 // newRun sends the script to the worker.
 func newRun(ctx context.Context, p *Pool, proc *process, s Script, ops Operations, sink Sink) (*Run, error) {
-	payload, err := json.Marshal(wire.Script{Code: s.Code, Filename: s.Filename, Args: s.Args})
+	payload, err := json.Marshal(wire.Script{Code: s.Code, Filename: s.Filename, Args: s.Args, Serve: s.Serve})
 	if err != nil {
 		return nil, fmt.Errorf("script arguments: %w", err)
 	}
@@ -71,6 +71,9 @@ func newRun(ctx context.Context, p *Pool, proc *process, s Script, ops Operation
 		stuck:   make(chan struct{}, 1),
 		begun:   make(chan struct{}),
 		done:    make(chan struct{}),
+	}
+	if s.Serve {
+		r.clock.pause()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(p.ctx, func() { cancel(context.Cause(p.ctx)) })
@@ -243,8 +246,12 @@ func (r *Run) begin(f wire.Frame) bool {
 		cancel(nil)
 		return false
 	}
+	inCall := ctx
+	if q, ok := r.ops.(Queuer); ok {
+		inCall = q.Queue(ctx)
+	}
 	r.calls.Go(func() {
-		result, err := r.ops.Call(ctx, f.Name, f.Payload)
+		result, err := r.ops.Call(inCall, f.Name, f.Payload)
 		r.mu.Lock()
 		delete(r.pending, f.ID)
 		r.underWay -= len(f.Payload)

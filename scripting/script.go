@@ -25,6 +25,11 @@ type Script struct {
 	Filename string          // its name in errors; default script.ts
 	Args     json.RawMessage // the value of args in the script; default {}
 	Timeout  time.Duration   // limit on the run time; by default and at most Limits.RunTime
+
+	// Serve makes the run carry out commands of a program instead of Code, until
+	// it is cancelled. Its clock stands. Emit gives it commands, and it reports
+	// each by the operation command.done.
+	Serve bool
 }
 
 // Operations executes the operations that the script API calls. Call may be called
@@ -33,6 +38,13 @@ type Script struct {
 // and the other properties of the JavaScript error that the script gets.
 type Operations interface {
 	Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error)
+}
+
+// Queuer is implemented by Operations that need the order of the calls, which run
+// on goroutines of their own. Queue is called for each, in order, and returns the
+// context of its Call.
+type Queuer interface {
+	Queue(ctx context.Context) context.Context
 }
 
 // Sink receives a run's reports in order, while the run goes on, from one

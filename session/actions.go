@@ -49,7 +49,7 @@ func (s *Session) act(ctx context.Context, by actor, operation string, params js
 	defer turn.pass()
 	if by.holder == control.Nobody || !s.monitor.CapturesActions() {
 		if turn != nil {
-			ctx = automation.OnStart(ctx, turn.pass)
+			ctx = automation.OnStart(ctx, turn.start)
 		}
 		return by.client.Call(ctx, operation, params)
 	}
@@ -58,7 +58,7 @@ func (s *Session) act(ctx context.Context, by actor, operation string, params js
 	}}
 	ctx = automation.OnStart(context.WithValue(ctx, actionKey{}, a), func() {
 		a.start()
-		turn.pass()
+		turn.start()
 	})
 	result, err := by.client.Call(ctx, operation, params)
 	a.end(err, params)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"takeover/limits"
 )
@@ -30,7 +31,7 @@ var (
 // program may act, and in whose order they start.
 type line struct {
 	mu      sync.Mutex // guards what follows
-	taken   bool       // an operation waits at the head of the line, or is starting
+	taken   bool       // an operation waits at the head of the line, or has a head start
 	waiting list.List  // of *turn: the operations behind the head
 	bytes   int        // of their parameters
 	most    int        // maxWaiting, except in tests
@@ -41,11 +42,13 @@ type turn struct {
 	session *Session
 	line    *line
 	size    int
+	arrived func() // called when the operation is in the line, or has started or ended; may be called several times
 
 	// Guarded by line.mu.
 	ready chan struct{} // closed when the operation is at the head; nil until it is in the line
 	at    *list.Element // nil at the head
-	over  bool          // the operation has started or ended
+	over  bool          // the operation has left the line
+	head  *time.Timer   // ends its head start; nil until then
 }
 
 // turnKey finds the turn in the context of its operation.
@@ -83,6 +86,7 @@ func (t *turn) take(ctx context.Context) error {
 		l.bytes += t.size
 	}
 	l.mu.Unlock()
+	t.arrived()
 	select {
 	case <-t.ready:
 		return nil
@@ -91,12 +95,34 @@ func (t *turn) take(ctx context.Context) error {
 	}
 }
 
+// headStart is how long an operation keeps those in the line behind it waiting
+// after it has started, unless it ends earlier. So they take effect in order, and
+// one that waits for an element does not hold up the one that makes the element
+// appear.
+const headStart = 200 * time.Millisecond
+
+// start records that the operation has started.
+func (t *turn) start() {
+	if t == nil {
+		return
+	}
+	t.line.mu.Lock()
+	if !t.over && t.ready != nil && t.line.waiting.Len() > 0 {
+		t.head = time.AfterFunc(headStart, t.pass)
+		t.line.mu.Unlock()
+		return
+	}
+	t.line.mu.Unlock()
+	t.pass()
+}
+
 // pass lets the next operation come to the head of the line, because this one has
-// started or ended.
+// had its head start or ended.
 func (t *turn) pass() {
 	if t == nil {
 		return
 	}
+	defer t.arrived()
 	l := t.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,6 +130,9 @@ func (t *turn) pass() {
 		return
 	}
 	t.over = true
+	if t.head != nil {
+		t.head.Stop()
+	}
 	switch {
 	case t.ready == nil: // it never was in the line
 	case t.at != nil:
@@ -125,4 +154,44 @@ func (t *turn) explained(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrWaited, err)
+}
+
+// sequence makes operations that are begun on goroutines of their own enter the
+// line in the order in which they were queued. The zero value is ready.
+type sequence struct {
+	mu   sync.Mutex    // guards last
+	last chan struct{} // closed when the newest operation has arrived; nil for none
+}
+
+// rank is an operation's place in a sequence.
+type rank struct {
+	before, arrived chan struct{}
+	once            sync.Once
+}
+
+// rankKey finds the rank in the context of its operation.
+type rankKey struct{}
+
+// queue returns a context for the next operation.
+func (q *sequence) queue(ctx context.Context) context.Context {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := &rank{before: q.last, arrived: make(chan struct{})}
+	q.last = r.arrived
+	return context.WithValue(ctx, rankKey{}, r)
+}
+
+// wait waits until the operations before this one have arrived. They do so at
+// once, because those that have to wait do so in the line.
+func (r *rank) wait() {
+	if r != nil && r.before != nil {
+		<-r.before
+	}
+}
+
+// arrive lets the next operation begin.
+func (r *rank) arrive() {
+	if r != nil {
+		r.once.Do(func() { close(r.arrived) })
+	}
 }

@@ -50,6 +50,27 @@ func (e *takeoverError) ErrorFields() map[string]any { return e.fields }
 // requestTakeover gives control to people and waits for the outcome. The run's
 // clock is stopped meanwhile.
 func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	options, err := takeoverOptions(params)
+	if err != nil {
+		return nil, err
+	}
+	r := o.run
+	options.RequestedBy, options.RunID, options.program = "script", r.ID(), control.Script
+	t, err := r.session.RequestTakeover(options)
+	if err != nil {
+		return nil, err
+	}
+	r.script.Pause()
+	r.setStatus(RunWaiting)
+	defer func() {
+		r.script.Resume()
+		r.setStatus(RunRunning)
+	}()
+	return awaitTakeover(ctx, t)
+}
+
+// takeoverOptions reads the parameters of the operation takeover.request.
+func takeoverOptions(params json.RawMessage) (TakeoverOptions, error) {
 	var p struct {
 		Reason  string  `json:"reason"`
 		Timeout float64 `json:"timeout"` // ms
@@ -57,27 +78,21 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 		Note    string  `json:"note"`
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
-		return nil, fmt.Errorf("bad options: %w", err)
+		return TakeoverOptions{}, fmt.Errorf("bad options: %w", err)
 	}
-	r, s := o.run, o.run.session
-	t, err := s.RequestTakeover(TakeoverOptions{
-		Reason: p.Reason, Timeout: time.Duration(p.Timeout * float64(time.Millisecond)), Until: p.Until, Note: p.Note,
-		RequestedBy: "script", RunID: r.ID(), program: control.Script,
-	})
-	if err != nil {
-		return nil, err
-	}
+	return TakeoverOptions{Reason: p.Reason, Timeout: time.Duration(p.Timeout * float64(time.Millisecond)), Until: p.Until, Note: p.Note}, nil
+}
+
+// awaitTakeover waits for the outcome of a takeover, and returns it to a script.
+// The takeover is cancelled when ctx ends.
+func awaitTakeover(ctx context.Context, t *Takeover) (json.RawMessage, error) {
 	started := time.Now()
-	r.script.Pause()
-	r.setStatus(RunWaiting)
 	select {
 	case <-t.Ended():
 	case <-ctx.Done():
 		_ = t.Cancel("script") // if it has just ended, the outcome below says so
 		<-t.Ended()
 	}
-	r.script.Resume()
-	r.setStatus(RunRunning)
 	info := t.Info()
 	if err := outcomeError(info); err != nil {
 		return nil, err

@@ -26,6 +26,8 @@ type ProgramOptions struct {
 	// of the operation that caused it. The client is the one to which the names
 	// in the event belong. Emit must not block. Default: drops events.
 	Emit func(c *Client, event string, params json.RawMessage)
+
+	late bool // the owner calls init itself, when it can take events
 }
 
 // Program is a program that acts in a session from outside, beside the session's
@@ -217,7 +219,7 @@ func (p *Program) Client(ctx context.Context) (*Client, error) {
 			return nil, err
 		}
 		eng, changed := s.stage.serving()
-		if eng != nil && !isClosed(eng.proc.Done()) {
+		if eng != nil && !isClosed(eng.proc.Done()) && eng.proc.Conn().Err() == nil {
 			c, err := p.attach(ctx, eng)
 			if err == nil || ctx.Err() != nil || eng.proc.Conn().Err() == nil {
 				return c, err
@@ -251,18 +253,23 @@ func (p *Program) attach(ctx context.Context, eng *engine) (*Client, error) {
 	}
 	c := &Client{program: p, engine: eng}
 	c.actor = p.session.newActor(eng, p.holder, func(event string, params json.RawMessage) { p.opts.Emit(c, event, params) })
-	// From init on, the client drives the pages, so that dialogs do not wait for
-	// people who are not there.
-	first, err := p.session.act(ctx, actor{client: c.actor.client}, "init", nil)
-	if err != nil {
-		c.actor.client.Close()
-		return nil, err
+	if !p.opts.late {
+		if err := c.begin(ctx); err != nil {
+			c.actor.client.Close()
+			return nil, err
+		}
 	}
-	c.first = first
 	p.mu.Lock()
 	p.client = c
 	p.mu.Unlock()
 	return c, nil
+}
+
+// begin makes the client drive the pages, so that dialogs do not wait for people
+// who are not there, and sends events from then on.
+func (c *Client) begin(ctx context.Context) error {
+	_, err := c.program.session.act(ctx, actor{client: c.actor.client}, "init", nil)
+	return err
 }
 
 // RequestTakeover asks for a person. Until the takeover ends, operations of
@@ -280,6 +287,10 @@ func (p *Program) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	o.RunID, o.program = "", p.holder
 	return p.session.RequestTakeover(o)
 }
+
+// Hide removes what people typed into secret fields from the JSON or the text that
+// a door answers.
+func (p *Program) Hide(content []byte) []byte { return p.session.monitor.Redactor().Bytes(content) }
 
 // Tabs returns the session's tabs, and the number of the one that people see, or
 // 0.
@@ -300,12 +311,7 @@ type Client struct {
 	program *Program
 	engine  *engine
 	actor   actor
-	first   json.RawMessage
 }
-
-// Init returns the answer of the operation init: the pages and workers at the time
-// when the client was made. Later ones are in events.
-func (c *Client) Init() json.RawMessage { return c.first }
 
 // Gone returns a channel that is closed when the client's Chromium has ended.
 func (c *Client) Gone() <-chan struct{} { return c.engine.proc.Done() }
@@ -314,13 +320,17 @@ func (c *Client) Gone() <-chan struct{} { return c.engine.proc.Done() }
 // until the program may act, for as long as ctx allows.
 func (c *Client) Call(ctx context.Context, operation string, params json.RawMessage) (json.RawMessage, error) {
 	p := c.program
+	at, _ := ctx.Value(rankKey{}).(*rank)
+	at.wait()
+	defer at.arrive()
 	ctx, done, err := p.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	p.session.Touch()
-	return p.session.act(context.WithValue(ctx, turnKey{}, &turn{session: p.session, line: &p.line, size: len(params)}), c.actor, operation, params)
+	turn := &turn{session: p.session, line: &p.line, size: len(params), arrived: at.arrive}
+	return p.session.act(context.WithValue(ctx, turnKey{}, turn), c.actor, operation, params)
 }
 
 // PageNames are the names of a tab's page and of its main frame in operations.

@@ -20,7 +20,8 @@ const DefaultTimeout = 30 * time.Second
 // Page is a tab of a session that a program drives. It is a value: copy it to
 // change a field. Its methods may be called from any goroutine. A method waits
 // while a person is in control, for as long as ctx allows, and then takes at most
-// Timeout. Its error is one of Playwright's, of package automation, or one of
+// Timeout. In what it returns, what people typed into secret fields is hidden. Its
+// error is one of Playwright's, of package automation, or one of
 // session's.
 type Page struct {
 	Program *session.Program
@@ -46,6 +47,9 @@ func (p Page) call(ctx context.Context, operation string, make func(session.Page
 	result, err := client.Call(ctx, operation, params)
 	if err != nil || into == nil {
 		return err
+	}
+	if _, picture := into.(*pictureAnswer); !picture {
+		result = p.Program.Hide(result)
 	}
 	return json.Unmarshal(result, into)
 }
@@ -296,7 +300,7 @@ func (p Page) Screenshot(ctx context.Context, o ScreenshotOptions) ([]byte, erro
 	if o.CSSPixels {
 		params["scale"] = "css"
 	}
-	var answer struct{ Data string }
+	var answer pictureAnswer
 	var err error
 	if o.Target == "" {
 		params["fullPage"] = o.FullPage
@@ -309,6 +313,9 @@ func (p Page) Screenshot(ctx context.Context, o ScreenshotOptions) ([]byte, erro
 	}
 	return base64.StdEncoding.DecodeString(answer.Data)
 }
+
+// pictureAnswer is the answer of a screenshot: base64.
+type pictureAnswer struct{ Data string }
 
 // SnapshotOptions say what a snapshot contains. The zero value of each field is
 // its default.

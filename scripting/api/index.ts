@@ -32,7 +32,7 @@ import { define, installGlobals, lazily } from './node/globals.ts';
 import { explained } from './core/hints.ts';
 import { host } from './core/host.ts';
 import { inspect } from './node/inspect.ts';
-import { expecting, runner } from './core/later.ts';
+import { commands, expecting, runner } from './core/later.ts';
 import { makeRequire } from './node/module.ts';
 import { Page } from './objects/page.ts';
 import { installRefusals } from './objects/refusals.ts';
@@ -146,12 +146,19 @@ export async function run(main: () => Promise<unknown>, args: string): Promise<v
   }
 }
 
+/** Carries out commands of a program. It takes the place of a script's body. */
+export function serve(): Promise<unknown> {
+  return commands.get().serve({ pages: world.pages, members: host.members!, message: e => text(mended(e).message, ''), classes });
+}
+
 /** Handles an event of the server. */
 export function event(name: string, params: string): void {
-  if (begun)
-    world.event(name, parse(params));
-  else
+  if (!begun)
     early.push([name, params]);
+  else if (name.startsWith('command'))
+    commands.get().event(name, parse(params));
+  else
+    world.event(name, parse(params));
 }
 
 const early: [string, string][] = [];

@@ -38,6 +38,7 @@ type Script struct {
 	Code     string          `json:"code"`
 	Filename string          `json:"filename"`
 	Args     json.RawMessage `json:"args,omitempty"`
+	Serve    bool            `json:"serve,omitempty"` // there is no code: the worker carries out commands
 }
 
 // How a run may end.

@@ -110,6 +110,7 @@ type worker struct {
 	script, code, helpers string
 
 	run, event goja.Callable // functions of the API
+	serve      goja.Value    // the API's function that takes the place of a script's body
 }
 
 func newWorker(limits wire.Limits, out *wire.Writer, bundles fs.FS) *worker {
@@ -146,6 +147,7 @@ func (w *worker) load() error {
 			return fmt.Errorf("the API's bundle exports no %s", name)
 		}
 	}
+	w.serve = exports.Get("serve")
 	return nil
 }
 
@@ -237,17 +239,11 @@ func (w *worker) listen(in *bufio.Reader) {
 func (w *worker) start(s wire.Script) {
 	w.script, w.code = s.Filename, s.Code
 	var main goja.Value
-	w.enter(func() error {
-		program, helpers, refused := transpile(s.Code, s.Filename)
-		if refused != nil {
-			w.end(wire.Result{Status: wire.StatusFailed, Err: refused})
-			return nil
-		}
-		w.helpers = helpers
-		var err error
-		main, err = w.vm.RunProgram(program)
-		return err
-	})
+	if s.Serve {
+		main = w.serve
+	} else {
+		main = w.compiled(s)
+	}
 	if main == nil {
 		return
 	}
@@ -259,6 +255,23 @@ func (w *worker) start(s wire.Script) {
 		_, err := w.run(goja.Undefined(), main, w.vm.ToValue(args))
 		return err
 	})
+}
+
+// compiled returns the function that a script's program evaluates to, or nil if
+// the script cannot run.
+func (w *worker) compiled(s wire.Script) (main goja.Value) {
+	w.enter(func() error {
+		program, helpers, refused := transpile(s.Code, s.Filename)
+		if refused != nil {
+			w.end(wire.Result{Status: wire.StatusFailed, Err: refused})
+			return nil
+		}
+		w.helpers = helpers
+		var err error
+		main, err = w.vm.RunProgram(program)
+		return err
+	})
+	return main
 }
 
 // enter runs code that may enter JavaScript. It ends the run if that fails in a

@@ -14,5 +14,8 @@ export class Later<T extends object> {
 /** Playwright's expect with its matchers. */
 export const expecting = new Later<typeof import('../extras/expect.ts')>('expect');
 
+/** Carries out commands of a program. */
+export const commands = new Later<typeof import('../extras/commands.ts')>('commands');
+
 /** Runs test files. */
 export const runner = new Later<typeof import('../extras/runner.ts')>('runner');

@@ -1,0 +1,391 @@
+// Package commands is the door of programs that call the script API's Page over a
+// WebSocket, one JSON message for each call.
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"takeover/control"
+	"takeover/id"
+	"takeover/limits"
+	"takeover/session"
+)
+
+const (
+	// maxCommands and maxCommandBytes bound the commands of a connection that are
+	// under way: their number, and the size of their messages.
+	maxCommands     = 10_000
+	maxCommandBytes = 64 << 20
+	// maxMessage bounds one message, in bytes.
+	maxMessage = 16 << 20
+	// maxUnread bounds the answers that a client has not read, in bytes.
+	maxUnread = 64 << 20
+	// maxLinks bounds the calls in one command.
+	maxLinks = 100
+	// maxCommandID bounds the id of a command, in bytes.
+	maxCommandID = 256
+	// writeTimeout is how long a client may take to read one message.
+	writeTimeout = 30 * time.Second
+	// pingEvery is the interval of pings.
+	pingEvery = 15 * time.Second
+)
+
+var (
+	errLeft    = errors.New("the client left")
+	errStalled = errors.New("the client does not read the answers")
+)
+
+// CloseStalled is the code with which the socket of a client closes that does not
+// read.
+const CloseStalled websocket.StatusCode = 4008
+
+// Message is what a client sends.
+type Message struct {
+	Type      string          `json:"type"` // command
+	CommandID string          `json:"commandId"`
+	Method    json.RawMessage `json:"method"` // a member of Page, or a list of links
+	Args      json.RawMessage `json:"args,omitempty"`
+	Tab       uint32          `json:"tab,omitempty"` // default the tab that people see
+}
+
+// Link is one call of a chain: a member of what the call before it returned.
+type Link struct {
+	Method string            `json:"method"`
+	Args   []json.RawMessage `json:"args,omitempty"`
+}
+
+// Answer is what the server sends for each command.
+type Answer struct {
+	Type      string          `json:"type"` // commandResult, or error for a message without a readable command id
+	CommandID string          `json:"commandId,omitempty"`
+	Result    json.RawMessage `json:"result,omitempty"`
+	Error     string          `json:"error,omitempty"`
+}
+
+// Options configure Serve. The zero value of each field is its default.
+type Options struct {
+	Limits *limits.Hits // counts what is refused
+}
+
+// socket is one connection.
+type socket struct {
+	conn     *websocket.Conn
+	commands *session.Commands
+	limits   *limits.Hits
+	cancel   context.CancelCauseFunc // ends the connection
+	work     sync.WaitGroup          // one per command under way, and the writer
+
+	mu     sync.Mutex // guards what follows
+	count  int        // commands under way
+	bytes  int        // of their messages
+	queue  []Answer   // to write
+	unread int        // bytes of the queue
+	more   chan struct{}
+}
+
+// Serve carries out the commands of a client until one side ends the connection,
+// which it closes.
+func Serve(ctx context.Context, conn *websocket.Conn, s *session.Session, o Options) error {
+	commands, err := session.OpenCommands(s, control.Client(id.New("cmd")))
+	if err != nil {
+		return err
+	}
+	if o.Limits == nil {
+		o.Limits = limits.New()
+	}
+	c := &socket{conn: conn, commands: commands, limits: o.Limits, more: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancelCause(ctx)
+	c.cancel = cancel
+	conn.SetReadLimit(maxMessage)
+	c.work.Go(func() { cancel(c.write(ctx)) })
+	c.work.Go(func() { c.keepAlive(ctx) })
+	c.work.Go(func() { // the session's end ends the connection
+		select {
+		case <-s.Ended():
+			cancel(&session.EndedError{Reason: s.Info().EndReason})
+		case <-ctx.Done():
+		}
+	})
+	reading := make(chan struct{})
+	go func() {
+		defer close(reading)
+		cancel(c.read(ctx))
+	}()
+	<-ctx.Done()
+	err = context.Cause(ctx)
+	commands.Close()
+	code, reason := closing(err)
+	_ = conn.Close(code, reason) // ends read; the client may be gone
+	<-reading
+	c.work.Wait()
+	if errors.Is(err, errLeft) {
+		return nil
+	}
+	return err
+}
+
+// closing returns the code and the reason with which a connection is closed.
+func closing(err error) (websocket.StatusCode, string) {
+	var ended *session.EndedError
+	switch {
+	case errors.Is(err, errLeft):
+		return websocket.StatusNormalClosure, ""
+	case errors.As(err, &ended):
+		return websocket.StatusNormalClosure, clip(ended.Reason)
+	case errors.Is(err, errStalled):
+		return CloseStalled, "stalled"
+	}
+	return websocket.StatusGoingAway, clip(err.Error())
+}
+
+// clip shortens the reason of a close frame (RFC 6455, 5.5).
+func clip(reason string) string {
+	const most = 120
+	if len(reason) > most {
+		return strings.ToValidUTF8(reason[:most], "")
+	}
+	return reason
+}
+
+// read reads messages and begins their commands, in order.
+func (c *socket) read(ctx context.Context) error {
+	for {
+		kind, raw, err := c.conn.Read(context.Background()) // without a deadline, because Serve closes the socket
+		if err != nil {
+			return errLeft
+		}
+		if ctx.Err() != nil {
+			continue // only the client's close frame is expected
+		}
+		if kind != websocket.MessageText {
+			c.answer(Answer{Type: "error", Error: "only text messages are understood"})
+			continue
+		}
+		m, chain, err := parse(raw)
+		if err != nil {
+			c.refuse(m, err)
+			continue
+		}
+		if !c.enter(len(raw)) {
+			c.limits.Add(limits.Commands, 1)
+			c.refuse(m, fmt.Errorf("too many commands are under way: at most %d, of %d MiB in all", maxCommands, maxCommandBytes>>20))
+			continue
+		}
+		starting, cancel := context.WithTimeoutCause(ctx, session.CommandTimeout, session.ErrNotReady)
+		wait, err := c.commands.Begin(starting, m.Tab, chain)
+		cancel()
+		if err != nil {
+			c.leave(len(raw))
+			c.refuse(m, err)
+			continue
+		}
+		c.work.Go(func() {
+			defer c.leave(len(raw))
+			result, err := wait(ctx)
+			if err != nil {
+				c.refuse(m, err)
+				return
+			}
+			c.answer(Answer{Type: "commandResult", CommandID: m.CommandID, Result: result})
+		})
+	}
+}
+
+// parse reads a message, and returns its chain as JSON.
+func parse(raw []byte) (Message, json.RawMessage, error) {
+	var m Message
+	if err := strict(raw, &m); err != nil {
+		var known struct {
+			CommandID string `json:"commandId"`
+		}
+		_ = json.Unmarshal(raw, &known) // so that the client knows which command was refused
+		if len(known.CommandID) > maxCommandID {
+			known.CommandID = ""
+		}
+		return Message{CommandID: known.CommandID}, nil, err
+	}
+	switch {
+	case m.CommandID == "" || len(m.CommandID) > maxCommandID:
+		return Message{}, nil, fmt.Errorf("commandId: must have 1 to %d characters", maxCommandID)
+	case m.Type != "command":
+		return m, nil, errors.New("type: must be command")
+	case len(m.Method) == 0:
+		return m, nil, errors.New("method: is required")
+	}
+	var name string
+	if json.Unmarshal(m.Method, &name) == nil {
+		one := Link{Method: name}
+		if len(m.Args) > 0 {
+			if err := strict(m.Args, &one.Args); err != nil {
+				return m, nil, errors.New("args: must be a list")
+			}
+		}
+		return chained(m, []Link{one})
+	}
+	if len(m.Args) > 0 {
+		return m, nil, errors.New("args: must be in the links of the chain")
+	}
+	var links []Link
+	if err := strict(m.Method, &links); err != nil {
+		return m, nil, fmt.Errorf("method: must be the name of a member or a list of {method, args}: %w", err)
+	}
+	return chained(m, links)
+}
+
+func chained(m Message, links []Link) (Message, json.RawMessage, error) {
+	if len(links) == 0 || len(links) > maxLinks {
+		return m, nil, fmt.Errorf("method: must have 1 to %d links", maxLinks)
+	}
+	for i, l := range links {
+		if l.Method == "" {
+			return m, nil, fmt.Errorf("method[%d].method: is required", i)
+		}
+	}
+	chain, err := json.Marshal(links)
+	return m, chain, err
+}
+
+// strict decodes one JSON value, and refuses fields that are not known.
+func strict(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("more than one value")
+	}
+	return nil
+}
+
+// enter counts a command under way. It returns false if there are too many.
+func (c *socket) enter(size int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.count >= maxCommands || c.count > 0 && c.bytes+size > maxCommandBytes {
+		return false
+	}
+	c.count++
+	c.bytes += size
+	return true
+}
+
+func (c *socket) leave(size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count--
+	c.bytes -= size
+}
+
+// refuse answers a command with an error.
+func (c *socket) refuse(m Message, err error) {
+	a := Answer{Type: "commandResult", CommandID: m.CommandID, Error: err.Error()}
+	if m.CommandID == "" {
+		a.Type = "error"
+	}
+	c.answer(a)
+}
+
+// answer queues an answer.
+func (c *socket) answer(a Answer) {
+	c.mu.Lock()
+	c.queue = append(c.queue, a)
+	c.unread += sizeOf(a)
+	stalled := c.unread > maxUnread && len(c.queue) > 1 // a single one may be as large as it is
+	c.mu.Unlock()
+	if stalled {
+		c.stall()
+	}
+	select {
+	case c.more <- struct{}{}:
+	default:
+	}
+}
+
+// sizeOf returns about how many bytes an answer takes.
+func sizeOf(a Answer) int { return len(a.Result) + len(a.Error) + len(a.CommandID) + 100 }
+
+// next returns the oldest answer that is not written, and whether there is one.
+func (c *socket) next() (a Answer, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue) == 0 {
+		return Answer{}, false
+	}
+	a = c.queue[0]
+	c.queue = c.queue[1:]
+	c.unread -= sizeOf(a)
+	return a, true
+}
+
+// stall ends the connection of a client that does not read.
+func (c *socket) stall() {
+	c.limits.Add(limits.ProgramOutbox, 1)
+	c.cancel(errStalled)
+}
+
+// write writes answers until ctx ends or the client does not read.
+func (c *socket) write(ctx context.Context) error {
+	for {
+		if a, ok := c.next(); ok {
+			if err := c.send(ctx, a); err != nil {
+				return err
+			}
+			continue
+		}
+		select {
+		case <-c.more:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (c *socket) send(ctx context.Context, a Answer) error {
+	var raw bytes.Buffer
+	e := json.NewEncoder(&raw)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(a); err != nil {
+		return err
+	}
+	writing, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	if err := c.conn.Write(writing, websocket.MessageText, raw.Bytes()); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			c.stall()
+			return errStalled
+		}
+		return errLeft
+	}
+	return nil
+}
+
+// keepAlive pings the client, so that a connection that is gone is noticed.
+func (c *socket) keepAlive(ctx context.Context) {
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			waiting, done := context.WithTimeout(ctx, writeTimeout)
+			err := c.conn.Ping(waiting)
+			done()
+			if err != nil {
+				c.cancel(errLeft)
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}

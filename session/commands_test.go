@@ -1,0 +1,151 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"takeover/browser/browsertest"
+	"takeover/control"
+)
+
+// openCommands opens a program of commands that ends with the test.
+func openCommands(t *testing.T, s *Session) *Commands {
+	t.Helper()
+	c, err := OpenCommands(s, control.Client(t.Name()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// begin begins a command with one call, and returns its end.
+func (c *Commands) begin(t *testing.T, method string, args ...any) <-chan error {
+	t.Helper()
+	chain, err := json.Marshal([]map[string]any{{"method": method, "args": args}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait, err := c.Begin(browsertest.Context(t, method), 0, chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := wait(t.Context())
+		done <- err
+	}()
+	return done
+}
+
+// inLine returns how many operations of the commands wait.
+func (c *Commands) inLine() int { return c.program.inLine() }
+
+// TestCommandsTimeOut lets commands wait longer than they may. They are not
+// carried out later.
+func TestCommandsTimeOut(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	c := openCommands(t, s)
+	if err := <-c.begin(t, "setContent", "<title>before</title><input>"); err != nil {
+		t.Fatal(err)
+	}
+	c.timeout = 100 * time.Millisecond
+	err := <-c.begin(t, "click", "#none")
+	if err == nil || !strings.Contains(err.Error(), "the command took too long") || !strings.Contains(err.Error(), "waiting for locator('#none')") {
+		t.Errorf("a long command ended with %v", err)
+	}
+	v := join(t, s, RoleControl)
+	v.take()
+	first, second := c.begin(t, "setContent", "<title>first</title>"), c.begin(t, "setContent", "<title>second</title>")
+	for _, done := range []<-chan error{first, second} {
+		if err := <-done; err == nil || !strings.Contains(err.Error(), ErrWaited.Error()) {
+			t.Errorf("beside a person it ended with %v", err)
+		}
+	}
+	if n := c.inLine(); n != 0 {
+		t.Errorf("%d operations still wait", n)
+	}
+	c.timeout = CommandTimeout
+	v.Leave()
+	chain := json.RawMessage(`[{"method":"title"}]`)
+	wait, err := c.Begin(t.Context(), 0, chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if title, err := wait(t.Context()); err != nil || string(title) != `"before"` {
+		t.Errorf("the title is %s, %v", title, err)
+	}
+}
+
+// TestCommandsOutliveCrashes kills Chromium and then the worker. The next command
+// runs in each case.
+func TestCommandsOutliveCrashes(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	c := openCommands(t, s)
+	if err := <-c.begin(t, "title"); err != nil {
+		t.Fatal(err)
+	}
+	waiting := c.begin(t, "waitForFunction", "window.never")
+	kill(t, s.pid(t))
+	if err := <-waiting; err == nil {
+		t.Error("what ran in the dead Chromium succeeded")
+	}
+	if err := <-c.begin(t, "title"); err != nil {
+		t.Errorf("after the crash: %v", err)
+	}
+
+	waiting = c.begin(t, "waitForFunction", "window.never")
+	c.mu.Lock()
+	w := c.worker
+	c.mu.Unlock()
+	w.run.Cancel(errors.New("killed by the test"))
+	if err := <-waiting; err == nil || !strings.Contains(err.Error(), "killed by the test") {
+		t.Errorf("what ran in the dead worker gave %v", err)
+	}
+	if err := <-c.begin(t, "title"); err != nil {
+		t.Errorf("after the worker's death: %v", err)
+	}
+}
+
+// TestCommandsAreInOrder sends commands that wait for a person, without waiting for
+// their answers.
+func TestCommandsAreInOrder(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	c := openCommands(t, s)
+	if err := <-c.begin(t, "evaluate", "window.order = []; void 0"); err != nil {
+		t.Fatal(err)
+	}
+	v := join(t, s, RoleControl)
+	v.take()
+	var all []<-chan error
+	const most = 50
+	var want []int
+	for i := range most {
+		want = append(want, i)
+		all = append(all, c.begin(t, "evaluate", fmt.Sprintf("void order.push(%d)", i)))
+	}
+	browsertest.Until(t, "all in the line", func() bool { return c.inLine() == most })
+	v.Leave()
+	for _, done := range all {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	wait, err := c.Begin(t.Context(), 0, json.RawMessage(`[{"method":"evaluate","args":["order"]}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	if err := json.Unmarshal(raw, &got); err != nil || !slices.Equal(got, want) {
+		t.Errorf("the page got %s, %v", raw, err)
+	}
+}
