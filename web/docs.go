@@ -32,7 +32,7 @@ var docsSections = []struct {
 	{"links", "Share links", regexp.MustCompile(`/links\b`)},
 	{"files", "Files", regexp.MustCompile(`/files\b`)},
 	{"events", "Events", regexp.MustCompile(`/(events|log\.md)\b`)},
-	{"agents", "Agents", regexp.MustCompile(`^/mcp$`)},
+	{"agents", "Agents", regexp.MustCompile(`^/mcp$|^/v1/(sessions/:id/)?(commands|actions|diagnose)$`)},
 	{"webhooks", "Webhooks", regexp.MustCompile(`^/v1/webhooks\b`)},
 	{"server", "The server", regexp.MustCompile(`^/(healthz|readyz|metrics|version|openapi\.json|debug/pprof/\*)$`)},
 	{docsPages, "Pages", regexp.MustCompile(``)},

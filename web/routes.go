@@ -167,6 +167,7 @@ func (s *Server) routes() []route {
 		{method: post, path: "/events/stop", name: "stopEventsBare", does: "Same as the session's route, with ?session=.", query: []string{"session"}, handler: s.stopEvents, body: struct{}{}, answers: answer{body: capture.Stopped{}}},
 		{method: get, path: "/events/stream", name: "streamEventsBare", does: "Same as the session's route, with ?session=.", kind: stream, query: []string{"session", "replay", "since", "type", "category"}, handler: s.streamEvents, answers: answer{mime: mimeSSE}},
 
+		{method: get, path: one + "/commands", name: "commands", does: "The socket of programs that call members of the script API's Page: one JSON message for each call.", kind: socket, handler: s.commandSocket, answers: answer{status: 101, mime: "application/octet-stream"}},
 		{method: post, path: "/mcp", name: "mcp", does: "The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network.", slow: true, query: []string{"tools"}, handler: s.serveMCP, body: map[string]any{}, answers: answer{mime: mimeSSE}},
 		{method: get, path: "/mcp", name: "mcpStream", does: "The same: messages of the server, for clients of versions before 2026-07-28.", kind: stream, query: []string{"tools"}, handler: s.serveMCP, answers: answer{mime: mimeSSE}},
 		{method: del, path: "/mcp", name: "mcpEnd", does: "The same: the end of a client of such a version.", slow: true, handler: s.serveMCP, answers: answer{status: 204}},

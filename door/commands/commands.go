@@ -77,10 +77,11 @@ type Options struct {
 	Limits *limits.Hits // counts what is refused
 }
 
-// socket is one connection.
-type socket struct {
-	conn     *websocket.Conn
+// Door is one connection of a client.
+type Door struct {
+	session  *session.Session
 	commands *session.Commands
+	conn     *websocket.Conn
 	limits   *limits.Hits
 	cancel   context.CancelCauseFunc // ends the connection
 	work     sync.WaitGroup          // one per command under way, and the writer
@@ -90,20 +91,30 @@ type socket struct {
 	bytes  int        // of their messages
 	queue  []Answer   // to write
 	unread int        // bytes of the queue
+	most   int        // maxUnread, except in tests
 	more   chan struct{}
 }
 
-// Serve carries out the commands of a client until one side ends the connection,
-// which it closes.
-func Serve(ctx context.Context, conn *websocket.Conn, s *session.Session, o Options) error {
-	commands, err := session.OpenCommands(s, control.Client(id.New("cmd")))
-	if err != nil {
-		return err
-	}
+// Open lets a client act in a session. End it with Serve or Close.
+func Open(s *session.Session, o Options) (*Door, error) {
 	if o.Limits == nil {
 		o.Limits = limits.New()
 	}
-	c := &socket{conn: conn, commands: commands, limits: o.Limits, more: make(chan struct{}, 1)}
+	commands, err := session.OpenCommands(s, control.Client(id.New("cmd")))
+	if err != nil {
+		return nil, err
+	}
+	return &Door{session: s, commands: commands, limits: o.Limits, most: maxUnread, more: make(chan struct{}, 1)}, nil
+}
+
+// Close ends a connection that was not served.
+func (c *Door) Close() { c.commands.Close() }
+
+// Serve carries out the client's commands until one side ends the connection, which
+// it closes. Its error says why; it is nil if the client ended it.
+func (c *Door) Serve(ctx context.Context, conn *websocket.Conn) error {
+	s := c.session
+	c.conn = conn
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.cancel = cancel
 	conn.SetReadLimit(maxMessage)
@@ -122,8 +133,8 @@ func Serve(ctx context.Context, conn *websocket.Conn, s *session.Session, o Opti
 		cancel(c.read(ctx))
 	}()
 	<-ctx.Done()
-	err = context.Cause(ctx)
-	commands.Close()
+	err := context.Cause(ctx)
+	c.commands.Close()
 	code, reason := closing(err)
 	_ = conn.Close(code, reason) // ends read; the client may be gone
 	<-reading
@@ -158,7 +169,7 @@ func clip(reason string) string {
 }
 
 // read reads messages and begins their commands, in order.
-func (c *socket) read(ctx context.Context) error {
+func (c *Door) read(ctx context.Context) error {
 	for {
 		kind, raw, err := c.conn.Read(context.Background()) // without a deadline, because Serve closes the socket
 		if err != nil {
@@ -269,7 +280,7 @@ func strict(raw []byte, into any) error {
 }
 
 // enter counts a command under way. It returns false if there are too many.
-func (c *socket) enter(size int) bool {
+func (c *Door) enter(size int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.count >= maxCommands || c.count > 0 && c.bytes+size > maxCommandBytes {
@@ -280,7 +291,7 @@ func (c *socket) enter(size int) bool {
 	return true
 }
 
-func (c *socket) leave(size int) {
+func (c *Door) leave(size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count--
@@ -288,7 +299,7 @@ func (c *socket) leave(size int) {
 }
 
 // refuse answers a command with an error.
-func (c *socket) refuse(m Message, err error) {
+func (c *Door) refuse(m Message, err error) {
 	a := Answer{Type: "commandResult", CommandID: m.CommandID, Error: err.Error()}
 	if m.CommandID == "" {
 		a.Type = "error"
@@ -297,11 +308,11 @@ func (c *socket) refuse(m Message, err error) {
 }
 
 // answer queues an answer.
-func (c *socket) answer(a Answer) {
+func (c *Door) answer(a Answer) {
 	c.mu.Lock()
 	c.queue = append(c.queue, a)
 	c.unread += sizeOf(a)
-	stalled := c.unread > maxUnread && len(c.queue) > 1 // a single one may be as large as it is
+	stalled := c.unread > c.most && len(c.queue) > 1 // a single one may be as large as it is
 	c.mu.Unlock()
 	if stalled {
 		c.stall()
@@ -316,7 +327,7 @@ func (c *socket) answer(a Answer) {
 func sizeOf(a Answer) int { return len(a.Result) + len(a.Error) + len(a.CommandID) + 100 }
 
 // next returns the oldest answer that is not written, and whether there is one.
-func (c *socket) next() (a Answer, ok bool) {
+func (c *Door) next() (a Answer, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.queue) == 0 {
@@ -329,13 +340,13 @@ func (c *socket) next() (a Answer, ok bool) {
 }
 
 // stall ends the connection of a client that does not read.
-func (c *socket) stall() {
+func (c *Door) stall() {
 	c.limits.Add(limits.ProgramOutbox, 1)
 	c.cancel(errStalled)
 }
 
 // write writes answers until ctx ends or the client does not read.
-func (c *socket) write(ctx context.Context) error {
+func (c *Door) write(ctx context.Context) error {
 	for {
 		if a, ok := c.next(); ok {
 			if err := c.send(ctx, a); err != nil {
@@ -351,7 +362,7 @@ func (c *socket) write(ctx context.Context) error {
 	}
 }
 
-func (c *socket) send(ctx context.Context, a Answer) error {
+func (c *Door) send(ctx context.Context, a Answer) error {
 	var raw bytes.Buffer
 	e := json.NewEncoder(&raw)
 	e.SetEscapeHTML(false)
@@ -371,7 +382,7 @@ func (c *socket) send(ctx context.Context, a Answer) error {
 }
 
 // keepAlive pings the client, so that a connection that is gone is noticed.
-func (c *socket) keepAlive(ctx context.Context) {
+func (c *Door) keepAlive(ctx context.Context) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
 	for {

@@ -37,14 +37,27 @@ type client struct {
 // connect opens a connection that ends with the test.
 func connect(t *testing.T, s *session.Session) *client {
 	t.Helper()
+	return connectWith(t, s, func(*Door) {})
+}
+
+// connectWith does the same, and changes the door before it serves.
+func connectWith(t *testing.T, s *session.Session, change func(*Door)) *client {
+	t.Helper()
 	c := &client{t: t, hits: limits.New(), done: make(chan error, 1)}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, err := websocket.Accept(w, r, nil)
+		door, err := Open(s, Options{Limits: c.hits})
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		c.done <- Serve(r.Context(), conn, s, Options{Limits: c.hits})
+		change(door)
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			t.Error(err)
+			door.Close()
+			return
+		}
+		c.done <- door.Serve(r.Context(), conn)
 	}))
 	t.Cleanup(srv.Close)
 	conn, resp, err := websocket.Dial(t.Context(), srv.URL, nil)
@@ -313,9 +326,9 @@ func TestCommandsAreBounded(t *testing.T) {
 // TestStalledClient answers a client that does not read.
 func TestStalledClient(t *testing.T) {
 	s := doortest.Session(t, session.CreateOptions{})
-	c := connect(t, s)
-	for i := range 40 {
-		c.send(command(fmt.Sprint(i), `"evaluate"`, `["'x'.repeat(4 << 20)"]`))
+	c := connectWith(t, s, func(d *Door) { d.most = 1 << 20 })
+	for i := range 40 { // more than the operating system keeps for a socket
+		c.send(command(fmt.Sprint(i), `"evaluate"`, `["'x'.repeat(1 << 20)"]`))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
