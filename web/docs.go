@@ -33,6 +33,8 @@ var docsSections = []struct {
 	{"files", "Files", regexp.MustCompile(`/files\b`)},
 	{"events", "Events", regexp.MustCompile(`/(events|log\.md)\b`)},
 	{"agents", "Agents", regexp.MustCompile(`^/mcp$|^/v1/(sessions/:id/)?(commands|actions|diagnose)$`)},
+	{"profiles", "Profiles", regexp.MustCompile(`^/v1/profiles\b`)},
+	{"render", "Pages without a session", regexp.MustCompile(`^/v1/(scrape|screenshot|pdf|renders)$`)},
 	{"webhooks", "Webhooks", regexp.MustCompile(`^/v1/webhooks\b`)},
 	{"server", "The server", regexp.MustCompile(`^/(healthz|readyz|metrics|version|openapi\.json|debug/pprof/\*)$`)},
 	{docsPages, "Pages", regexp.MustCompile(``)},
