@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -8,7 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/remote"
+
 	"takeover/browser/browsertest"
+	"takeover/door/cdp"
 )
 
 // cdpSite serves the pages of the tests with real clients.
@@ -77,4 +82,83 @@ func TestPlaywright(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestChromeRemoteInterface drives a session with chrome-remote-interface, which
+// finds everything by the addresses of discovery.
+func TestChromeRemoteInterface(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	node(t, "cdp", "remote-interface.mjs", s.base, one.ID(), testKey, cdpSite(t))
+}
+
+// TestChromedp drives a session with chromedp.
+func TestChromedp(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	ctx, cancel := remote.NewAllocator(browsertest.Context(t, "chromedp"), s.cdpAddress(one.ID()), remote.NoModifyURL)
+	defer cancel()
+	ctx, cancel = chromedp.NewContext(ctx)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Navigate(cdpSite(t)+"/"), chromedp.Click("button"), chromedp.SendKeys("#name", "Ada")); err != nil {
+		t.Fatal(err)
+	}
+	text, err := chromedp.Run(ctx, chromedp.Text("output"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != "clicked" || !bytes.HasPrefix(picture, []byte("\x89PNG")) {
+		t.Errorf("the page shows %q, and the picture has %d bytes", text, len(picture))
+	}
+}
+
+// TestDiscovery checks the answers of discovery, and that a key in the query is
+// carried into the addresses.
+func TestDiscovery(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	base := "/v1/sessions/" + one.ID()
+	socket := "ws" + strings.TrimPrefix(s.base, "http") + base + "/cdp"
+	for query, want := range map[string]string{"": socket, "?token=" + testKey: socket + "?token=" + testKey, "?apiKey=" + otherKey: socket + "?apiKey=" + otherKey} {
+		key := ""
+		if query != "" {
+			key = "-"
+		}
+		for _, slash := range []string{"", "/"} {
+			var version cdp.Version
+			s.do(request{method: "GET", path: base + "/json/version" + slash + query, key: key}).decode(&version)
+			if version.Socket != want || !strings.HasPrefix(version.Browser, "Chrome/") || version.Protocol != "1.3" {
+				t.Errorf("%s: %+v", query, version)
+			}
+		}
+		var list []cdp.Target
+		s.do(request{method: "GET", path: base + "/json/list" + query, key: key}).decode(&list)
+		path, carried, _ := strings.Cut(want, "?")
+		if carried != "" {
+			carried = "?" + carried
+		}
+		if len(list) != 1 || list[0].Socket != path+"/page/"+list[0].ID+carried {
+			t.Errorf("%s: %+v", query, list)
+		}
+	}
+	var protocol cdp.Protocol
+	s.call("GET", base+"/json/protocol", nil, 200, &protocol)
+	if len(protocol.Domains) < 40 {
+		t.Errorf("%d domains", len(protocol.Domains))
+	}
+	for path, status := range map[string]int{"/?sessionId=none": 404, base + "/cdp/page/none": 404} {
+		got := s.do(request{method: "GET", path: path, header: map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}})
+		if got.status != status {
+			t.Errorf("%s: %d, want %d", path, got.status, status)
+		}
+	}
+	s.do(request{method: "GET", path: base + "/cdp"}).problem(426)
+	if err := one.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	s.do(request{method: "GET", path: base + "/json/version"}).problem(410)
 }
