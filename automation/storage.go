@@ -47,6 +47,8 @@ type storageParams struct {
 type givenState struct {
 	Cookies []json.RawMessage     `json:"cookies"`
 	Origins []storagestate.Origin `json:"origins"`
+
+	Credentials []storagestate.Passkey `json:"credentials"`
 }
 
 // storageScript calls a method of Playwright's storage script.
@@ -77,7 +79,11 @@ func opStorageState(ctx context.Context, c *Client, p *storageParams) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return newState(cookies, origins), nil
+	state := newState(cookies, origins)
+	if p.Credentials {
+		state.Credentials, err = readPasskeys(bc)
+	}
+	return state, err
 }
 
 func newState(cookies []wireCookie, origins []storagestate.Origin) *storagestate.State {
@@ -90,7 +96,7 @@ func newState(cookies []wireCookie, origins []storagestate.Origin) *storagestate
 
 // StorageState reads the cookies of the default context, and the local storage and
 // databases of all origins that its pages have shown or that SetStorageState has
-// written. Each origin also has the session storage of an open page or frame.
+// written, and its passkeys. Each origin also has the session storage of an open page or frame.
 func (a *Automation) StorageState(ctx context.Context) (*storagestate.State, error) {
 	bc := a.browser.DefaultContext()
 	cookies, err := readCookies(ctx, bc)
@@ -101,7 +107,9 @@ func (a *Automation) StorageState(ctx context.Context) (*storagestate.State, err
 	if err != nil {
 		return nil, err
 	}
-	return newState(cookies, addSessionStorage(ctx, bc, origins)), nil
+	state := newState(cookies, addSessionStorage(ctx, bc, origins))
+	state.Credentials, err = readPasskeys(bc)
+	return state, err
 }
 
 // SetStorageState adds a state to the default context. Its oldest page gets the
@@ -117,6 +125,11 @@ func (a *Automation) SetStorageState(ctx context.Context, state *storagestate.St
 	}
 	if err := restoreOrigins(ctx, bc, state.OriginNames(), state.Origins); err != nil {
 		return err
+	}
+	if len(state.Credentials) > 0 {
+		if err := restorePasskeys(ctx, bc, state.Credentials); err != nil {
+			return err
+		}
 	}
 	pages := bc.Pages()
 	if len(pages) == 0 {
@@ -285,7 +298,19 @@ func opSetStorageState(ctx context.Context, c *Client, p *setStorageParams) (any
 	if err := setCookieState(ctx, bc, p.State.Cookies); err != nil {
 		return nil, err
 	}
-	return emptyJSON, restoreOrigins(ctx, bc, origins, p.State.Origins)
+	if err := restoreOrigins(ctx, bc, origins, p.State.Origins); err != nil {
+		return nil, err
+	}
+	if !p.Initial {
+		bc.ForgetPasskeys()
+	}
+	if len(p.State.Credentials) > 0 {
+		if err := storagestate.CheckPasskeys(p.State.Credentials); err != nil {
+			return nil, errorf("Error setting storage state:\n%v", err)
+		}
+		return emptyJSON, restorePasskeys(ctx, bc, p.State.Credentials)
+	}
+	return emptyJSON, nil
 }
 
 // restoreOrigins writes the storage of origins, and clears that of the named

@@ -6,6 +6,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/cdproto/webauthn"
 
 	"takeover/cdp"
 )
@@ -50,6 +51,8 @@ type attachment struct {
 	dead       bool                                  // the renderer died
 	crashed    chan struct{}                         // closed when subscribers know of the crash; replaced when the page lives again
 	intercepts holding                               // the requests that Chromium holds back
+
+	authenticator webauthn.AuthenticatorID // of a page whose context has passkeys
 }
 
 // attachedLocked adds a new session. Targets that the model does not need are
@@ -122,6 +125,16 @@ func (a *attachment) setUpLocked() {
 		b.send(cdp.Send(s, page.SetInterceptFileChooserDialog, page.SetInterceptFileChooserDialogParams{Enabled: true}))
 	}
 	a.emulateLocked()
+	if a.parent == nil && a.page.context.passkeys != nil {
+		a.addAuthenticatorLocked(a.resumeLocked) // costs a further round trip
+		return
+	}
+	a.resumeLocked()
+}
+
+// resumeLocked lets the target of a new session run.
+func (a *attachment) resumeLocked() {
+	s, b := a.session, a.browser
 	b.send(post(s, runtime.RunIfWaitingForDebugger, proto.Empty{}, func(_ proto.Empty, err error) {
 		if err == nil {
 			a.setUpStepLocked()

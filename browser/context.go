@@ -62,6 +62,7 @@ type Context struct {
 	closed           bool
 	refusesDownloads bool
 
+	passkeys     *passkeys // nil unless SetPasskeys was called
 	initScripts  []*InitScript
 	origins      []string // origins that its pages have shown, at most maxOrigins
 	interceptors []*interceptor

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/cdproto/webauthn"
 
 	"takeover/cdp"
 )
@@ -51,6 +52,11 @@ var handlers = table(
 	on(page.FrameStartedNavigating, (*attachment).startedNavigatingLocked),
 	on(page.FrameStartedLoading, (*attachment).startedLoadingLocked),
 	on(page.FrameStoppedLoading, (*attachment).stoppedLoadingLocked),
+
+	on(webauthn.CredentialAdded, (*attachment).passkeyAddedLocked),
+	on(webauthn.CredentialAsserted, (*attachment).passkeyAssertedLocked),
+	on(webauthn.CredentialUpdated, (*attachment).passkeyUpdatedLocked),
+	on(webauthn.CredentialDeleted, (*attachment).passkeyDeletedLocked),
 
 	on(input.DragIntercepted, (*attachment).dragInterceptedLocked),
 

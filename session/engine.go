@@ -192,7 +192,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 // stopEngine ends a Chromium and everything attached to it. Its folder stays.
 func (s *Session) stopEngine(eng *engine) {
 	s.stage.leave(eng)
-	s.saving.rememberOrigins(eng)
+	s.saving.remember(eng)
 	if eng.live != nil {
 		eng.live.Close()
 	}

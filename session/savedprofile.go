@@ -49,7 +49,8 @@ type saving struct {
 	folders   []string // ids of the profiles that get the user data directory at the end
 
 	originsMu sync.Mutex
-	origins   []string // with storage, known from earlier Chromiums of the session
+	origins   []string               // with storage, known from earlier Chromiums of the session
+	passkeys  []storagestate.Passkey // likewise
 }
 
 // openProfile reads the profile of a new session, or makes it.
@@ -96,14 +97,20 @@ func (m *Manager) createProfile(ctx context.Context, name string) (profiles.Prof
 }
 
 // restore gives a started browser the state with which the session begins.
-// After a crash, Chromium's folder still has it; only the list of origins is lost.
+// After a crash, Chromium's folder still has it; only the list of origins and the
+// passkeys are lost.
 func (v *saving) restore(ctx context.Context, eng *engine, first bool) error {
 	s := v.session
 	if !first {
 		v.originsMu.Lock()
 		defer v.originsMu.Unlock()
 		eng.model.DefaultContext().Remember(v.origins)
-		return nil
+		return eng.auto.SetPasskeys(ctx, v.passkeys)
+	}
+	if s.opts.saved != nil { // sites may register passkeys, which are saved
+		if err := eng.auto.SetPasskeys(ctx, []storagestate.Passkey{}); err != nil {
+			return fmt.Errorf("restore profile: %w", err)
+		}
 	}
 	if saved := s.opts.saved; saved != nil && saved.state != nil {
 		if err := eng.auto.SetStorageState(ctx, saved.state); err != nil {
@@ -122,14 +129,17 @@ func (v *saving) restore(ctx context.Context, eng *engine, first bool) error {
 	return nil
 }
 
-// rememberOrigins keeps the origins of a browser that ends, for the next one.
-func (v *saving) rememberOrigins(eng *engine) {
+// remember keeps the origins and the passkeys of a browser that ends, for the next one.
+func (v *saving) remember(eng *engine) {
 	if eng.model == nil {
 		return
 	}
 	v.originsMu.Lock()
 	defer v.originsMu.Unlock()
 	v.origins = eng.model.DefaultContext().Origins()
+	if eng.auto != nil {
+		v.passkeys, _ = eng.auto.Passkeys() // keys that this server made or has checked
+	}
 }
 
 // regularly saves the state while the browser lives, so that little is lost if

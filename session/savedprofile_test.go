@@ -260,3 +260,44 @@ func TestSessionContext(t *testing.T) {
 		t.Errorf("a cookie that Chromium refuses: %v", err)
 	}
 }
+
+// TestPasskeysOfProfile registers a passkey in a session with a profile. It works
+// after Chromium has died, and in a later session.
+func TestPasskeysOfProfile(t *testing.T) {
+	base := strings.Replace(signInSite(t), "127.0.0.1", "localhost", 1)
+	kept := openKept(t, t.TempDir())
+	saved := newProfiles(t, kept)
+	m := startManager(t, Options{WarmBrowsers: -1, Store: kept, Profiles: saved})
+	s := create(t, m, CreateOptions{Profile: "shop", Persist: true, URL: base + "/one"})
+	made := resultOf[string](t, startRun(t, s, `return await page.evaluate(async () => (await navigator.credentials.create({ publicKey: {
+		challenge: new Uint8Array(16), rp: { name: 'R', id: 'localhost' }, user: { id: new Uint8Array([7]), name: 'n', displayName: 'N' },
+		pubKeyCredParams: [{ type: 'public-key', alg: -7 }], authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+	} })).id)`))
+	const use = `return await page.evaluate(async () => (await navigator.credentials.get({ publicKey: { challenge: new Uint8Array(16), rpId: 'localhost' } })).id)`
+	v := join(t, s, RoleView)
+	kill(t, s.pid(t))
+	await(v, "recovered", func(m StateMessage) bool { return m.Type == "recovered" })
+	if used := resultOf[string](t, startRun(t, s, use)); used != made {
+		t.Errorf("after the crash, passkey %s was used, want %s", used, made)
+	}
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	found, err := saved.Find(browsertest.Context(t, "profile"), "shop")
+	if err != nil || found.Passkeys != 1 {
+		t.Errorf("profile %+v: %v", found, err)
+	}
+	s = create(t, m, CreateOptions{Profile: "shop", URL: base + "/two"})
+	if used := resultOf[string](t, startRun(t, s, use)); used != made {
+		t.Errorf("the later session used %s, want %s", used, made)
+	}
+	copied := resultOf[string](t, startRun(t, s, `
+		const context = await browser.newContext({ storageState: await page.context().storageState({ credentials: true }) });
+		const page2 = await context.newPage();
+		await page2.goto('`+base+`/three');
+		await page2.bringToFront();
+		return await page2.evaluate(async () => (await navigator.credentials.get({ publicKey: { challenge: new Uint8Array(16), rpId: 'localhost' } })).id)`))
+	if copied != made {
+		t.Errorf("another context used %s, want %s", copied, made)
+	}
+}

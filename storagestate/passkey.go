@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -47,6 +48,19 @@ func (p *Passkey) complete() error {
 		return errors.New("privateKey must be a key in PKCS #8")
 	}
 	p.PublicKey = public
+	return nil
+}
+
+// CheckPasskeys checks passkeys, and adds their public keys.
+func CheckPasskeys(list []Passkey) error {
+	if len(list) > maxPasskeys {
+		return fmt.Errorf("more than %d credentials", maxPasskeys)
+	}
+	for i := range list {
+		if err := list[i].complete(); err != nil {
+			return fmt.Errorf("credentials[%d]: %w", i, err)
+		}
+	}
 	return nil
 }
 

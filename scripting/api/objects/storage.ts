@@ -10,8 +10,8 @@ export interface State {
 }
 
 /** Reads the state of a context. If there is a path, the state is also written to the session's files. */
-export async function readStorage(send: Send, context: string, options: { indexedDB?: boolean; opfs?: boolean; path?: string } | undefined): Promise<State> {
-  const state = await send<State>('context.storageState', { context, indexedDB: !!options?.indexedDB, opfs: !!options?.opfs });
+export async function readStorage(send: Send, context: string, options: { credentials?: boolean; indexedDB?: boolean; opfs?: boolean; path?: string } | undefined): Promise<State> {
+  const state = await send<State>('context.storageState', { context, indexedDB: !!options?.indexedDB, opfs: !!options?.opfs, credentials: !!options?.credentials });
   if (options?.path)
     await writeFile(send, options.path, JSON.stringify(state, undefined, 2));
   return state;
