@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"takeover/browser/browsertest"
+	"takeover/capture"
 	"takeover/egress"
 	"takeover/scripting"
 	"takeover/scripting/worker"
@@ -197,4 +197,14 @@ func eachVersion(t *testing.T, test func(t *testing.T, version string)) {
 	}
 }
 
-var _ = fmt.Sprint
+// addEvent adds an event of a caller's own to the only session.
+func (s *server) addEvent(name string) {
+	s.t.Helper()
+	ev, err := capture.NewEvent(name, nil)
+	if err == nil {
+		_, err = s.manager.List()[0].Monitor().Add(ev)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
