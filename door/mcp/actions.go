@@ -12,8 +12,8 @@ import (
 
 // element is the argument of tools that act on one element.
 type element struct {
-	Target  string  `json:"target" jsonschema:"ref of a snapshot such as e12, or a selector such as text=Sign in or #email"`
-	Timeout float64 `json:"timeout,omitempty" jsonschema:"milliseconds to wait for the element; default 30000"`
+	Target  string  `json:"target" jsonschema:"ref such as e12, or a selector"`
+	Timeout float64 `json:"timeout,omitempty" jsonschema:"ms; default 30000"`
 }
 
 // in returns a tab in which operations wait as long for the element as the caller says.
@@ -81,7 +81,7 @@ type waitArgs struct {
 	URL      string  `json:"url,omitempty" jsonschema:"part of the page's address, or a glob such as **/done"`
 	Settled  bool    `json:"settled,omitempty" jsonschema:"the page has come to rest"`
 	Time     float64 `json:"time,omitempty" jsonschema:"seconds that pass, at most 60"`
-	Timeout  float64 `json:"timeout,omitempty" jsonschema:"milliseconds; default 30000"`
+	Timeout  float64 `json:"timeout,omitempty" jsonschema:"ms; default 30000"`
 	view
 }
 

@@ -27,15 +27,17 @@ func (d *Door) begin(ctx context.Context, req *sdk.CallToolRequest) (*call, func
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(d.ctx, func() { cancel(context.Cause(d.ctx)) })
 	c := &call{door: d, ctx: ctx, req: req, caller: callerOf(ctx)}
+	ended := d.count()
 	return c, func() {
 		stop()
 		cancel(nil)
+		ended()
 	}
 }
 
 // where is the argument that all tools have in common.
 type where struct {
-	Session string `json:"session,omitempty" jsonschema:"id of the session; leave it out while you have just one"`
+	Session string `json:"session,omitempty" jsonschema:"default: the only one"`
 }
 
 // at finds the session of a call, and the caller's seat in it.

@@ -55,9 +55,11 @@ type Door struct {
 	ctx       context.Context // ended by Close
 	stop      context.CancelCauseFunc
 	closing   sync.Once
+	calls     sync.WaitGroup // of tools
 
-	mu      sync.Mutex // guards servers
+	mu      sync.Mutex // guards what follows
 	servers map[string]*sdk.Server
+	closed  bool
 }
 
 var errClosed = errors.New("the server is stopping")
@@ -90,14 +92,32 @@ func New(o Options) *Door {
 // Close ends calls and clients, and returns when they have ended. Sessions go on.
 func (d *Door) Close() {
 	d.closing.Do(func() {
+		d.mu.Lock()
+		d.closed = true
+		d.mu.Unlock()
 		d.stop(errClosed)
+		d.calls.Wait()
 		for _, s := range d.offered() {
 			for client := range s.Sessions() {
-				_ = client.Close() // its connection may have ended already
+				if client.ID() != "" { // others end with their request
+					_ = client.Close() // its connection may have ended already
+				}
 			}
 		}
 		d.seats.close()
 	})
+}
+
+// count makes Close wait for a call until ended is called. After Close, calls end by
+// themselves.
+func (d *Door) count() (ended func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return func() {}
+	}
+	d.calls.Add(1)
+	return d.calls.Done
 }
 
 // Caller is who calls.

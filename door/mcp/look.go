@@ -140,7 +140,7 @@ func (s *seat) background(c *call) []string {
 
 // view says how an answer shows the page after an action.
 type view struct {
-	Snapshot bool `json:"snapshot,omitempty" jsonschema:"answer with a snapshot of the page instead of what changed"`
+	Snapshot bool `json:"snapshot,omitempty" jsonschema:"answer with the whole page instead of what changed"`
 }
 
 // show adds the page to the answer of an action: the changes since the last snapshot,
@@ -353,7 +353,7 @@ func container(n *node) string {
 type navigateArgs struct {
 	where
 	URL     string  `json:"url" jsonschema:"the address, such as https://example.com"`
-	Timeout float64 `json:"timeout,omitempty" jsonschema:"milliseconds; default 30000"`
+	Timeout float64 `json:"timeout,omitempty" jsonschema:"ms; default 30000"`
 	view
 }
 

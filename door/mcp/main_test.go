@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -39,6 +40,7 @@ type server struct {
 	t       *testing.T
 	base    string
 	manager *session.Manager
+	stop    func() // stops the server, and leaves its sessions
 }
 
 // startServer starts a server that ends with the test. change may alter its
@@ -79,16 +81,19 @@ func startServer(t *testing.T, change func(*session.Options, *web.Config)) *serv
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx, ln) }()
-	t.Cleanup(func() {
-		if err := manager.Close(context.Background()); err != nil {
-			t.Error("close manager:", err)
-		}
+	stopServer := sync.OnceFunc(func() {
 		stop()
 		if err := <-served; err != nil {
 			t.Error("serve:", err)
 		}
 	})
-	return &server{t: t, base: base, manager: manager}
+	t.Cleanup(func() {
+		if err := manager.Close(context.Background()); err != nil {
+			t.Error("close manager:", err)
+		}
+		stopServer()
+	})
+	return &server{t: t, base: base, manager: manager, stop: stopServer}
 }
 
 // keyed adds a key to each request.

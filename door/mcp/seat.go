@@ -21,6 +21,8 @@ const (
 	settleStart = 60 * time.Millisecond
 	// blockedTime is how long an action may go on after a dialog has interrupted it.
 	blockedTime = time.Minute
+	// maxWait bounds the time that a caller may give an operation, in milliseconds.
+	maxWait = 600_000
 )
 
 // seat is a caller's place in one session: the program that acts, and what the caller
@@ -132,10 +134,12 @@ func (s *seat) shown(ctx context.Context) (tab, error) {
 	return tab{page.Page{Program: s.program, Tab: names.Tab}, client, names}, err
 }
 
-// within returns the tab with a bound on the time of an operation, in milliseconds; 0
-// stands for the default.
+// within returns the tab with a bound on the time of an operation, in milliseconds,
+// unless the caller gives none.
 func (t tab) within(ms float64) tab {
-	t.Timeout = time.Duration(ms * float64(time.Millisecond))
+	if ms > 0 {
+		t.Timeout = time.Duration(min(ms, maxWait) * float64(time.Millisecond))
+	}
 	return t
 }
 

@@ -41,7 +41,7 @@ addEventListener('scroll', () => document.title = 'at ' + (scrollY > 0 ? 'the en
 func site(t *testing.T) string {
 	return doortest.Site(t, map[string]string{
 		"/": formPage, "/other": "<title>Other</title><h1>Another page</h1>",
-		"/big": "<title>Big</title>" + strings.Repeat("<ul aria-label=list>"+strings.Repeat("<li><a href=/other>an item of the list</a></li>", 40)+"</ul>", 60),
+		"/big":   "<title>Big</title>" + strings.Repeat("<ul aria-label=list>"+strings.Repeat("<li><a href=/other>an item of the list</a></li>", 40)+"</ul>", 60),
 		"/frame": `<title>Framed</title><h1>Outside</h1><iframe src=/inside title=inner></iframe>`, "/inside": `<button onclick="this.textContent='pressed'">Inside</button>`,
 		"/tall": `<title>Tall</title><div style="height:9000px;background:linear-gradient(red,blue)"></div>`,
 		"/csp":  `<meta http-equiv=Content-Security-Policy content="script-src 'none'"><title>CSP</title><p>strict</p>`,
