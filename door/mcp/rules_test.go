@@ -278,8 +278,8 @@ func TestHostileInput(t *testing.T) {
 	s.wrongHost(t, call)
 	contains(t, c.tool("browser_snapshot", nil), `button "Sign in"`)
 	for _, args := range []map[string]any{
-		{"target": 5}, {"target": []string{}}, {"target": strings.Repeat("x", 1<<20)}, {"target": ""}, {"target": ">> >>"}, {"unknown": true},
-		{"target": "#email", "timeout": "soon"}, {"target": "e0"}, {"session": "../../etc/passwd", "target": "e1"},
+		{"target": 5}, {"target": []string{}}, {"target": strings.Repeat("x", 1<<20), "timeout": 200}, {"target": ""}, {"target": ">> >>", "timeout": 200}, {"unknown": true},
+		{"target": "#email", "timeout": "soon"}, {"target": "e0", "timeout": 200}, {"session": "../../etc/passwd", "target": "e1"},
 	} {
 		if text := c.fails("browser_click", args); len(text) > 20_000 {
 			t.Errorf("%.100v: an error of %d bytes", args, len(text))
