@@ -162,3 +162,16 @@ func TestDiscovery(t *testing.T) {
 	}
 	s.do(request{method: "GET", path: base + "/json/version"}).problem(410)
 }
+
+// TestTwoClientsAndAViewer lets Playwright and Puppeteer work at the same time, each
+// in a context of its own, while a person watches.
+func TestTwoClientsAndAViewer(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	v := s.join(one, nil)
+	node(t, "cdp", "together.mjs", s.cdpAddress(one.ID()), cdpSite(t))
+	v.until("pictures", func() bool { return len(v.pictures) > 0 })
+	if info := one.Info(); info.Status.Ended() || len(info.Tabs) != 1 {
+		t.Errorf("afterwards: %+v", info)
+	}
+}

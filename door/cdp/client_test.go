@@ -374,7 +374,7 @@ func TestAClientThatDoesNotReadIsCut(t *testing.T) {
 	address := serve(t, doortest.Session(t, session.CreateOptions{}), func(o *Options) { o.Limits = hits })
 	p, other := dial(t, address), dial(t, address)
 	page, _ := p.attach()
-	same := other.open() // in a renderer of its own, which is not busy
+	same := other.open()             // in a renderer of its own, which is not busy
 	for range 2*maxUnread>>20 + 40 { // the sockets' buffers hold a few MiB
 		p.send(page, "Runtime.evaluate", `{"expression":"'x'.repeat(1 << 20)"}`)
 	}
@@ -483,4 +483,47 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("reply %q", reply)
 		}
 	})
+}
+
+// TestAThousandConnections opens more connections than a session may have at once,
+// and a thousand in all.
+func TestAThousandConnections(t *testing.T) {
+	address := serve(t, doortest.Session(t, session.CreateOptions{}), nil)
+	watcher := dial(t, address)
+	page, _ := watcher.attach()
+	open := func(conns chan<- *websocket.Conn) {
+		conn, _, err := websocket.Dial(t.Context(), address, nil) //nolint:bodyclose // the response has none
+		if err != nil {
+			conn = nil
+		}
+		conns <- conn
+	}
+	for round := range 4 {
+		conns := make(chan *websocket.Conn, 250)
+		for range cap(conns) {
+			go open(conns)
+		}
+		var opened []*websocket.Conn
+		for range cap(conns) {
+			if conn := <-conns; conn != nil {
+				opened = append(opened, conn)
+			}
+		}
+		if len(opened) > 199 || round == 0 && len(opened) < 199 { // with the watcher, a session has at most 200; some of the last round may not have left yet
+			t.Errorf("round %d: %d connections were accepted", round, len(opened))
+		}
+		if got := watcher.evaluate(page, "1 + 1"); got != "2" {
+			t.Errorf("evaluated %s", got)
+		}
+		for _, conn := range opened {
+			_ = conn.CloseNow() // without a word
+		}
+		for len(opened) > 0 { // until all have left
+			conn, _, err := websocket.Dial(t.Context(), address, nil) //nolint:bodyclose // the response has none
+			if err == nil {
+				_ = conn.CloseNow()
+				break
+			}
+		}
+	}
 }

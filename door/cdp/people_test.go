@@ -1,0 +1,342 @@
+package cdp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"takeover/browser/browsertest"
+	"takeover/capture"
+	"takeover/door/doortest"
+	"takeover/session"
+)
+
+// person joins a session and takes control.
+func person(t *testing.T, s *session.Session) *session.Viewer {
+	t.Helper()
+	v, err := s.Join(session.ViewerOptions{Role: session.RoleControl, Name: "a person"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Leave)
+	if err := v.Control("take"); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// until waits for a message of a viewer.
+func until[M any](t *testing.T, v *session.Viewer, what string, match func(M) bool) M {
+	t.Helper()
+	for {
+		m, err := v.NextMessage(browsertest.Context(t, what))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, ok := m.(M); ok && match(m) {
+			return m
+		}
+	}
+}
+
+// TestAPersonsNewPageIsSetUp lets a person open a tab while a client pauses new
+// pages. The client sets the page up without waiting, and only then waits.
+func TestAPersonsNewPageIsSetUp(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	p.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
+	p.event("Target.attachedToTarget") // the page that is there
+	v := person(t, s)
+	opened := make(chan error, 1)
+	go func() {
+		opened <- v.OpenTab(t.Context(), doortest.Site(t, map[string]string{"/": "<title>theirs</title>"}))
+	}()
+	var e struct {
+		SessionID          string
+		WaitingForDebugger bool
+	}
+	if err := json.Unmarshal(p.event("Target.attachedToTarget").Params, &e); err != nil || !e.WaitingForDebugger {
+		t.Fatalf("attached: %+v %v", e, err)
+	}
+	p.call(e.SessionID, "Network.setExtraHTTPHeaders", `{"headers":{"X-Mine":"1"}}`, nil)
+	p.call(e.SessionID, "Emulation.setEmulatedMedia", `{"media":"screen"}`, nil)
+	p.call(e.SessionID, "Runtime.runIfWaitingForDebugger", "", nil)
+	id := p.send(e.SessionID, "Runtime.evaluate", `{"expression":"document.title = 'changed'"}`)
+	if err := <-opened; err != nil {
+		t.Fatal(err)
+	}
+	until(t, v, "the person's page", func(m session.TabsMessage) bool {
+		return len(m.Tabs) == 2 && m.Tabs[1].Title == "theirs"
+	})
+	for _, m := range p.got {
+		if m.ID != nil && *m.ID == id {
+			t.Error("a command that writes did not wait")
+		}
+	}
+	v.Leave()
+	p.reply(id)
+}
+
+// TestAnAnswerToADialogThatAPersonGave lets a person answer the dialog that a client
+// wants to answer, too. The client's answer does not go to the next dialog.
+func TestAnAnswerToADialogThatAPersonGave(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	page, _ := p.attach()
+	p.call(page, "Page.enable", "", nil)
+	first := p.send(page, "Runtime.evaluate", `{"expression":"prompt('first')"}`)
+	p.event("Page.javascriptDialogOpening")
+	v := person(t, s)
+	answer := p.send(page, "Page.handleJavaScriptDialog", `{"accept":true,"promptText":"from the client"}`)
+	dialog := until(t, v, "the dialog", func(session.DialogMessage) bool { return true })
+	if err := v.Dialog(dialog.ID, true, "from the person"); err != nil {
+		t.Fatal(err)
+	}
+	if m := p.reply(first); !strings.Contains(string(m.Result), "from the person") {
+		t.Errorf("the page got %s", m.Result)
+	}
+	v.Leave()
+	if m := p.reply(answer); m.Error == nil || m.Error.Message != "No dialog is showing" {
+		t.Errorf("the client's answer got %+v", m)
+	}
+	// Without people, dialogs are left to the client.
+	second := p.send(page, "Runtime.evaluate", `{"expression":"prompt('second')"}`)
+	p.event("Page.javascriptDialogOpening")
+	p.call(page, "Page.handleJavaScriptDialog", `{"accept":true,"promptText":"alone"}`, nil)
+	if m := p.reply(second); !strings.Contains(string(m.Result), "alone") {
+		t.Errorf("the page got %s", m.Result)
+	}
+}
+
+// TestHeldKeysAreReleased lets a person take control while a client holds a button
+// and a key down.
+func TestHeldKeysAreReleased(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	page, _ := p.attach()
+	p.evaluate(page, `window.seen = []; for (const name of ['mousedown', 'mouseup', 'keydown', 'keyup']) addEventListener(name, e => seen.push(name + (e.key ?? ''))); document.body.focus(); 0`)
+	p.call(page, "Input.dispatchMouseEvent", `{"type":"mousePressed","x":10,"y":10,"button":"left","clickCount":1}`, nil)
+	p.call(page, "Input.dispatchKeyEvent", `{"type":"rawKeyDown","key":"Shift","code":"ShiftLeft","windowsVirtualKeyCode":16}`, nil)
+	v := person(t, s)
+	v.Leave()
+	want := "keydownShift,keyupShift,mousedown,mouseup"
+	if got := p.evaluate(page, `new Promise(done => { const look = () => seen.length < 4 ? setTimeout(look, 10) : done([...seen].sort().join()); look(); })`); got != want {
+		t.Errorf("the page saw %s, want %s", got, want)
+	}
+}
+
+// TestActions checks the events of writing commands.
+func TestActions(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	if _, err := s.StartCapture(t.Context(), capture.Config{Actions: true}); err != nil {
+		t.Fatal(err)
+	}
+	p := dial(t, serve(t, s, nil))
+	page, _ := p.attach()
+	site := doortest.Site(t, map[string]string{"/": "<title>x</title>"})
+	p.call(page, "Page.navigate", fmt.Sprintf(`{"url":%q}`, site+"/?password=hush"), nil)
+	p.call(page, "Page.getFrameTree", "", nil)
+	p.refused(page, "DOM.removeNode", `{"nodeId":77}`)
+	got, err := s.Journal().Events(t.Context(), 0, 100, capture.Filter{Types: []string{capture.TypeActionStarted, capture.TypeActionEnded}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, e := range got.Events {
+		var a struct {
+			Actor, Operation, Target, Error string
+			OK                              *bool
+		}
+		if err := json.Unmarshal(e.Data, &a); err != nil {
+			t.Fatal(err)
+		}
+		line := e.Type + " " + a.Operation
+		if a.OK != nil {
+			line += fmt.Sprint(" ", *a.OK)
+		}
+		told = append(told, line)
+		if !strings.HasPrefix(a.Actor, "client:cdp_") || strings.Contains(string(e.Data), "hush") || a.Error == "" && a.OK != nil && !*a.OK {
+			t.Errorf("event %s", e.Data)
+		}
+	}
+	want := "action_started Page.navigate,action_ended Page.navigate true,action_started DOM.removeNode,action_ended DOM.removeNode false"
+	if strings.Join(told, ",") != want {
+		t.Errorf("events %s\nwant   %s", strings.Join(told, ","), want)
+	}
+}
+
+// TestTakeovers requests people, and ends the takeovers in each way.
+func TestTakeovers(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	address := serve(t, s, nil)
+	p := dial(t, address)
+	page, _ := p.attach()
+	for state, end := range map[string]func(*session.Takeover) error{
+		"done":      func(to *session.Takeover) error { return to.Done("somebody", "all set") },
+		"failed":    func(to *session.Takeover) error { return to.Fail("somebody", "all set") },
+		"cancelled": func(to *session.Takeover) error { return to.Cancel("somebody") },
+		"expired":   func(*session.Takeover) error { return nil },
+	} {
+		id := p.send(page, "Takeover.request", `{"reason":"help me","note":"a note","timeout":1500}`)
+		var asked struct{ ID, URL string }
+		m := p.event("Takeover.requested")
+		if err := json.Unmarshal(m.Params, &asked); err != nil || m.SessionID != page || !strings.Contains(asked.URL, asked.ID) {
+			t.Fatalf("event %+v: %v", m, err)
+		}
+		write := p.send(page, "Runtime.evaluate", `{"expression":"1"}`)
+		if got := p.refused(page, "Takeover.request", `{"reason":"me too"}`); !strings.HasPrefix(got, "-32000 ") {
+			t.Errorf("a second takeover: %s", got)
+		}
+		open, err := s.Takeover(asked.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := end(open); err != nil {
+			t.Fatal(err)
+		}
+		var info session.TakeoverInfo
+		answer := p.reply(id)
+		if err := json.Unmarshal(answer.Result, &info); err != nil || string(info.State) != state || info.ID != asked.ID || info.RequestNote != "a note" || !strings.HasPrefix(info.RequestedBy, "client:cdp_") {
+			t.Errorf("%s: %s, %v", state, answer.Result, err)
+		}
+		if m := p.reply(write); m.Error != nil {
+			t.Errorf("after a takeover that is %s: %s", state, m.Error.Message)
+		}
+	}
+	if got := p.refused(page, "Takeover.request", `{"reason":""}`); !strings.Contains(got, "reason") {
+		t.Errorf("no reason: %s", got)
+	}
+	var live struct{ LiveURL, LiveURLID string }
+	p.call("", "Browserless.liveURL", `{"timeout":60000}`, &live)
+	open, err := s.Takeover(live.LiveURLID)
+	if err != nil || open.Info().URL != live.LiveURL {
+		t.Fatalf("%+v: %v", live, err)
+	}
+	if err := open.Done("somebody", ""); err != nil {
+		t.Fatal(err)
+	}
+	p.event("Browserless.liveComplete")
+	var view struct{ DevtoolsFrontendURL string }
+	p.call("", "Cloudflare.getLiveView", "", &view)
+	if links := s.Links(); len(links) == 0 || !strings.Contains(view.DevtoolsFrontendURL, "/sessions/"+s.ID()+"#") {
+		t.Errorf("the live view is %q", view.DevtoolsFrontendURL)
+	}
+	// Nobody waits for the takeover of a client that leaves.
+	p.send(page, "Takeover.request", `{"reason":"gone"}`)
+	p.event("Takeover.requested")
+	list := s.Takeovers()
+	_ = p.conn.CloseNow()
+	<-list[len(list)-1].Ended()
+	if got := list[len(list)-1].Info().State; got != session.TakeoverCancelled {
+		t.Errorf("the takeover is %s", got)
+	}
+}
+
+// TestTheServersOwnPagesAreHidden asks for everything, while the server opens hidden
+// pages.
+func TestTheServersOwnPagesAreHidden(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	address := serve(t, s, nil)
+	p, other := dial(t, address), dial(t, address)
+	page, target := other.attach()
+	p.call("", "Target.setDiscoverTargets", `{"discover":true,"filter":[{}]}`, nil)
+	p.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"page","exclude":true},{}]}`, nil)
+	site := doortest.Site(t, map[string]string{"/": "<script>localStorage.a = 1</script>"})
+	other.call(page, "Page.navigate", fmt.Sprintf(`{"url":%q}`, site), nil)
+	other.evaluate(page, "localStorage.a")
+	state, err := s.StorageState(browsertest.Context(t, "the storage state")) // reads it in a hidden page
+	if err != nil || len(state.Origins) != 1 {
+		t.Fatalf("%+v: %v", state, err)
+	}
+	p.page() // all events have come
+	seen := 0
+	for _, m := range p.got {
+		var e struct{ TargetInfo *targetInfo }
+		if json.Unmarshal(m.Params, &e) != nil || e.TargetInfo == nil {
+			continue
+		}
+		seen++
+		switch e.TargetInfo.Type {
+		case "page", "tab", "browser":
+		default:
+			t.Errorf("%s about a target of type %s", m.Method, e.TargetInfo.Type)
+		}
+		if e.TargetInfo.Type == "page" && e.TargetInfo.TargetID != target {
+			t.Errorf("%s about page %s", m.Method, e.TargetInfo.TargetID)
+		}
+	}
+	if seen < 3 {
+		t.Errorf("%d events about targets", seen)
+	}
+}
+
+// TestTheServersOwnWorldsAreClosed looks for the isolated worlds of the server.
+func TestTheServersOwnWorldsAreClosed(t *testing.T) {
+	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	page, _ := p.attach()
+	p.call(page, "Runtime.enable", "", nil)
+	announced := map[int64]bool{}
+	for _, m := range p.got {
+		var e struct {
+			Context struct {
+				ID   int64
+				Name string
+			}
+		}
+		if m.Method == "Runtime.executionContextCreated" && json.Unmarshal(m.Params, &e) == nil {
+			announced[e.Context.ID] = true
+			if session.ReservedName(e.Context.Name) {
+				t.Errorf("the world %s is announced", e.Context.Name)
+			}
+		}
+	}
+	closed := 0
+	for id := int64(1); id < 30; id++ {
+		m := p.reply(p.send(page, "Runtime.evaluate", fmt.Sprintf(`{"expression":"1","contextId":%d}`, id)))
+		if (m.Error == nil) != announced[id] {
+			t.Errorf("context %d, announced: %v, got %+v", id, announced[id], m)
+		}
+		if m.Error != nil && strings.Contains(m.Error.Message, "the world is the server's own") {
+			closed++
+		}
+	}
+	if len(announced) == 0 || closed == 0 {
+		t.Errorf("%d worlds are announced, %d closed", len(announced), closed)
+	}
+	for method, params := range map[string]string{
+		"Runtime.addBinding":                    `{"name":"takeoverReportSecret"}`,
+		"Page.addScriptToEvaluateOnNewDocument": `{"source":"1","worldName":"takeover-utility"}`,
+	} {
+		if got := p.refused(page, method, params); !strings.Contains(got, "the name is the server's own") {
+			t.Errorf("%s: %s", method, got)
+		}
+	}
+}
+
+// TestFilesOfTheSession gives a file input a file of the session, by a path of the
+// client's machine.
+func TestFilesOfTheSession(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	folder, err := s.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.Write("in.txt", strings.NewReader("hello")); err != nil {
+		t.Fatal(err)
+	}
+	p := dial(t, serve(t, s, nil))
+	page, _ := p.attach()
+	p.evaluate(page, `document.body.innerHTML = '<input type=file>'; 0`)
+	var out struct{ Result struct{ ObjectID string } }
+	p.call(page, "Runtime.evaluate", `{"expression":"document.querySelector('input')"}`, &out)
+	p.call(page, "DOM.setFileInputFiles", fmt.Sprintf(`{"files":["/home/me/in.txt"],"objectId":%q}`, out.Result.ObjectID), nil)
+	if got := p.evaluate(page, `document.querySelector('input').files[0].text()`); got != "hello" {
+		t.Errorf("the page read %q", got)
+	}
+	for _, name := range []string{"/etc/passwd", "none.txt", ".."} {
+		if got := p.refused(page, "DOM.setFileInputFiles", fmt.Sprintf(`{"files":[%q],"objectId":%q}`, name, out.Result.ObjectID)); !strings.Contains(got, "the session has no file") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
