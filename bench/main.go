@@ -39,6 +39,7 @@ var benches = []bench{
 	{name: "start", run: benchStart},
 	{name: "link", run: benchLink},
 	{name: "script", run: benchScript},
+	{name: "cdp", run: benchCDP},
 	{name: "run", run: benchRun},
 	{name: "memory", run: benchMemory},
 	{name: "load", run: benchLoad},

@@ -217,12 +217,17 @@ type playwright struct {
 }
 
 func (e *env) startPlaywright(ctx context.Context) (*playwright, error) {
+	return startNode(ctx, playwrightCode, map[string]any{"executable": e.chromium, "width": width, "height": height, "code": operationsCode})
+}
+
+// startNode starts a program that runs playwright-core, and sends it its first line.
+func startNode(ctx context.Context, code string, first any) (*playwright, error) {
 	dir, err := os.MkdirTemp("", "takeover-bench-")
 	if err != nil {
 		return nil, err
 	}
 	p := &playwright{dir: dir}
-	p.cmd = exec.CommandContext(ctx, "node", "--input-type=module", "--eval", playwrightCode)
+	p.cmd = exec.CommandContext(ctx, "node", "--input-type=module", "--eval", code)
 	p.cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	p.cmd.Stderr = &p.err
 	in, err1 := p.cmd.StdinPipe()
@@ -232,7 +237,7 @@ func (e *env) startPlaywright(ctx context.Context) (*playwright, error) {
 		return nil, err
 	}
 	p.in, p.out = in, bufio.NewScanner(out)
-	if err := p.send(map[string]any{"executable": e.chromium, "width": width, "height": height, "code": operationsCode}); err != nil {
+	if err := p.send(first); err != nil {
 		p.close()
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import { chromium } from 'playwright-core';
 import puppeteer from 'puppeteer-core';
 
 const [endpoint, site] = process.argv.slice(2);
-const rounds = 10;
+const rounds = 3;
 
 async function withPlaywright() {
   const browser = await chromium.connectOverCDP(endpoint);
