@@ -21,6 +21,11 @@ func (s *Server) cdpSocket(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	return s.serveCDP(c, one)
+}
+
+// serveCDP serves a session's browser, or one of its pages, to a program.
+func (s *Server) serveCDP(c echo.Context, one *session.Session) error {
 	if !websocketAsked(c.Request()) {
 		c.Response().Header().Set("Upgrade", "websocket")
 		return &failure{kind: kindUpgrade, detail: "Connect with a WebSocket, as programs that speak the DevTools protocol do."}

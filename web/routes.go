@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"takeover/capture"
+	"takeover/door/browserless"
 	"takeover/door/cdp"
 	"takeover/door/steel"
 	"takeover/files"
@@ -102,6 +103,14 @@ func (s *Server) routes() []route {
 		{method: del, path: one + "/files", name: "deleteFiles", does: "Remove all files.", handler: s.deleteFiles, answers: answer{status: 204}},
 		{method: get, path: one + "/files.zip", name: "downloadFiles", does: "All files in one archive.", slow: true, handler: s.downloadFiles, answers: answer{mime: "application/zip"}},
 
+		{method: get, path: "/json/version", name: "browserlessVersion", does: "The address of a socket at which each connection gets a session of its own. The call of Browserless' API.", kind: discovery, handler: s.browserlessVersion, answers: answer{body: browserless.Version{}}},
+		{method: get, path: "/sessions", name: "browserlessSessions", does: "The live sessions, in the form of Browserless' API.", kind: discovery, handler: s.browserlessSessions, answers: answer{body: []browserless.Session{}}},
+		{method: get, path: "/kill/:id", name: "browserlessKill", does: "End a session. The call of Browserless' API; a sign-in does not count here.", kind: discovery, handler: s.browserlessKill, answers: answer{status: 204}},
+		{method: post, path: "/content", name: "browserlessContent", does: "Open a page in a session of its own and return its markup. The call of Browserless' API.", kind: discovery, handler: s.browserlessContent, body: browserless.ContentRequest{}, answers: answer{mime: "text/html"}},
+		{method: post, path: "/screenshot", name: "browserlessScreenshot", does: "Open a page in a session of its own and return a picture. The call of Browserless' API.", kind: discovery, handler: s.browserlessScreenshot, body: browserless.ScreenshotRequest{}, answers: answer{mime: "image/png"}},
+		{method: post, path: "/pdf", name: "browserlessPDF", does: "Open a page in a session of its own and print it. The call of Browserless' API.", kind: discovery, handler: s.browserlessPDF, body: browserless.PDFRequest{}, answers: answer{mime: "application/pdf"}},
+		{method: post, path: "/function", name: "browserlessFunction", does: "Run a function in a session of its own and return its value: export default async ({ page, context }) => ({ data, type }). The page is one of Playwright. The call of Browserless' API.", kind: discovery, handler: s.browserlessFunction, body: browserless.FunctionRequest{}, answers: answer{mime: "*/*"}},
+
 		{method: post, path: "/v1/scrape", name: "scrape", does: "Open a page in a session of its own and return its content: html, cleaned_html, markdown or readability, its links and metadata. The call of Steel's API.", slow: true, handler: s.steelScrape, body: steel.ScrapeRequest{}, answers: answer{body: steel.Scraped{}}},
 		{method: post, path: "/v1/screenshot", name: "screenshotPage", does: "Open a page in a session of its own and take a picture, which is kept for ten minutes. The call of Steel's API.", slow: true, handler: s.steelScreenshot, body: steel.ScreenshotRequest{}, answers: answer{body: steel.Hosted{}}},
 		{method: post, path: "/v1/pdf", name: "printPage", does: "Open a page in a session of its own and print it; the document is kept for ten minutes. The call of Steel's API.", slow: true, handler: s.steelPDF, body: steel.PDFRequest{}, answers: answer{body: steel.Hosted{}}},
@@ -181,7 +190,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/docs", name: "docs", does: "This description as a page.", handler: s.docs, answers: answer{mime: mimeHTML}},
 
 		{method: get, path: "/", name: "pageSessions", does: "Page: sessions, and the takeovers that need a person.", handler: s.pageSessions, answers: answer{mime: mimeHTML},
-			upgraded: &route{method: get, path: "/", name: "cdpRoot", kind: socket, handler: s.cdpSocket}},
+			upgraded: &route{method: get, path: "/", name: "cdpRoot", kind: socket, handler: s.cdpRoot}},
 		{method: get, path: "/scripts", name: "pageScripts", does: "Page: saved scripts.", handler: s.pageScripts, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/sessions/:id", name: "pageSession", does: "Page: one session.", framed: true, access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/takeover/:id", name: "pageTakeover", does: "Page: one takeover, for the person who was asked.", framed: true, access: guests, role: help, byTakeover: true, handler: s.pageTakeover, answers: answer{mime: mimeHTML}},

@@ -1,0 +1,250 @@
+package browserless
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"takeover/door/page"
+	"takeover/invalid"
+)
+
+// maxWait bounds the times in a request.
+const maxWait = 60 * time.Second
+
+// PageRequest is what all calls that read one page have. Fields of Browserless that
+// are not here are refused by their names.
+type PageRequest struct {
+	URL                 string            `json:"url,omitempty"`  // either this
+	HTML                string            `json:"html,omitempty"` // or this
+	GotoOptions         *GotoOptions      `json:"gotoOptions,omitempty"`
+	WaitForSelector     *WaitForSelector  `json:"waitForSelector,omitempty"`
+	WaitForTimeout      float64           `json:"waitForTimeout,omitempty"` // ms
+	Viewport            *Viewport         `json:"viewport,omitempty"`
+	UserAgent           string            `json:"userAgent,omitempty"`
+	SetExtraHTTPHeaders map[string]string `json:"setExtraHTTPHeaders,omitempty"`
+	Cookies             json.RawMessage   `json:"cookies,omitempty"`     // as in a sessionContext
+	BestAttempt         bool              `json:"bestAttempt,omitempty"` // go on when waiting takes too long
+}
+
+// GotoOptions say how to open a page.
+type GotoOptions struct {
+	WaitUntil json.RawMessage `json:"waitUntil,omitempty"` // Puppeteer's word, or a list of them; default load
+	Timeout   float64         `json:"timeout,omitempty"`   // ms; default 30,000
+}
+
+// WaitForSelector says what to wait for after the page has been opened.
+type WaitForSelector struct {
+	Selector string  `json:"selector"`
+	Visible  bool    `json:"visible,omitempty"`
+	Hidden   bool    `json:"hidden,omitempty"`
+	Timeout  float64 `json:"timeout,omitempty"` // ms; default 30,000
+}
+
+// Viewport is the size of the page.
+type Viewport struct {
+	Width             int     `json:"width"`
+	Height            int     `json:"height"`
+	DeviceScaleFactor float64 `json:"deviceScaleFactor,omitempty"`
+	IsMobile          bool    `json:"isMobile,omitempty"`
+}
+
+// ContentRequest is the body of POST /content.
+type ContentRequest struct{ PageRequest }
+
+// ScreenshotRequest is the body of POST /screenshot.
+type ScreenshotRequest struct {
+	PageRequest
+	Selector string             `json:"selector,omitempty"` // an element; default the viewport
+	Options  *ScreenshotOptions `json:"options,omitempty"`
+}
+
+// ScreenshotOptions are those of Puppeteer that have an effect.
+type ScreenshotOptions struct {
+	Type     string `json:"type,omitempty"` // png (default), jpeg or webp
+	Quality  int    `json:"quality,omitempty"`
+	FullPage bool   `json:"fullPage,omitempty"`
+	Encoding string `json:"encoding,omitempty"` // only binary
+}
+
+// PDFRequest is the body of POST /pdf.
+type PDFRequest struct {
+	PageRequest
+	Options *PDFOptions `json:"options,omitempty"`
+}
+
+// stage is a word of Puppeteer for a stage of loading, and ours.
+type stage struct{ given, ours string }
+
+// stages lists the stages, the latest one last.
+var stages = []stage{{"domcontentloaded", "domcontentloaded"}, {"load", "load"}, {"networkidle2", "networkidle"}, {"networkidle0", "networkidle"}}
+
+// until returns the stage to wait for: the latest of those given.
+func (g *GotoOptions) until() (string, error) {
+	if g == nil || len(g.WaitUntil) == 0 {
+		return "load", nil
+	}
+	var list []string
+	if json.Unmarshal(g.WaitUntil, &list) != nil {
+		var one string
+		if json.Unmarshal(g.WaitUntil, &one) != nil {
+			return "", invalid.Field("gotoOptions.waitUntil", "must be a text or a list of texts")
+		}
+		list = []string{one}
+	}
+	latest := -1
+	for _, word := range list {
+		at := slices.IndexFunc(stages, func(s stage) bool { return s.given == word })
+		if at < 0 {
+			return "", invalid.Field("gotoOptions.waitUntil", "must be load, domcontentloaded, networkidle0 or networkidle2")
+		}
+		latest = max(latest, at)
+	}
+	if latest < 0 {
+		return "load", nil
+	}
+	return stages[latest].ours, nil
+}
+
+// Check returns an *invalid.Error, or nil.
+func (r *PageRequest) Check() error {
+	var bad []invalid.FieldError
+	if (r.URL == "") == (r.HTML == "") {
+		bad = append(bad, invalid.FieldError{Field: "url", Error: "give either url or html"})
+	}
+	if _, err := r.GotoOptions.until(); err != nil {
+		return err
+	}
+	times := map[string]float64{"waitForTimeout": r.WaitForTimeout}
+	if r.GotoOptions != nil {
+		times["gotoOptions.timeout"] = r.GotoOptions.Timeout
+	}
+	if r.WaitForSelector != nil {
+		times["waitForSelector.timeout"] = r.WaitForSelector.Timeout
+	}
+	for field, ms := range times {
+		if ms < 0 || ms > float64(maxWait.Milliseconds()) {
+			bad = append(bad, invalid.FieldError{Field: field, Error: fmt.Sprintf("must be from 0 to %d", maxWait.Milliseconds())})
+		}
+	}
+	if len(bad) > 0 {
+		return &invalid.Error{Fields: bad}
+	}
+	return nil
+}
+
+// Check returns an *invalid.Error, or nil.
+func (r *ScreenshotRequest) Check() error {
+	if o := r.Options; o != nil {
+		switch {
+		case !slices.Contains([]string{"", "png", "jpeg", "webp"}, o.Type):
+			return invalid.Field("options.type", "must be png, jpeg or webp")
+		case !slices.Contains([]string{"", "binary"}, o.Encoding):
+			return invalid.Field("options.encoding", "must be binary")
+		case o.Quality < 0 || o.Quality > 100:
+			return invalid.Field("options.quality", "must be from 0 to 100")
+		}
+	}
+	return r.PageRequest.Check()
+}
+
+// Check returns an *invalid.Error, or nil.
+func (r *PDFRequest) Check() error {
+	if r.Options != nil {
+		if _, err := r.Options.page(); err != nil {
+			return err
+		}
+	}
+	return r.PageRequest.Check()
+}
+
+func duration(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+
+// open opens the page of a request and waits for what it names.
+func (r *PageRequest) open(ctx context.Context, p page.Page) error {
+	until, err := r.GotoOptions.until()
+	if err != nil {
+		return err
+	}
+	opening := p
+	if r.GotoOptions != nil {
+		opening.Timeout = duration(r.GotoOptions.Timeout)
+	}
+	if r.URL != "" {
+		err = opening.Navigate(ctx, r.URL, until)
+	} else {
+		err = opening.SetContent(ctx, r.HTML, until)
+	}
+	if err != nil && (!r.BestAttempt || ctx.Err() != nil) {
+		return err
+	}
+	if w := r.WaitForSelector; w != nil {
+		state := "attached"
+		switch {
+		case w.Visible:
+			state = "visible"
+		case w.Hidden:
+			state = "hidden"
+		}
+		waiting := p
+		waiting.Timeout = duration(w.Timeout)
+		if err := waiting.WaitFor(ctx, w.Selector, state); err != nil && (!r.BestAttempt || ctx.Err() != nil) {
+			return err
+		}
+	}
+	select {
+	case <-time.After(duration(r.WaitForTimeout)):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Answer is the body of an answer.
+type Answer struct {
+	Type string // media type
+	Body []byte
+}
+
+// Read opens the page and returns its markup.
+func (r *ContentRequest) Read(ctx context.Context, p page.Page) (*Answer, error) {
+	if err := r.open(ctx, p); err != nil {
+		return nil, err
+	}
+	markup, err := p.Content(ctx)
+	return &Answer{Type: "text/html; charset=utf-8", Body: []byte(markup)}, err
+}
+
+// Read opens the page and takes a picture.
+func (r *ScreenshotRequest) Read(ctx context.Context, p page.Page) (*Answer, error) {
+	if err := r.open(ctx, p); err != nil {
+		return nil, err
+	}
+	o := page.ScreenshotOptions{Target: r.Selector, Format: "png"}
+	if given := r.Options; given != nil {
+		o.FullPage, o.Quality = given.FullPage, given.Quality
+		if given.Type != "" {
+			o.Format = given.Type
+		}
+	}
+	image, err := p.Screenshot(ctx, o)
+	return &Answer{Type: "image/" + o.Format, Body: image}, err
+}
+
+// Read opens the page and prints it.
+func (r *PDFRequest) Read(ctx context.Context, p page.Page) (*Answer, error) {
+	if err := r.open(ctx, p); err != nil {
+		return nil, err
+	}
+	var o page.PDFOptions
+	if r.Options != nil {
+		var err error
+		if o, err = r.Options.page(); err != nil {
+			return nil, err
+		}
+	}
+	document, err := p.PDF(ctx, o)
+	return &Answer{Type: "application/pdf", Body: document}, err
+}

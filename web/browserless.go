@@ -1,0 +1,210 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/door/browserless"
+	"takeover/door/page"
+	"takeover/session"
+)
+
+// This file mounts the calls of Browserless' API, package door/browserless. All of
+// them take the key as ?token=.
+
+// carriedKey returns the part of a query that carries the caller's key on, if it
+// came in the query.
+func carriedKey(c echo.Context) string {
+	query := url.Values{}
+	for _, name := range queryKeys {
+		if value := c.QueryParam(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query.Encode()
+}
+
+// browserlessVersion handles GET /json/version.
+func (s *Server) browserlessVersion(c echo.Context) error {
+	socket := s.socketURL(c.Request()) + "/"
+	if key := carriedKey(c); key != "" {
+		socket += "?" + key
+	}
+	return c.JSON(http.StatusOK, browserless.Version{Browser: "Takeover/" + s.cfg.Version, ProtocolVersion: "1.3", WebSocketDebuggerURL: socket})
+}
+
+// browserlessSessions handles GET /sessions.
+func (s *Server) browserlessSessions(c echo.Context) error {
+	key := carriedKey(c)
+	list := []browserless.Session{}
+	for _, one := range s.manager.List() {
+		if one.Status().Ended() {
+			continue
+		}
+		id, base := one.ID(), s.baseURL(c.Request())
+		socket, kill := s.cdpURL(c.Request(), id), base+"/kill/"+id
+		if key != "" {
+			socket, kill = socket+"&"+key, kill+"?"+key
+		}
+		list = append(list, browserless.SessionOf(one, socket, base+"/sessions/"+id, kill))
+	}
+	return c.JSON(http.StatusOK, list)
+}
+
+// browserlessKill handles GET /kill/:id. A browser sends its cookies with every
+// link that a person follows, so only a key counts.
+func (s *Server) browserlessKill(c echo.Context) error {
+	if caller(c).byCookie() {
+		return &failure{kind: kindForbidden, detail: "Send a key, as ?token= or in a header."}
+	}
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	if err := one.Release("released"); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// browserlessContent handles POST /content.
+func (s *Server) browserlessContent(c echo.Context) error {
+	req := &browserless.ContentRequest{}
+	return s.answerPage(c, req, &req.PageRequest)
+}
+
+// browserlessScreenshot handles POST /screenshot.
+func (s *Server) browserlessScreenshot(c echo.Context) error {
+	req := &browserless.ScreenshotRequest{}
+	return s.answerPage(c, req, &req.PageRequest)
+}
+
+// browserlessPDF handles POST /pdf.
+func (s *Server) browserlessPDF(c echo.Context) error {
+	req := &browserless.PDFRequest{}
+	return s.answerPage(c, req, &req.PageRequest)
+}
+
+// pageReader is the request of a call that reads one page.
+type pageReader interface {
+	Check() error
+	Read(context.Context, page.Page) (*browserless.Answer, error)
+}
+
+// answerPage reads a request and answers it. common is a part of the request.
+func (s *Server) answerPage(c echo.Context, req pageReader, common *browserless.PageRequest) error {
+	if err := readJSON(c, createBodyLimit, req); err != nil {
+		return err
+	}
+	if err := req.Check(); err != nil {
+		return err
+	}
+	create := &createRequest{UserAgent: common.UserAgent, ExtraHTTPHeaders: common.SetExtraHTTPHeaders}
+	if v := common.Viewport; v != nil {
+		create.Dimensions, create.DeviceScaleFactor, create.IsMobile = &sizeRequest{Width: v.Width, Height: v.Height}, v.DeviceScaleFactor, v.IsMobile
+	}
+	if len(common.Cookies) > 0 {
+		state, err := json.Marshal(map[string]json.RawMessage{"cookies": common.Cookies})
+		if err != nil {
+			return badField("cookies", "must be a list of cookies")
+		}
+		create.SessionContext = state
+	}
+	var answer *browserless.Answer
+	err := s.onPage(c, create, func(ctx context.Context, p page.Page) (err error) {
+		answer, err = req.Read(ctx, p)
+		return err
+	})
+	if err != nil {
+		return pageFailure(err)
+	}
+	return sendAnswer(c, answer)
+}
+
+// sendAnswer sends what a page gave. It is not a page of ours, so browsers must give
+// it none of the rights of this origin.
+func sendAnswer(c echo.Context, a *browserless.Answer) error {
+	h := c.Response().Header()
+	h.Set(headerCSP, "sandbox")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set(echo.HeaderCacheControl, "no-store")
+	return c.Blob(http.StatusOK, a.Type, a.Body)
+}
+
+// browserlessFunction handles POST /function: a JSON body with the code, or the
+// code itself.
+func (s *Server) browserlessFunction(c echo.Context) error {
+	var req browserless.FunctionRequest
+	kind, _, _ := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType)) // without a type, the body is JSON
+	if strings.HasSuffix(kind, "/javascript") || strings.HasSuffix(kind, "/typescript") {
+		raw, err := readBody(c, scriptLimit)
+		if err != nil {
+			return err
+		}
+		req.Code = string(raw)
+	} else if err := readJSON(c, scriptBodyLimit, &req); err != nil {
+		return err
+	}
+	code, err := req.Script()
+	if err != nil {
+		return err
+	}
+	opts, err := s.runOptions(c, &scriptRequest{Code: code, Args: req.Context, Filename: "function.js"})
+	if err != nil {
+		return err
+	}
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	one, err := s.create(c.Request().Context(), creator(c), &createRequest{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = one.Release("its function ended") }() // it may have ended by itself
+	run, err := one.StartRun(opts)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-run.Done():
+	case <-c.Request().Context().Done():
+		return c.Request().Context().Err()
+	case <-s.ctx.Done():
+		return context.Cause(s.ctx)
+	}
+	info := run.Info()
+	if info.Status != session.RunSucceeded {
+		detail := "The function ended as " + string(info.Status) + "."
+		if info.Error != nil {
+			detail = sentence(info.Error.Name + ": " + info.Error.Message)
+		}
+		return &failure{kind: kindPage, detail: detail}
+	}
+	answer, err := browserless.FunctionAnswer(info.Result)
+	if err != nil {
+		return err
+	}
+	return sendAnswer(c, answer)
+}
+
+// cdpRoot handles a WebSocket at /. Without a session's id, the connection gets a
+// session of its own, which ends with it.
+func (s *Server) cdpRoot(c echo.Context) error {
+	if c.QueryParam("sessionId") != "" || c.QueryParam("session") != "" {
+		return s.cdpSocket(c)
+	}
+	one, err := s.create(c.Request().Context(), creator(c), &createRequest{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = one.Release("its client left") }() // it may have ended by itself
+	return s.serveCDP(c, one)
+}
