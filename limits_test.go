@@ -126,7 +126,7 @@ var limitName = regexp.MustCompile(`^(max|Max|kept|Default)[A-Z]|Limit$|Rate$|Bu
 var internalBounds = map[string][]string{
 	"a choice, not a bound": {
 		"browser.DefaultWidth", "browser.DefaultHeight", "session.DefaultWidth", "session.DefaultHeight", "screencast.DefaultQuality", "screencast.FullRate",
-		"screencast.likenessLimit", "session.keptPictureQuality", "scripting.DefaultUID", "background.keptFirst",
+		"screencast.likenessLimit", "session.keptPictureQuality", "scripting.DefaultUID", "background.keptFirst", "door/actions.DefaultQuality",
 	},
 	"how often or at which size work is done; nothing is lost": {
 		"capture.maxBodiesAtOnce", "cdp.maxDirect", "scripting.maxDirect", "web.maxStreamBatch", "capture.maxBufferedShifts", "capture.maxOpened",
@@ -152,7 +152,7 @@ var internalBounds = map[string][]string{
 
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
-	"archive", "background", "browser", "capture", "cdp", "clipboard", "confine", "control", "door/browserless", "door/cdp", "door/commands", "door/steel", "door/mcp", "egress", "input", "journal", "links", "liveview", "profiles", "questions", "savedscripts", "screencast",
+	"archive", "background", "browser", "capture", "cdp", "clipboard", "confine", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/steel", "door/mcp", "egress", "input", "journal", "links", "liveview", "profiles", "questions", "savedscripts", "screencast",
 	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "web", "webhook", "widget",
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"takeover/browser"
 	"takeover/control"
 	"takeover/limits"
 )
@@ -420,4 +421,15 @@ func (c *Client) call(ctx context.Context, operation string, params, into any) e
 		return err
 	}
 	return json.Unmarshal(result, into)
+}
+
+// Transient reports whether an operation failed because its time was up, or because
+// its page or frame went away meanwhile, so that it may succeed if it is tried
+// again.
+func Transient(err error) bool {
+	var named interface{ ErrorName() string }
+	if errors.As(err, &named) && (named.ErrorName() == "TimeoutError" || named.ErrorName() == "TargetClosedError") {
+		return true
+	}
+	return errors.Is(err, browser.ErrFrameDetached) || errors.Is(err, browser.ErrContextDestroyed) || errors.Is(err, browser.ErrPageClosed)
 }

@@ -227,6 +227,12 @@ func (p Page) WaitFor(ctx context.Context, target, state string) error {
 	return p.onTarget(ctx, "waitForSelector", target, map[string]any{"state": state, "omitReturnValue": true, "strict": false}, nil)
 }
 
+// WaitForLoad waits until the page has reached a state: load, domcontentloaded or
+// networkidle.
+func (p Page) WaitForLoad(ctx context.Context, state string) error {
+	return p.onFrame(ctx, "frame.waitForLoadState", map[string]any{"state": state, "timeout": p.ms()}, nil)
+}
+
 // Settle waits until the page has come to rest.
 func (p Page) Settle(ctx context.Context) error {
 	return p.onPage(ctx, "page.waitForSettled", map[string]any{"timeout": p.ms()}, nil)

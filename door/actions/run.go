@@ -1,0 +1,319 @@
+package actions
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"takeover/capture"
+	"takeover/door/page"
+	"takeover/session"
+)
+
+const (
+	// tries is how often an action is tried, when its time is up or its page goes
+	// away meanwhile, and retryPause the pause between two tries.
+	tries      = 3
+	retryPause = time.Second
+	// maxErrorsInARow and maxErrors are how many errors end a sequence.
+	maxErrorsInARow = 3
+	maxErrors       = 10
+	// maxWait is how long an action waits for a person in control, at least.
+	maxWait = 30 * time.Second
+	// metricsTimeout is how long reading a page's figures may take.
+	metricsTimeout = 5 * time.Second
+	// hintTimeout is how long looking for the reason of an error may take.
+	hintTimeout = 2 * time.Second
+)
+
+// Runner carries out actions in a session.
+type Runner struct {
+	Program *session.Program
+
+	pause time.Duration // retryPause, except in tests
+}
+
+// Run carries out a sequence. A stop ends the session. The error is one of package
+// session, about a session in which nothing can be carried out.
+func (r *Runner) Run(ctx context.Context, list []Action) (Response, error) {
+	s := r.Program.Session()
+	response := Response{Type: "browser-response", SessionID: s.ID(), Results: []Data{}}
+	if err := capturing(ctx, s); err != nil {
+		return response, err
+	}
+	failed, inARow := 0, 0
+	for i := range list {
+		d := r.Do(ctx, &list[i])
+		response.Data = d
+		response.Results = append(response.Results, d)
+		if err := ctx.Err(); err != nil {
+			return response, context.Cause(ctx)
+		}
+		inARow++
+		if d.Success {
+			inARow = 0
+		} else {
+			failed++
+		}
+		switch {
+		case list[i].Type == Stop:
+			return response, nil
+		case inARow == maxErrorsInARow:
+			response.Stopped = fmt.Sprintf("after %d errors in a row", inARow)
+			return response, nil
+		case failed == maxErrors:
+			response.Stopped = fmt.Sprintf("after %d errors", failed)
+			return response, nil
+		}
+	}
+	return response, nil
+}
+
+// Do carries out one action, and says what happened.
+func (r *Runner) Do(ctx context.Context, a *Action) Data {
+	d := Data{Action: a.Type, Logs: []Log{}, NetworkEvents: []NetworkEvent{}}
+	s := r.Program.Session()
+	since := s.Monitor().Ring().Last()
+	var err error
+	switch a.Type {
+	case Diagnose:
+		r.diagnose(ctx, a, &d)
+		return d
+	case Stop:
+		err = s.Release("stopped by an action")
+		d.Success = err == nil
+		if err != nil {
+			d.Error = err.Error()
+		}
+		return d
+	default:
+		err = r.try(ctx, a, &d)
+	}
+	if err != nil {
+		d.Error, d.Hint = string(r.Program.Hide([]byte(err.Error()))), r.hint(ctx, a, err)
+	}
+	d.Success = err == nil
+	d.Metrics = r.metrics(ctx)
+	if err := observe(ctx, s, since, &d); err != nil && d.Error == "" {
+		d.Success, d.Error = false, err.Error()
+	}
+	d.count()
+	return d
+}
+
+// count counts the errors of an outcome into its figures.
+func (d *Data) count() {
+	if d.Metrics == nil {
+		d.Metrics = &Metrics{}
+	}
+	for _, l := range d.Logs {
+		if l.Type == "error" && l.Source != capture.SourceConsoleError {
+			d.Metrics.JSErrors++
+		}
+	}
+	for i := range d.NetworkEvents {
+		if d.NetworkEvents[i].Failed() {
+			d.Metrics.NetworkErrors++
+		}
+	}
+}
+
+// try carries out an action, and tries again after an error that may pass.
+func (r *Runner) try(ctx context.Context, a *Action, d *Data) (err error) {
+	pause := r.pause
+	if pause == 0 {
+		pause = retryPause
+	}
+	for n := 1; ; n++ {
+		if err = r.once(ctx, a, d); err == nil || n == tries || !session.Transient(err) || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// once carries out an action. A timeout of 0 is none of the action's own, but the
+// longest that is allowed.
+func (r *Runner) once(ctx context.Context, a *Action, d *Data) error {
+	p := page.Page{Program: r.Program, Timeout: a.Timeout}
+	if p.Timeout == 0 {
+		p.Timeout = MaxTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxWait+p.Timeout+a.typing())
+	defer cancel()
+	switch a.Type {
+	case Start:
+		return p.Navigate(ctx, a.URL, "load")
+	case Navigate:
+		return p.Navigate(ctx, a.URL, a.WaitUntil)
+	case Click:
+		return r.click(ctx, p, a)
+	case Type:
+		p.Timeout += a.typing()
+		return p.Type(ctx, a.Selector, a.Text, a.Delay)
+	case Scroll:
+		_, err := p.Evaluate(ctx, "", scrollCode, true, map[string]any{"direction": a.Direction, "amount": a.Amount})
+		return err
+	case Screenshot:
+		picture, err := p.Screenshot(ctx, page.ScreenshotOptions{FullPage: a.FullPage, Format: "jpeg", Quality: max(a.Quality, 1)})
+		d.Screenshot = base64.StdEncoding.EncodeToString(picture)
+		return err
+	}
+	return fmt.Errorf("%s is not an action", a.Type)
+}
+
+const scrollCode = `({direction, amount}) => {
+  const down = direction === 'up' || direction === 'down';
+  const by = (amount || (down ? innerHeight : innerWidth) * 0.8) * (direction === 'up' || direction === 'left' ? -1 : 1);
+  scrollBy({left: down ? 0 : by, top: down ? by : 0, behavior: 'instant'});
+}`
+
+// errNoNavigation is why a click fails that should have led to another page.
+var errNoNavigation = errors.New("the click did not lead to another page in time")
+
+// click clicks, and waits for the navigation that the click begins, if it must.
+func (r *Runner) click(ctx context.Context, p page.Page, a *Action) error {
+	if !a.WaitForNavigation {
+		return p.Click(ctx, a.Selector, page.ClickOptions{Button: a.Button})
+	}
+	s := r.Program.Session()
+	events := s.Journal().Read(s.Monitor().Ring().Last(), capture.Filter{Types: []string{capture.TypeNavigation}})
+	if err := p.Click(ctx, a.Selector, page.ClickOptions{Button: a.Button}); err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeoutCause(ctx, p.Timeout, errNoNavigation)
+	defer cancel()
+	for {
+		ev, err := events.Next(waiting)
+		switch {
+		case errors.Is(err, io.EOF):
+			return session.ErrEnded
+		case err != nil:
+			return err
+		case ev.ParentFrameID == "": // not within a page
+			return p.WaitForLoad(ctx, "load")
+		}
+	}
+}
+
+// hint says what may help against an error.
+func (r *Runner) hint(ctx context.Context, a *Action, err error) string {
+	ctx, cancel := context.WithTimeout(ctx, hintTimeout)
+	defer cancel()
+	switch {
+	case errors.Is(err, session.ErrWaited):
+		return "A person is in control. The action can be sent again when the person is done."
+	case errors.Is(err, errNoNavigation):
+		return "The click succeeded. Leave waitForNavigation out if the page changes in place."
+	case a.Selector != "":
+		n, err := page.Page{Program: r.Program, Timeout: hintTimeout}.Count(ctx, a.Selector)
+		switch {
+		case err != nil:
+			return "The selector may be wrong: it could not be looked up."
+		case n == 0:
+			return "No element of the page matches the selector. A screenshot shows what is there."
+		case n > 1:
+			return fmt.Sprintf("%d elements match the selector. It must match one.", n)
+		}
+		return "An element matches the selector, but it is hidden, covered, disabled or moving. A screenshot shows what is in front of it."
+	case a.URL != "":
+		return "The address did not load: check that it is right, and that this server reaches it."
+	}
+	return ""
+}
+
+// metrics reads the figures of the shown page. What cannot be read stays 0.
+func (r *Runner) metrics(ctx context.Context) *Metrics {
+	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
+	defer cancel()
+	raw, err := page.Page{Program: r.Program, Timeout: metricsTimeout}.Evaluate(ctx, "", metricsCode, true, nil)
+	m := &Metrics{}
+	if err == nil {
+		_ = json.Unmarshal(raw, m) // a page may have replaced what the code uses
+	}
+	return m
+}
+
+// metricsCode returns the fields of Metrics that the page knows. The largest paint
+// and long tasks come from observers, whose buffers are delivered a moment later.
+const metricsCode = `() => new Promise(resolve => {
+  const [navigation] = performance.getEntriesByType('navigation');
+  const fcp = performance.getEntriesByName('first-contentful-paint')[0];
+  const m = {
+    loadTime: navigation ? Math.max(navigation.loadEventEnd, 0) : 0, ttfb: navigation ? navigation.responseStart : 0, fcp: fcp ? fcp.startTime : 0, lcp: 0,
+    longTasks: 0, longestTask: 0, memoryUsage: performance.memory ? performance.memory.usedJSHeapSize : 0,
+  };
+  const observe = (type, each) => {
+    try {
+      new PerformanceObserver(list => list.getEntries().forEach(each)).observe({ type, buffered: true });
+    } catch {}
+  };
+  observe('largest-contentful-paint', e => m.lcp = e.startTime);
+  observe('longtask', e => { m.longTasks++; m.longestTask = Math.max(m.longestTask, e.duration); });
+  setTimeout(() => resolve(m), 50);
+})`
+
+// diagnose carries out the steps of a diagnose and checks what must be true.
+func (r *Runner) diagnose(ctx context.Context, a *Action, d *Data) {
+	d.Success = true
+	d.Steps = []StepData{}
+	d.FromSeq = r.Program.Session().Monitor().Ring().Last()
+	for i := range a.Steps {
+		if i == a.MaxSteps || ctx.Err() != nil {
+			break
+		}
+		step := &a.Steps[i]
+		done := r.Do(ctx, &step.Action)
+		result := StepData{Label: step.Label, Failures: step.failures(&done), Data: done}
+		result.Success = len(result.Failures) == 0
+		d.Success = d.Success && result.Success
+		d.Steps = append(d.Steps, result)
+		d.Logs, d.NetworkEvents = append(d.Logs, done.Logs...), append(d.NetworkEvents, done.NetworkEvents...)
+		d.Metrics, d.ToSeq = done.Metrics, done.ToSeq
+		d.Truncated = d.Truncated || done.Truncated
+		if !result.Success && d.Error == "" {
+			d.Error, d.Hint = fmt.Sprintf("%s: %s", step.Label, result.Failures[0]), done.Hint
+		}
+	}
+}
+
+// failures returns what was not as the step says.
+func (s *Step) failures(d *Data) []string {
+	failures := []string{}
+	if !d.Success {
+		failures = append(failures, d.Error)
+	}
+	for _, expected := range s.ExpectedLogs {
+		found := false
+		for _, l := range d.Logs {
+			found = found || strings.Contains(l.Message, expected)
+		}
+		if !found {
+			failures = append(failures, fmt.Sprintf("no log contains %q", expected))
+		}
+	}
+	if s.NoJSErrors {
+		for _, l := range d.Logs {
+			if l.Type == "error" && l.Source != capture.SourceConsoleError {
+				failures = append(failures, "error in the page: "+l.Message)
+			}
+		}
+	}
+	if s.NoNetworkErrors {
+		for i := range d.NetworkEvents {
+			if e := &d.NetworkEvents[i]; e.Failed() {
+				failures = append(failures, strings.TrimSpace(fmt.Sprintf("%s failed: %d %s", e.URL, e.Status, e.Error)))
+			}
+		}
+	}
+	return failures
+}

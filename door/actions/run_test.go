@@ -1,0 +1,147 @@
+package actions
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+
+	"takeover/browser/browsertest"
+	"takeover/door/doortest"
+	"takeover/session"
+)
+
+const shop = `<title>Shop</title><link rel=icon href="data:,">
+<h1>Shop</h1><input id=name><a id=next href="/next">next</a>
+<button id=bad onclick="console.warn('about to fail'); none.none()">Bad</button>
+<button id=ask onclick="fetch('/missing')">Ask</button>
+<p class=two></p><p class=two></p>
+<div style="height:3000px"></div>
+<script>console.log('shop is open'); console.error('low stock')</script>`
+
+// run carries out actions in a session of its own.
+func run(t *testing.T, s *session.Session, list ...Action) Response {
+	t.Helper()
+	r := Runner{Program: doortest.Program(t, s, t.Name()), pause: time.Millisecond}
+	defer r.Program.Close()
+	response, err := r.Run(browsertest.Context(t, "the actions"), list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
+
+// TestRun carries out each type of action.
+func TestRun(t *testing.T) {
+	site := doortest.Site(t, map[string]string{"/": shop, "/next": "<title>Next</title><link rel=icon href='data:,'>next"})
+	s := doortest.Session(t, session.CreateOptions{})
+	list, err := ParseJSON([]byte(`{"actions":[
+		{"type":"start","url":"` + site + `/"},
+		{"type":"type","selector":"#name","text":"Ann","options":{"delay":1}},
+		{"type":"scroll"},
+		{"type":"click","selector":"#bad"},
+		{"type":"click","selector":"#none","options":{"timeout":50}},
+		{"type":"click","selector":".two","options":{"timeout":50}},
+		{"type":"scroll","direction":"up"},
+		{"type":"diagnose","steps":[
+			{"label":"ask","action":{"type":"click","selector":"#ask"},"noNetworkErrors":true},
+			{"label":"reload","action":{"type":"navigate","url":"` + site + `/"},"expectedLogs":["shop is open","never said"],"noJsErrors":true}]},
+		{"type":"navigate","url":"` + site + `/","options":{"waitUntil":"load"}},
+		{"type":"click","selector":"#next","options":{"waitForNavigation":true}},
+		{"type":"screenshot","options":{"fullPage":true,"quality":50}},
+		{"type":"stop"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response := run(t, s, list...)
+	if response.Type != "browser-response" || len(response.Results) != len(list) || response.Data.Action != Stop || response.Stopped != "" {
+		t.Fatalf("%d results, the last a %s, stopped %q", len(response.Results), response.Data.Action, response.Stopped)
+	}
+	is := response.Results
+	for i, want := range []bool{true, true, true, true, false, false, true, false, true, true, true, true} {
+		if is[i].Success != want {
+			t.Errorf("%s: success %v: %s", is[i].Action, is[i].Success, is[i].Error)
+		}
+	}
+
+	logs := map[string]Log{}
+	for _, l := range is[0].Logs {
+		logs[l.Message] = l
+	}
+	if l := logs["shop is open"]; l.Type != "info" || !strings.HasPrefix(l.Location, site+"/:") || l.Timestamp == 0 || l.Seq == 0 {
+		t.Errorf("a line is %+v", l)
+	}
+	if l := logs["low stock"]; l.Type != "error" || l.Source != "console.error" {
+		t.Errorf("a logged error is %+v", l)
+	}
+	if m := is[0].Metrics; m.LoadTime <= 0 || m.TTFB <= 0 || m.FCP <= 0 || m.LCP <= 0 || m.MemoryUsage <= 0 || m.JSErrors != 0 || m.NetworkErrors != 0 {
+		t.Errorf("figures after the start: %+v", *m)
+	}
+	if n := is[0].NetworkEvents; len(n) == 0 || n[0].URL != site+"/" || n[0].Status != 200 || n[0].Method != "GET" || n[0].Type != "response" || n[0].ResourceType != "document" {
+		t.Errorf("requests of the start: %+v", n)
+	}
+	bad := is[3]
+	if len(bad.Logs) != 2 || bad.Logs[0].Type != "warning" || bad.Logs[1].Type != "error" || bad.Logs[1].Source != "window.onerror" || !strings.Contains(bad.Logs[1].Message, "none is not defined") || bad.Logs[1].Stack == "" {
+		t.Errorf("an error in the page: %+v", bad.Logs)
+	}
+	if bad.Metrics.JSErrors != 1 {
+		t.Errorf("errors in the page: %d", bad.Metrics.JSErrors)
+	}
+	if none := is[4]; !strings.Contains(none.Error, "Timeout 50ms exceeded") || !strings.Contains(none.Hint, "No element") {
+		t.Errorf("no element: %q, %q", none.Error, none.Hint)
+	}
+	if two := is[5]; !strings.Contains(two.Error, "strict mode violation") || !strings.Contains(two.Hint, "2 elements match") {
+		t.Errorf("two elements: %q, %q", two.Error, two.Hint)
+	}
+	steps := is[7].Steps
+	if len(steps) != 2 || steps[0].Success || steps[1].Success || len(steps[0].Failures) != 1 || !strings.Contains(steps[0].Failures[0], "/missing failed: 404") {
+		t.Errorf("the steps: %+v", steps)
+	} else if f := steps[1].Failures; len(f) != 1 || f[0] != `no log contains "never said"` {
+		t.Errorf("the second step: %q", f)
+	}
+	if picture, err := base64.StdEncoding.DecodeString(is[10].Screenshot); err != nil || !strings.HasPrefix(string(picture), "\xff\xd8") {
+		t.Errorf("the screenshot is %.20q, %v", picture, err)
+	}
+	if status := s.Status(); status != session.StatusReleased {
+		t.Errorf("after the stop the session is %s", status)
+	}
+}
+
+// TestErrorsEndASequence repeats an action that fails.
+func TestErrorsEndASequence(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{URL: doortest.Site(t, map[string]string{"/": shop})})
+	fails := Action{Type: Click, Selector: "#none", Timeout: time.Millisecond, Button: "left"}
+	works := Action{Type: Scroll, Direction: "down", Timeout: DefaultTimeout}
+	if got := run(t, s, fails, fails, works, fails, fails, fails, works); len(got.Results) != 6 || got.Stopped != "after 3 errors in a row" {
+		t.Errorf("%d results, stopped %q", len(got.Results), got.Stopped)
+	}
+	var list []Action
+	for range 6 {
+		list = append(list, fails, fails, works)
+	}
+	if got := run(t, s, list...); got.Stopped != "after 10 errors" || len(got.Results) != 14 {
+		t.Errorf("%d results, stopped %q", len(got.Results), got.Stopped)
+	}
+}
+
+// TestActionsAreTriedAgain begins with an element that comes only after the first
+// try.
+func TestActionsAreTriedAgain(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{URL: doortest.Site(t, map[string]string{"/": `<script>
+		setTimeout(() => document.body.innerHTML = '<button id=late>Late</button>', 1500)</script>`})})
+	r := Runner{Program: doortest.Program(t, s, "again")}
+	got, err := r.Run(browsertest.Context(t, "the click"), []Action{{Type: Click, Selector: "#late", Timeout: time.Second, Button: "left"}})
+	if err != nil || !got.Data.Success {
+		t.Errorf("%+v, %v", got.Data, err)
+	}
+}
+
+// TestActionsStartACapture carries out an action in a session that captures
+// nothing.
+func TestActionsStartACapture(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{Capture: new(bool)})
+	site := doortest.Site(t, map[string]string{"/": shop})
+	if got := run(t, s, Action{Type: Navigate, URL: site, WaitUntil: "load", Timeout: DefaultTimeout}); len(got.Data.Logs) == 0 || len(got.Data.NetworkEvents) == 0 {
+		t.Errorf("%+v", got.Data)
+	}
+}
