@@ -318,13 +318,6 @@ type scrollArgs struct {
 	view
 }
 
-type uploadArgs struct {
-	where
-	element
-	Files []string `json:"files" jsonschema:"names of files of the session"`
-	view
-}
-
 // inputTools are rarer actions.
 var inputTools = []tool{
 	row("browser_hover", setInput, "Hover", acts,
@@ -335,7 +328,7 @@ var inputTools = []tool{
 		"Scroll the page, or bring an element into view. browser_snapshot shows the whole page without scrolling.",
 		`{"direction": "down"} or {"target": "e80"}`, (*call).scroll),
 	row("browser_file_upload", setInput, "Choose files", acts,
-		"Choose files in a file field, or in the chooser that a button opens. The files must be in the session: downloads are, others are added over the API.",
+		"Choose files in a file field, or in the chooser that a button opens. The files must be files of the session: downloads are.",
 		`{"target": "e15", "files": ["report.pdf"]}`, (*call).upload),
 }
 
@@ -384,17 +377,5 @@ func (c *call) scroll(in scrollArgs) (*answer, error) {
 			return t.Wheel(ctx, amount, 0)
 		}
 		return t.Wheel(ctx, 0, amount)
-	})
-}
-
-func (c *call) upload(in uploadArgs) (*answer, error) {
-	if err := in.check(); err != nil {
-		return nil, err
-	}
-	if len(in.Files) == 0 {
-		return nil, errors.New("files: is required")
-	}
-	return c.act(in.where, in.view, func(ctx context.Context, t tab) error {
-		return in.in(t).Upload(ctx, in.selector(), in.Files...)
 	})
 }

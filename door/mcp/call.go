@@ -68,10 +68,9 @@ func (c *call) session(w where) (*session.Session, error) {
 // answer is what a tool answers.
 type answer struct {
 	lines      []string
-	more       []sdk.Content // after the text
-	structured any           // for programs; the text has it, too
-	input      *sdk.CallToolResult
-	status     bool // add the page's title and address
+	more       []sdk.Content       // after the text
+	structured any                 // for programs; the text has it, too
+	input      *sdk.CallToolResult // in place of all others: asks the client for something
 }
 
 // say returns an answer of one line.
@@ -91,7 +90,7 @@ func (c *call) result(a *answer) *sdk.CallToolResult {
 		return a.input
 	}
 	if c.seat != nil {
-		a.lines = append(a.lines, c.seat.background(c)...)
+		a.lines = append(a.lines, c.seat.background()...)
 	}
 	text := c.hide(strings.Join(a.lines, "\n"))
 	r := &sdk.CallToolResult{Content: append([]sdk.Content{&sdk.TextContent{Text: text}}, a.more...)}

@@ -110,7 +110,7 @@ func (s *seat) status() []string {
 }
 
 // background returns the console lines and errors since the last answer.
-func (s *seat) background(c *call) []string {
+func (s *seat) background() []string {
 	s.mu.Lock()
 	events, last, missed := s.session.Monitor().Log().Since(s.said)
 	s.said = last

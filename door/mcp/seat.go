@@ -33,14 +33,14 @@ type seat struct {
 	turn    chan struct{} // held by the call that acts
 	work    sync.WaitGroup
 
-	mu        sync.Mutex // guards what follows
-	client    *session.Client
-	seen      map[string]*seen   // the last snapshot of each page
-	dialogs   map[string]*dialog // the open dialog of each page
-	opened    chan struct{}      // closed and replaced when a dialog opens
-	said      uint64             // where the caller stopped reading the background log
-	tabs      int                // how many tabs the caller knows of
-	fileCount int                // files that answers were written to
+	mu      sync.Mutex // guards what follows
+	client  *session.Client
+	seen    map[string]*seen   // the last snapshot of each page
+	dialogs map[string]*dialog // the open dialog of each page
+	opened  chan struct{}      // closed and replaced when a dialog opens
+	said    uint64             // where the caller stopped reading the background log
+	tabs    int                // how many tabs the caller knows of
+	chooser chan<- string      // gets the element of the next file chooser; nil if nobody waits for one
 }
 
 // seen is what a caller has seen of a page.
@@ -71,7 +71,7 @@ func (s *seat) close() {
 }
 
 // heard gets the events of the session's pages. It must not block.
-func (s *seat) heard(c *session.Client, event string, params json.RawMessage) {
+func (s *seat) heard(_ *session.Client, event string, params json.RawMessage) {
 	switch event {
 	case "dialog.opened":
 		d := &dialog{}
@@ -101,6 +101,11 @@ func (s *seat) heard(c *session.Client, event string, params json.RawMessage) {
 			if known := s.seen[n.Frame]; known != nil {
 				known.stale = true
 			}
+		}
+	case "filechooser":
+		var f struct{ Element struct{ Handle string } }
+		if json.Unmarshal(params, &f) == nil {
+			s.chooserOpened(f.Element.Handle)
 		}
 	case "page.closed":
 		var p struct{ Page string }

@@ -20,6 +20,7 @@ const formPage = `<!doctype html><title>Form</title>
 <label><input type=checkbox id=agree> I agree</label>
 <label>Country <select id=country><option>France<option>Germany</select></label>
 <label>File <input type=file id=file onchange="out(this.files[0].name)"></label>
+<button id=choose onclick="file.click()">Choose</button>
 <button id=ask onclick="out(confirm('Really?'))">Ask</button>
 <button id=prompt onclick="out(prompt('Name?', 'nobody'))">Prompt</button>
 <button id=hover onmouseover="out('hovered')">Hover</button>
@@ -141,6 +142,11 @@ func TestUpload(t *testing.T) {
 	}
 	c.tool("browser_snapshot", nil)
 	contains(t, c.tool("browser_file_upload", map[string]any{"target": "#file", "files": []string{"a.txt"}}), "a.txt")
+	if _, err := folder.Write("b.txt", strings.NewReader("content")); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, c.tool("browser_file_upload", map[string]any{"target": "#choose", "files": []string{"b.txt"}}), "b.txt")
+	contains(t, c.fails("browser_file_upload", map[string]any{"target": "#name", "files": []string{"b.txt"}}), "opened no file chooser")
 }
 
 // TestObserving reads the console, the requests and the events.
