@@ -165,6 +165,9 @@ func (c *client) send(req *http.Request) (*http.Response, error) {
 	return nil, p
 }
 
+// errStreamEnded is returned for a stream that the server has ended.
+var errStreamEnded = errors.New("the stream ended early")
+
 // stream reads server-sent events until the stream ends or yield returns false.
 func (c *client) stream(ctx context.Context, path string, yield func(event string, data []byte) (more bool, err error)) error {
 	resp, err := c.do(ctx, http.MethodGet, path, nil)
@@ -189,7 +192,7 @@ func (c *client) stream(ctx context.Context, path string, yield func(event strin
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("read stream: %w", err)
 	}
-	return errors.New("the stream ended early")
+	return errStreamEnded
 }
 
 // The parts of the API's responses that the commands use.

@@ -46,6 +46,9 @@ type cli struct {
 	Sessions  sessionsCommand  `cmd:"" aliases:"list" help:"List, show, release and open sessions."`
 	Files     filesCommand     `cmd:"" help:"List, fetch, add and remove a session's files."`
 	Takeovers takeoversCommand `cmd:"" help:"List the takeovers that wait for a person."`
+	Profiles  profilesCommand  `cmd:"" help:"List, save, import, export, rename and remove profiles: what browsers have stored."`
+	Events    eventsCommand    `cmd:"" help:"Show a session's events."`
+	Open      openCommand      `cmd:"" help:"Open a session's page in your browser."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Speak the Model Context Protocol on the standard streams, for a running server."`
 	Doctor    doctorCommand    `cmd:"" help:"Check that this machine has what the server needs, and say how to fix what is missing."`
 	Version   versionCommand   `cmd:"" help:"Print the version, and which Chromium would be used."`

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// secretKey and otherSecretKey are secret keys of tests.
+var secretKey, otherSecretKey = strings.Repeat("5e", 32), strings.Repeat("7a", 32)
+
+// TestProfilesCommand keeps profiles with the command line, and checks that nothing
+// in the data directory can be read, and what another secret key changes.
+func TestProfilesCommand(t *testing.T) {
+	const marker = "c00kie-medlar"
+	state := `{"cookies":[{"name":"login","value":"` + marker + `","url":"https://a.example"}],"origins":[{"origin":"https://a.example","localStorage":[{"name":"k","value":"` + marker + `"}]}]}`
+	dir := t.TempDir()
+	keys := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(keys, []byte(secretKey+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TAKEOVER_API_KEY", testKey)
+	base, _, stop := serve(t, "--data-dir", dir, "--secret-key-file", keys)
+	t.Setenv("TAKEOVER_URL", base)
+	says := func(in, want string, args ...string) string {
+		t.Helper()
+		code, out, errs := command(t, in, args...)
+		if code != 0 || !strings.Contains(out+errs, want) {
+			t.Errorf("%q: %d %q %q, want %q", args, code, out, errs, want)
+		}
+		return out
+	}
+	says("", "No profiles", "profiles")
+	says(state, "saved shop-medlar: 1 cookies, storage of 1 sites", "profiles", "import", "shop-medlar", "-")
+	says(state, "replaced shop-medlar", "profiles", "import", "shop-medlar", "-")
+	says("", "shop-medlar", "profiles", "ls")
+	api := &client{base: base, key: testKey, http: &http.Client{}}
+	var one sessionInfo
+	if err := api.call(t.Context(), "POST", "/v1/sessions", map[string]any{"profile": "shop-medlar", "capture": true}, &one); err != nil {
+		t.Fatal(err)
+	}
+	says("", "saved copy: 1 cookies", "profiles", "save", "copy", one.ID)
+	says("", "renamed to second", "profiles", "rename", "copy", "second")
+	file := filepath.Join(t.TempDir(), "state.json")
+	says("", "Keep it safe", "profiles", "export", "second", "-o", file)
+	if raw, err := os.ReadFile(file); err != nil || !bytes.Contains(raw, []byte(marker)) {
+		t.Errorf("exported %s: %v", raw, err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the exported file is open to others: %v, %v", info.Mode(), err)
+	}
+	says("", "0 profiles", "profiles", "reencrypt")
+	says("", "removed 1", "profiles", "rm", "second")
+	if code, _, errs := command(t, "", "profiles", "export", "second"); code != 1 || !strings.Contains(errs, "No such profile") {
+		t.Errorf("export of a removed profile: %d %q", code, errs)
+	}
+
+	said := says("", one.ID, "--json", "open", one.ID)
+	var address struct{ URL string }
+	if err := json.Unmarshal([]byte(said), &address); err != nil || address.URL != base+"/sessions/"+one.ID {
+		t.Errorf("open: %s", said)
+	}
+	if err := api.call(t.Context(), "POST", "/v1/sessions/"+one.ID+"/events", map[string]any{"type": "custom_quince", "data": map[string]any{"n": 1}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	says("", "custom_quince", "events", one.ID)
+	followed := newOutput()
+	ended := make(chan int, 1)
+	go func() { ended <- realMain(t.Context(), []string{"events", one.ID, "--follow"}, streams{nil, followed, newOutput()}) }()
+	followed.find(t, `custom_quince (\{"n":1\})`)
+	says("", "released", "sessions", "release", one.ID)
+	if code := <-ended; code != 0 {
+		t.Errorf("events --follow ended with %d", code)
+	}
+	if code := stop(); code != 0 {
+		t.Fatalf("the server ended with %d", code)
+	}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		for _, word := range []string{marker, "shop-medlar", secretKey} {
+			if bytes.Contains(raw, []byte(word)) {
+				t.Errorf("%s can be read in %s", word, path)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+
+	t.Setenv("TAKEOVER_SECRET_KEY", otherSecretKey)
+	base, _, stop = serve(t, "--data-dir", dir)
+	t.Setenv("TAKEOVER_URL", base)
+	says("", "locked", "profiles")
+	if code, _, errs := command(t, "", "profiles", "export", "shop-medlar"); code != 1 || !strings.Contains(errs, "another key") {
+		t.Errorf("with another secret key: %d %q", code, errs)
+	}
+	stop()
+	t.Setenv("TAKEOVER_SECRET_KEY", otherSecretKey+","+secretKey)
+	base, _, stop = serve(t, "--data-dir", dir)
+	t.Setenv("TAKEOVER_URL", base)
+	says("", "1 profiles", "profiles", "reencrypt")
+	stop()
+	t.Setenv("TAKEOVER_SECRET_KEY", otherSecretKey)
+	base, _, _ = serve(t, "--data-dir", dir)
+	t.Setenv("TAKEOVER_URL", base)
+	says("", marker, "profiles", "export", "shop-medlar")
+
+	t.Setenv("TAKEOVER_SECRET_KEY", "correct horse")
+	if code, _, errs := command(t, "", "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir()); code != 2 || !strings.Contains(errs, "openssl rand") || strings.Contains(errs, "correct horse") {
+		t.Errorf("a weak secret key: %d %q", code, errs)
+	}
+}
