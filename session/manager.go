@@ -39,6 +39,7 @@ type services struct {
 	links     *links.Registry
 	archive   *archive.Archive // keeps sessions after the process has ended; nil for none
 	events    *store.Events    // the durable stream; nil for none
+	saveEvery time.Duration    // how often the state of a session with Persist is saved
 	capturing capturing        // how often to retry attaching captures
 	changes   changes
 	stats     counters
@@ -130,7 +131,7 @@ func NewManager(o Options) (*Manager, error) {
 	}
 	m := &Manager{
 		services: services{
-			settings: settingsOf(&o), links: links.New(nil), capturing: defaultCapturing(),
+			settings: settingsOf(&o), links: links.New(nil), capturing: defaultCapturing(), saveEvery: saveInterval,
 			stats: counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
 		},
 		opts: o, sessions: map[string]*Session{},

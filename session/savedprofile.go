@@ -149,7 +149,7 @@ func (v *saving) regularly(eng *engine) {
 	if !s.opts.Persist {
 		return
 	}
-	for pause := saveInterval; ; {
+	for pause := s.services.saveEvery; ; {
 		select {
 		case <-time.After(pause):
 		case <-eng.proc.Done():
@@ -159,7 +159,7 @@ func (v *saving) regularly(eng *engine) {
 		}
 		began := time.Now()
 		v.state(s.ctx, eng)
-		pause = max(saveInterval, saveShare*time.Since(began))
+		pause = max(s.services.saveEvery, saveShare*time.Since(began))
 	}
 }
 

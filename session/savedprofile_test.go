@@ -8,9 +8,12 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"takeover/browser/browsertest"
+	"takeover/capture"
 	"takeover/invalid"
 	"takeover/profiles"
 	"takeover/storagestate"
@@ -299,5 +302,80 @@ func TestPasskeysOfProfile(t *testing.T) {
 		return await page2.evaluate(async () => (await navigator.credentials.get({ publicKey: { challenge: new Uint8Array(16), rpId: 'localhost' } })).id)`))
 	if copied != made {
 		t.Errorf("another context used %s, want %s", copied, made)
+	}
+}
+
+// TestProfileWhileTheSessionLives checks that the state is saved during a session
+// with persist, so that a server that is killed loses little.
+func TestProfileWhileTheSessionLives(t *testing.T) {
+	base := signInSite(t)
+	kept := openKept(t, t.TempDir())
+	saved := newProfiles(t, kept)
+	m := startManager(t, Options{WarmBrowsers: -1, Store: kept, Profiles: saved})
+	m.saveEvery = 50 * time.Millisecond
+	ctx := browsertest.Context(t, "the saved state")
+	s := create(t, m, CreateOptions{Profile: "shop", Persist: true, URL: base + "/in"})
+	browsertest.Until(t, "the first save", func() bool {
+		found, err := saved.Find(ctx, "shop")
+		return err == nil && found.Cookies == 3
+	})
+	before, err := saved.Find(ctx, "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resultOf[any](t, startRun(t, s, `await page.evaluate(() => localStorage.setItem('k', 'v'))`))
+	browsertest.Until(t, "the next save", func() bool {
+		found, err := saved.Find(ctx, "shop")
+		return err == nil && len(found.Origins) == 1 && found.UpdatedAt.After(before.UpdatedAt)
+	})
+}
+
+// TestChoicesOfCreate checks that choices of a session's creator have an effect:
+// a proxy with a password, refused advertising, and refused downloads.
+func TestChoicesOfCreate(t *testing.T) {
+	var asked atomic.Pointer[http.Request]
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/file" {
+			w.Header().Set("Content-Disposition", "attachment")
+			_, _ = io.WriteString(w, "content")
+			return
+		}
+		if r.URL.Host == "far.test" {
+			asked.Store(r)
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<title>through the proxy</title><a href="/file">file</a>`)
+	}))
+	t.Cleanup(proxy.Close)
+	address := strings.Replace(proxy.URL, "http://", "http://ann:pass@", 1)
+	m := startManager(t, Options{WarmBrowsers: -1})
+	s := create(t, m, CreateOptions{ProxyURL: address, BlockAds: true, NoDownloads: true})
+	if _, err := s.StartCapture(browsertest.Context(t, "capture"), capture.DefaultConfig()); err != nil {
+		t.Fatal(err)
+	}
+	got := resultOf[string](t, startRun(t, s, `
+		await page.goto('http://far.test/page');
+		const [download] = await Promise.all([page.waitForEvent('download'), page.click('a')]);
+		const failure = await download.failure();
+		const ads = await page.goto('http://ads.doubleclick.net/').then(() => 'loaded', () => 'refused');
+		return failure + ' ' + ads`))
+	if got != "Pass { acceptDownloads: true } when you are creating your browser context. refused" { // Playwright's words
+		t.Errorf("download and advertising: %q", got)
+	}
+	if r := asked.Load(); r == nil || r.Header.Get("Proxy-Authorization") != "Basic YW5uOnBhc3M=" || r.URL.String() != "http://far.test/page" {
+		t.Errorf("the proxy was asked %+v", r)
+	}
+	if ev := awaitEvent(t, s, capture.TypeEgressBlocked); !strings.Contains(string(ev.Data), `"host":"ads.doubleclick.net"`) || !strings.Contains(string(ev.Data), `"denied-host"`) {
+		t.Errorf("event %s", ev.Data)
+	}
+	folder, err := s.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := folder.List(); err != nil || len(list) != 0 {
+		t.Errorf("files %v: %v", list, err)
+	}
+	if text := told(t, s); strings.Contains(text, "ann") && strings.Contains(text, "pass@") {
+		t.Error("the API tells the proxy's password")
 	}
 }

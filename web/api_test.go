@@ -27,7 +27,7 @@ func TestSessionLife(t *testing.T) {
 	if v.SessionID != v.ID || v.Status != session.StatusLive || v.Timeout != 120_000 || v.Dimensions.Width != 800 || v.Metadata["a"] != 1.0 || len(v.Tabs) != 1 {
 		t.Errorf("session: %s", got.body)
 	}
-	if v.WebsocketURL != "" || v.SessionViewerURL != s.base+"/sessions/"+v.ID || v.DebugURL == "" {
+	if v.WebsocketURL == "" || v.SessionViewerURL != s.base+"/sessions/"+v.ID || v.DebugURL == "" {
 		t.Errorf("addresses: %s", got.body)
 	}
 	for _, name := range []string{"solveCaptcha", "region", "headless", "stealthConfig"} {

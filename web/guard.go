@@ -61,6 +61,8 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 // authorize checks whether the route's access rules admit the caller.
 func (s *Server) authorize(c echo.Context, r route, p *principal) error {
 	switch {
+	case r.byKey && p.kind == signedIn:
+		return &failure{kind: kindForbidden, detail: "Send a key, as ?token= or in a header."}
 	case r.access == public || p.operator():
 		return nil
 	case p.wait > 0:

@@ -45,6 +45,7 @@ type route struct {
 	access       access
 	role         session.Role // the least role that a guest needs
 	byTakeover   bool         // :id is the id of a takeover
+	byKey        bool         // a sign-in does not count: a link that a person follows must do nothing
 	kind         routeKind
 	framed       bool // a page that EmbedOrigins may frame
 	slow         bool // the response may take long, so there is no write deadline
@@ -106,7 +107,7 @@ func (s *Server) routes() []route {
 
 		{method: get, path: "/json/version", name: "browserlessVersion", does: "The address of a socket at which each connection gets a session of its own. The call of Browserless' API.", kind: discovery, handler: s.browserlessVersion, answers: answer{body: browserless.Version{}}},
 		{method: get, path: "/sessions", name: "browserlessSessions", does: "The live sessions, in the form of Browserless' API.", kind: discovery, handler: s.browserlessSessions, answers: answer{body: []browserless.Session{}}},
-		{method: get, path: "/kill/:id", name: "browserlessKill", does: "End a session. The call of Browserless' API; a sign-in does not count here.", kind: discovery, handler: s.browserlessKill, answers: answer{status: 204}},
+		{method: get, path: "/kill/:id", name: "browserlessKill", byKey: true, does: "End a session. The call of Browserless' API; a sign-in does not count here.", kind: discovery, handler: s.browserlessKill, answers: answer{status: 204}},
 		{method: post, path: "/content", name: "browserlessContent", does: "Open a page in a session of its own and return its markup. The call of Browserless' API.", kind: discovery, handler: s.browserlessContent, body: browserless.ContentRequest{}, answers: answer{mime: "text/html"}},
 		{method: post, path: "/screenshot", name: "browserlessScreenshot", does: "Open a page in a session of its own and return a picture. The call of Browserless' API.", kind: discovery, handler: s.browserlessScreenshot, body: browserless.ScreenshotRequest{}, answers: answer{mime: "image/png"}},
 		{method: post, path: "/pdf", name: "browserlessPDF", does: "Open a page in a session of its own and print it. The call of Browserless' API.", kind: discovery, handler: s.browserlessPDF, body: browserless.PDFRequest{}, answers: answer{mime: "application/pdf"}},
