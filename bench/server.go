@@ -174,6 +174,19 @@ func (s *server) memory() (float64, error) {
 	return 0, errors.New("cannot read /proc/…/status")
 }
 
+// parentOf returns the parent of a process, or "".
+func parentOf(pid string) string {
+	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	if fields := strings.Fields(rest); len(fields) > 1 {
+		return fields[1]
+	}
+	return ""
+}
+
 // chromium returns the command line with which the server starts its Chromium, so
 // that the reference starts the same way. ok is false when no Chromium runs.
 func (s *server) chromium() (executable string, switches []string, ok bool) {
@@ -182,16 +195,11 @@ func (s *server) chromium() (executable string, switches []string, ok bool) {
 		return "", nil, false
 	}
 	for _, path := range children {
-		stat, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		_, rest, _ := strings.Cut(string(stat), ") ")
-		fields := strings.Fields(rest)
-		if len(fields) < 2 || fields[1] != strconv.Itoa(s.cmd.Process.Pid) {
-			continue
-		}
 		dir := filepath.Dir(path)
+		parent := parentOf(filepath.Base(dir))
+		if server := strconv.Itoa(s.cmd.Process.Pid); parent != server && parentOf(parent) != server { // the launcher of its rooms may be in between
+			continue
+		}
 		cmdline, err1 := os.ReadFile(filepath.Join(dir, "cmdline"))
 		executable, err2 := os.Readlink(filepath.Join(dir, "exe"))
 		if err1 != nil || err2 != nil || !bytes.Contains(cmdline, []byte("--remote-debugging-pipe")) || !strings.Contains(filepath.Base(executable), "chrom") {
@@ -200,7 +208,7 @@ func (s *server) chromium() (executable string, switches []string, ok bool) {
 		// Chromium joins its own command line with spaces when it sets its title.
 		args := strings.FieldsFunc(string(cmdline), func(r rune) bool { return r == 0 || r == ' ' })
 		args = slices.DeleteFunc(args, func(a string) bool {
-			return !strings.HasPrefix(a, "--") || strings.HasPrefix(a, "--user-data-dir") || strings.HasPrefix(a, "--disk-cache-dir") || a == "--remote-debugging-pipe"
+			return !strings.HasPrefix(a, "--") || strings.HasPrefix(a, "--user-data-dir") || strings.HasPrefix(a, "--disk-cache-dir") || strings.HasPrefix(a, "--proxy-") || a == "--remote-debugging-pipe"
 		})
 		return executable, args, true
 	}
