@@ -187,6 +187,17 @@ func (c *RawClient) Call(ctx context.Context, method string, params, result any)
 	return c.client.Browser().Call(ctx, method, params, result)
 }
 
+// Resume lets targets run that wait for the client's debugger, and returns when they
+// do. It is for a client that leaves: a target whose session ends before might wait
+// for ever.
+func (c *RawClient) Resume(sessions []cdp.SessionID) {
+	ctx, cancel := context.WithTimeout(context.Background(), rawCloseTimeout)
+	defer cancel()
+	for _, id := range sessions {
+		_, _ = cdp.Call(ctx, c.client.Session(id), runtime.RunIfWaitingForDebugger, proto.Empty{}) // a target that is gone does not wait
+	}
+}
+
 // MayWrite reports whether the client may change the page now, and if so, makes it
 // one of the programs that share control.
 func (c *RawClient) MayWrite() bool {

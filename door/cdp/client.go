@@ -30,6 +30,7 @@ const (
 
 	pingEvery      = 20 * time.Second
 	lastWrite      = 2 * time.Second // for what is being written when the connection ends
+	pausePatience  = 5 * time.Second // for a client for which a new page waits, until it must let the page run or answer a ping
 	maxCloseReason = 120             // bytes; the protocol permits 123
 )
 
@@ -62,9 +63,10 @@ type Client struct {
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup // takeovers, waiting commands
 
-	sight             // what the client sees of the browser
-	waiting  waiting  // commands that wait until the client may write
-	handoffs handoffs // takeovers by the names of other vendors
+	sight                  // what the client sees of the browser
+	holding  chan struct{} // one token: a page waits for the client
+	waiting  waiting       // commands that wait until the client may write
+	handoffs handoffs      // takeovers by the names of other vendors
 }
 
 // call is a command that was sent to Chromium.
@@ -85,7 +87,7 @@ type call struct {
 // Open connects to the session's Chromium. End the client with Serve or Close. The
 // errors are those of session.OpenRawClient.
 func Open(ctx context.Context, o Options) (*Client, error) {
-	c := &Client{options: o, outbox: newOutbox(), sight: newSight()}
+	c := &Client{options: o, outbox: newOutbox(), sight: newSight(), holding: make(chan struct{}, 1)}
 	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	raw, err := session.OpenRawClient(ctx, o.Session, o.Page, sink{c})
 	if err != nil {
@@ -101,6 +103,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 func (c *Client) Close() {
 	c.cancel(errLeft)
 	c.work.Wait()
+	c.raw.Resume(c.sight.paused())
 	if err := c.raw.Close(); err != nil {
 		c.log.Warn("close CDP client", "error", err)
 	}
@@ -161,17 +164,36 @@ func (c *Client) read(conn *websocket.Conn) {
 	}
 }
 
-// keepAlive detects peers that are gone.
+// isPaused waits for a while, and reports whether a page still waits for the client.
+func (c *Client) isPaused() bool {
+	timer := time.NewTimer(min(pausePatience, c.options.StallLimit))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return len(c.sight.paused()) > 0
+	case <-c.ctx.Done():
+		return false
+	}
+}
+
+// keepAlive detects peers that are gone. A peer for which a new page waits has less
+// time, because a person may wait for the page, too.
 func (c *Client) keepAlive(conn *websocket.Conn) {
 	tick := time.NewTicker(min(pingEvery, c.options.StallLimit/2))
 	defer tick.Stop()
 	for {
+		limit := c.options.StallLimit
 		select {
 		case <-tick.C:
+		case <-c.holding:
+			if !c.isPaused() {
+				continue
+			}
+			limit = min(limit, pausePatience)
 		case <-c.ctx.Done():
 			return
 		}
-		ctx, cancel := context.WithTimeout(c.ctx, c.options.StallLimit)
+		ctx, cancel := context.WithTimeout(c.ctx, limit)
 		err := conn.Ping(ctx)
 		cancel()
 		if err != nil {

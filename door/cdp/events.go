@@ -75,6 +75,18 @@ func (s *sight) change(id cdp.SessionID, change func(*attached)) {
 	}
 }
 
+// paused returns the sessions whose targets wait for the client.
+func (s *sight) paused() (ids []cdp.SessionID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, a := range s.sessions {
+		if a.paused && !a.begun {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // settingUp reports whether a command belongs to setting up a session, which never
 // waits for a person: the person's own new page would wait with it. A paused target
 // shows nobody anything yet. In any other, only settings count, until the client
@@ -201,6 +213,12 @@ func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
 		c.sight.mu.Lock()
 		defer c.sight.mu.Unlock()
 		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused}
+		if e.Paused {
+			select {
+			case c.holding <- struct{}{}:
+			default:
+			}
+		}
 	case target.DetachedFromTarget.Method:
 		c.sight.mu.Lock()
 		defer c.sight.mu.Unlock()

@@ -340,3 +340,29 @@ func TestFilesOfTheSession(t *testing.T) {
 		}
 	}
 }
+
+// TestAClientThatHoldsAPage lets clients pause new pages and then go away, or read
+// nothing. The pages come nevertheless.
+func TestAClientThatHoldsAPage(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	address := serve(t, s, nil)
+	site := doortest.Site(t, map[string]string{"/": "<title>theirs</title>"})
+	for name, after := range map[string]func(*peer){
+		"leaves":        func(p *peer) { p.event("Target.attachedToTarget"); _ = p.conn.CloseNow() },
+		"reads nothing": func(*peer) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := dial(t, address)
+			p.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
+			v := person(t, s)
+			opened := make(chan error, 1)
+			go func() { opened <- v.OpenTab(browsertest.Context(t, "open a tab"), site) }()
+			after(p)
+			if err := <-opened; err != nil {
+				t.Fatal(err)
+			}
+			until(t, v, "the page", func(m session.TabsMessage) bool { return len(m.Tabs) > 1 && m.Tabs[len(m.Tabs)-1].Title == "theirs" })
+			v.Leave()
+		})
+	}
+}
