@@ -28,7 +28,7 @@ func TestCORS(t *testing.T) {
 				t.Errorf("%s is not allowed: %v", method, h)
 			}
 		}
-		for _, name := range []string{"Authorization", "Content-Type", "Steel-Api-Key", "Last-Event-ID"} {
+		for _, name := range []string{"Authorization", "Content-Type", "Steel-Api-Key", "Last-Event-ID", "Mcp-Session-Id", "Mcp-Protocol-Version"} {
 			if !strings.Contains(strings.ToLower(h.Get("Access-Control-Allow-Headers")), strings.ToLower(name)) {
 				t.Errorf("the header %s is not allowed: %v", name, h)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
+	"takeover/door/mcp"
 	"takeover/session"
 )
 
@@ -159,8 +160,8 @@ func (s *Server) allowSites() echo.MiddlewareFunc {
 	return middleware.CORSWithConfig(middleware.CORSConfig{
 		AllowOriginFunc: func(origin string) (bool, error) { return s.allowedOrigin(origin), nil },
 		AllowMethods:    s.methods(),
-		AllowHeaders:    []string{echo.HeaderAuthorization, echo.HeaderContentType, keyHeader, "Last-Event-ID"},
-		ExposeHeaders:   []string{echo.HeaderRetryAfter, echo.HeaderXRequestID, echo.HeaderContentDisposition, echo.HeaderLocation},
+		AllowHeaders:    append([]string{echo.HeaderAuthorization, echo.HeaderContentType, keyHeader, "Last-Event-ID"}, mcp.Headers...),
+		ExposeHeaders:   append([]string{echo.HeaderRetryAfter, echo.HeaderXRequestID, echo.HeaderContentDisposition, echo.HeaderLocation}, mcp.Headers...),
 		MaxAge:          int(corsAge.Seconds()),
 	})
 }

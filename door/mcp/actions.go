@@ -245,13 +245,8 @@ func (c *call) answerDialog(in dialogArgs) (*answer, error) {
 	}
 	s.mu.Lock()
 	delete(s.dialogs, d.Page)
-	left := len(s.dialogs)
 	s.mu.Unlock()
-	if left == 0 {
-		if err := t.run(c.ctx, "listen", params{"event": "dialog", "on": false}, nil); err != nil {
-			return nil, err
-		}
-	}
+	s.leaveDialogs(c.ctx, t)
 	s.settle(c)
 	return c.show(&answer{}, in.view), nil
 }

@@ -34,6 +34,9 @@ const (
 	clientHeader   = "Mcp-Session-Id"
 )
 
+// Headers are the headers of requests and responses that the protocol defines.
+var Headers = []string{versionHeader, clientHeader, "Mcp-Method", "Mcp-Name"}
+
 // Options configures a Door. Manager and Create are required.
 type Options struct {
 	Manager *session.Manager

@@ -38,6 +38,7 @@ type seat struct {
 	seen    map[string]*seen   // the last snapshot of each page
 	dialogs map[string]*dialog // the open dialog of each page
 	opened  chan struct{}      // closed and replaced when a dialog opens
+	acting  int                // actions under way
 	said    uint64             // where the caller stopped reading the background log
 	tabs    int                // how many tabs the caller knows of
 	chooser chan<- string      // gets the element of the next file chooser; nil if nobody waits for one
@@ -190,28 +191,26 @@ func (s *seat) doing(c *call, t tab, do func(ctx context.Context) error) error {
 	if s.openDialog(t.names.Page) != nil {
 		return errDialog
 	}
-	listen := func(on bool) error {
-		return t.run(c.ctx, "listen", params{"event": "dialog", "on": on}, nil)
-	}
 	opens := s.dialogOpens()
-	if err := listen(true); err != nil {
+	if err := s.hearDialogs(c.ctx, t, true); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(c.ctx))
 	follow := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
 	done := make(chan error, 1)
+	s.count(1)
 	s.work.Go(func() {
 		err := do(ctx)
 		cancel(nil)
+		s.count(-1)
+		s.leaveDialogs(ctx, t)
 		done <- err
 	})
 	select {
 	case err := <-done:
 		follow()
-		if s.openDialog(t.names.Page) == nil {
-			err = errors.Join(err, listen(false))
-		} else if err == nil {
-			err = errDialog
+		if err == nil && s.openDialog(t.names.Page) != nil {
+			return errDialog
 		}
 		return err
 	case <-opens:
@@ -220,6 +219,30 @@ func (s *seat) doing(c *call, t tab, do func(ctx context.Context) error) error {
 		}
 		return errDialog
 	}
+}
+
+// hearDialogs makes dialogs wait for the program, or not. It does so even if the call
+// has ended.
+func (s *seat) hearDialogs(ctx context.Context, t tab, on bool) error {
+	return t.run(context.WithoutCancel(ctx), "listen", params{"event": "dialog", "on": on}, nil)
+}
+
+// leaveDialogs leaves later dialogs to others, unless an action is under way or a dialog
+// is open.
+func (s *seat) leaveDialogs(ctx context.Context, t tab) {
+	s.mu.Lock()
+	busy := s.acting > 0 || len(s.dialogs) > 0
+	s.mu.Unlock()
+	if !busy {
+		_ = s.hearDialogs(ctx, t, false) // fails only if the browser is gone
+	}
+}
+
+// count counts the actions that are under way.
+func (s *seat) count(by int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acting += by
 }
 
 // settle waits until a page shows the effect of an action: until it is at rest, but not

@@ -16,10 +16,9 @@ const (
 	setCode     = "code"     // JavaScript in the page, and scripts
 	setNetwork  = "network"  // console, requests, events
 	setTakeover = "takeover" // people
-	setDiagnose = "diagnose" // what is wrong with a page
 )
 
-var allSets = []string{setCore, setInput, setCode, setNetwork, setTakeover, setDiagnose}
+var allSets = []string{setCore, setInput, setCode, setNetwork, setTakeover}
 
 // setsOf parses ?tools=, a list with commas or repeated, in the order of allSets.
 // Nothing stands for all sets.

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"bytes"
+	"context"
 	"image"
 	_ "image/jpeg" // pictures in answers
 	"strings"
@@ -147,6 +148,33 @@ func TestUpload(t *testing.T) {
 	}
 	contains(t, c.tool("browser_file_upload", map[string]any{"target": "#choose", "files": []string{"b.txt"}}), "b.txt")
 	contains(t, c.fails("browser_file_upload", map[string]any{"target": "#name", "files": []string{"b.txt"}}), "opened no file chooser")
+}
+
+// TestDialogsOfOthers leaves dialogs to others when no action is under way, also after
+// an action that was cancelled or interrupted.
+func TestDialogsOfOthers(t *testing.T) {
+	s, base := startServer(t, nil), site(t)
+	c := s.connect("", "", nil)
+	c.tool("session_create", map[string]any{"url": base})
+	others := func() {
+		t.Helper()
+		contains(t, c.tool("browser_run_code", map[string]any{"code": "await page.evaluate(() => alert('x')); return 'went on'"}), "went on")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "browser_click", Arguments: map[string]any{"target": "#nowhere"}})
+		failed <- err
+	}()
+	c.tool("browser_snapshot", nil)
+	cancel()
+	<-failed
+	c.tool("browser_hover", map[string]any{"target": "#hover"}) // after the cancelled action has ended
+	others()
+	contains(t, c.tool("browser_evaluate", map[string]any{"function": "confirm('first') + ' ' + confirm('second')"}), `"first"`)
+	contains(t, c.tool("browser_handle_dialog", map[string]any{"accept": true}), `"second"`)
+	c.tool("browser_handle_dialog", map[string]any{"accept": true})
+	others()
 }
 
 // TestObserving reads the console, the requests and the events.

@@ -45,7 +45,7 @@ func (s *seat) answerChooser(ctx context.Context, t tab, in uploadArgs) (err err
 	s.expectChooser(opened)
 	defer s.expectChooser(nil)
 	listen := func(on bool) error {
-		return t.run(ctx, "listen", params{"page": t.names.Page, "event": "filechooser", "on": on}, nil)
+		return t.run(context.WithoutCancel(ctx), "listen", params{"page": t.names.Page, "event": "filechooser", "on": on}, nil)
 	}
 	if err := listen(true); err != nil {
 		return err
