@@ -336,7 +336,7 @@ func (p *Profiles) Reencrypt(ctx context.Context) (changed int, err error) {
 
 // reencryptOne does what Reencrypt does for one profile.
 func (p *Profiles) reencryptOne(ctx context.Context, id string) (changed bool, err error) {
-	_, err = p.change(ctx, id, func(t tables, r *record) error {
+	_, err = p.change(ctx, id, func(t tables, _ *record) error {
 		for _, name := range []string{stateBlob(id), folderBlob(id)} {
 			sealed, err := t.data.Get(ctx, name)
 			if errors.Is(err, store.ErrNotFound) || err == nil && p.keys.current(sealed) {

@@ -340,7 +340,7 @@ func TestChoicesOfCreate(t *testing.T) {
 			_, _ = io.WriteString(w, "content")
 			return
 		}
-		if r.URL.Host == "far.test" {
+		if r.URL.String() == "http://far.test/page" {
 			asked.Store(r)
 		}
 		w.Header().Set("Content-Type", "text/html")

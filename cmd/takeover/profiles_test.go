@@ -71,7 +71,9 @@ func TestProfilesCommand(t *testing.T) {
 	says("", "custom_quince", "events", one.ID)
 	followed := newOutput()
 	ended := make(chan int, 1)
-	go func() { ended <- realMain(t.Context(), []string{"events", one.ID, "--follow"}, streams{nil, followed, newOutput()}) }()
+	go func() {
+		ended <- realMain(t.Context(), []string{"events", one.ID, "--follow"}, streams{nil, followed, newOutput()})
+	}()
 	followed.find(t, `custom_quince (\{"n":1\})`)
 	says("", "released", "sessions", "release", one.ID)
 	if code := <-ended; code != 0 {

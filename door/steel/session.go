@@ -128,7 +128,7 @@ func ReadContext(raw json.RawMessage) (json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	var given siteStorage
 	if json.Unmarshal(raw, &members) != nil || members["origins"] != nil {
-		return raw, nil // the parser of states says what is wrong
+		return raw, nil //nolint:nilerr // the parser of states says what is wrong
 	}
 	if err := json.Unmarshal(raw, &given); err != nil {
 		return nil, invalid.Field("", "localStorage and sessionStorage must map sites to {name: value}")
