@@ -119,7 +119,7 @@ func ofChromium(t *testing.T) (commands, events map[string]bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close() //nolint:errcheck // it is only read
+	defer res.Body.Close()
 	var protocol struct {
 		Domains []struct {
 			Domain           string

@@ -82,7 +82,7 @@ type wire struct {
 
 func dial(t *testing.T, address string) *peer {
 	t.Helper()
-	conn, _, err := websocket.Dial(t.Context(), address, nil) //nolint:bodyclose // the response has none
+	conn, _, err := websocket.Dial(t.Context(), address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +492,7 @@ func TestAThousandConnections(t *testing.T) {
 	watcher := dial(t, address)
 	page, _ := watcher.attach()
 	open := func(conns chan<- *websocket.Conn) {
-		conn, _, err := websocket.Dial(t.Context(), address, nil) //nolint:bodyclose // the response has none
+		conn, _, err := websocket.Dial(t.Context(), address, nil)
 		if err != nil {
 			conn = nil
 		}
@@ -519,7 +519,7 @@ func TestAThousandConnections(t *testing.T) {
 			_ = conn.CloseNow() // without a word
 		}
 		for len(opened) > 0 { // until all have left
-			conn, _, err := websocket.Dial(t.Context(), address, nil) //nolint:bodyclose // the response has none
+			conn, _, err := websocket.Dial(t.Context(), address, nil)
 			if err == nil {
 				_ = conn.CloseNow()
 				break

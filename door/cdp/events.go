@@ -32,7 +32,7 @@ type attached struct {
 	id         cdp.SessionID
 	target     string
 	paused     bool // the target waits until the client lets it run
-	begun      bool // the client has let it run
+	begun      bool // the client has set it up: has let it run, or has sent something that writes
 	dialogs    uint64
 	dialogOpen bool
 }
@@ -90,7 +90,7 @@ func (s *sight) paused() (ids []cdp.SessionID) {
 // settingUp reports whether a command belongs to setting up a session, which never
 // waits for a person: the person's own new page would wait with it. A paused target
 // shows nobody anything yet. In any other, only settings count, until the client
-// has let it run.
+// has let it run or has sent something else that writes.
 func (a attached) settingUp(method string) bool {
 	if a.begun {
 		return false
@@ -303,9 +303,10 @@ func (c *Client) stillMeant(cmd *call) error {
 
 // observe records what a command that is about to be sent changes.
 func (c *Client) observe(cmd *call, on attached) {
-	switch {
-	case cmd.method == runtime.RunIfWaitingForDebugger.Method:
+	if cmd.method == runtime.RunIfWaitingForDebugger.Method || cmd.writes && !on.paused {
 		c.sight.change(on.id, func(a *attached) { a.begun = true })
+	}
+	switch {
 	case cmd.method == page.Enable.Method:
 		c.raw.Hears()
 	case strings.HasPrefix(cmd.method, "Emulation."), cmd.method == page.SetWebLifecycleState.Method, cmd.method == "Network.setUserAgentOverride":

@@ -319,10 +319,9 @@ func createContext(c *Client, cmd *call, _ attached) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for name, reason := range map[string]string{
-		"proxyServer":                       "the session's proxy is set with proxyUrl when it is created",
-		"proxyBypassList":                   "the session's proxy is set with proxyUrl when it is created",
-		"originsWithUniversalNetworkAccess": "it lets pages read those of other sites",
+	const ownProxy = "the session's proxy is set with proxyUrl when it is created"
+	for name, reason := range map[string]string{ //nolint:gosec // these are no credentials
+		"proxyServer": ownProxy, "proxyBypassList": ownProxy, "originsWithUniversalNetworkAccess": "it lets pages read those of other sites",
 	} {
 		if value, ok := o[name]; ok && string(value) != `""` && string(value) != "[]" {
 			return false, refuse(cmd.method+" with "+name, reason)
