@@ -276,6 +276,10 @@ func (w *watched) loadingFailed(ev cdp.Event) {
 	if r == nil {
 		return
 	}
+	if p.Canceled && p.Blocked == "" && r.response != nil && r.response.Status >= 400 {
+		w.finish(r) // Chromium does not load the rest of a script's or a picture's error page
+		return
+	}
 	w.requests.remove(r)
 	if p.Blocked == "" && p.CORS != nil {
 		p.Blocked = "cors: " + p.CORS.Error

@@ -9,6 +9,7 @@ import (
 	"takeover/door/actions"
 	"takeover/door/browserless"
 	"takeover/door/cdp"
+	"takeover/door/diagnose"
 	"takeover/door/steel"
 	"takeover/files"
 	"takeover/links"
@@ -180,6 +181,7 @@ func (s *Server) routes() []route {
 
 		{method: get, path: one + "/commands", name: "commands", does: "The socket of programs that call members of the script API's Page: one JSON message for each call.", kind: socket, handler: s.commandSocket, answers: answer{status: 101, mime: "application/octet-stream"}},
 		{method: post, path: one + "/actions", name: "runActions", does: "Carry out debug actions, as JSON or XML, and say what the page logged and requested.", slow: true, handler: s.runActions, body: map[string]any{}, answers: answer{body: actions.Response{}}},
+		{method: post, path: "/v1/diagnose", name: "diagnose", does: "Find out what is wrong with a page, in a session of its own. With Accept: text/event-stream, the steps and findings come as they are known, and the report at the end.", slow: true, handler: s.diagnose, body: diagnoseRequest{}, answers: answer{body: diagnose.Report{}}},
 		{method: post, path: "/v1/actions", name: "runActionsAlone", does: "The same in a session of its own, for a sequence that begins with start. The session lives on if the sequence does not end with stop.", slow: true, handler: s.runActionsAlone, body: map[string]any{}, answers: answer{body: actions.Response{}}},
 		{method: post, path: "/mcp", name: "mcp", does: "The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network.", slow: true, query: []string{"tools"}, handler: s.serveMCP, body: map[string]any{}, answers: answer{mime: mimeSSE}},
 		{method: get, path: "/mcp", name: "mcpStream", does: "The same: messages of the server, for clients of versions before 2026-07-28.", kind: stream, query: []string{"tools"}, handler: s.serveMCP, answers: answer{mime: mimeSSE}},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/door/diagnose"
 	"takeover/door/mcp"
 	"takeover/limits"
 	"takeover/profiles"
@@ -62,6 +63,9 @@ type Config struct {
 	// be saved.
 	Profiles *profiles.Profiles
 	Keys     *Keys
+
+	// Analyst diagnoses pages. Default: diagnose.Rules.
+	Analyst diagnose.Analyst
 
 	// LinkKey signs the cookies of share links. If it stays the same across a
 	// restart, visitors with such a cookie still learn how the session ended.

@@ -175,7 +175,12 @@ func (c *client) stream(ctx context.Context, path string, yield func(event strin
 		return err
 	}
 	defer resp.Body.Close()
-	lines := bufio.NewScanner(resp.Body)
+	return readStream(resp.Body, yield)
+}
+
+// readStream reads server-sent events until they end or yield returns false.
+func readStream(body io.Reader, yield func(event string, data []byte) (more bool, err error)) error {
+	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 64<<10), maxEvent)
 	event := ""
 	for lines.Scan() {

@@ -49,6 +49,7 @@ type cli struct {
 	Profiles  profilesCommand  `cmd:"" help:"List, save, import, export, rename and remove profiles: what browsers have stored."`
 	Events    eventsCommand    `cmd:"" help:"Show a session's events."`
 	Open      openCommand      `cmd:"" help:"Open a session's page in your browser."`
+	Diagnose  diagnoseCommand  `cmd:"" help:"Find out what is wrong with a page."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Speak the Model Context Protocol on the standard streams, for a running server."`
 	Doctor    doctorCommand    `cmd:"" help:"Check that this machine has what the server needs, and say how to fix what is missing."`
 	Version   versionCommand   `cmd:"" help:"Print the version, and which Chromium would be used."`

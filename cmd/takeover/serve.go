@@ -22,6 +22,7 @@ import (
 	"takeover/archive"
 	"takeover/capture"
 	"takeover/confine"
+	"takeover/door/diagnose"
 	"takeover/egress"
 	"takeover/files"
 	"takeover/limits"
@@ -328,6 +329,9 @@ func (s *serveCommand) config(manager *session.Manager, scripts *savedscripts.Sc
 		Version: version(), Logger: log,
 	}
 	cfg.PublicURL = func() string { return s.PublicURL }
+	if url := os.Getenv("TAKEOVER_ANALYST_URL"); url != "" {
+		cfg.Analyst = diagnose.Chat{URL: url, Key: os.Getenv("TAKEOVER_ANALYST_KEY"), Model: os.Getenv("TAKEOVER_ANALYST_MODEL")}
+	}
 	return cfg
 }
 

@@ -74,6 +74,9 @@ func (r *Runner) Run(ctx context.Context, list []Action) (Response, error) {
 	return response, nil
 }
 
+// Prepare makes the session capture what outcomes are made from. Call it before Do.
+func (r *Runner) Prepare(ctx context.Context) error { return capturing(ctx, r.Program.Session()) }
+
 // Do carries out one action, and says what happened.
 func (r *Runner) Do(ctx context.Context, a *Action) Data {
 	d := Data{Action: a.Type, Logs: []Log{}, NetworkEvents: []NetworkEvent{}}
@@ -235,10 +238,13 @@ func (r *Runner) hint(ctx context.Context, a *Action, err error) string {
 func (r *Runner) metrics(ctx context.Context) *Metrics {
 	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
 	defer cancel()
-	raw, err := page.Page{Program: r.Program, Timeout: metricsTimeout}.Evaluate(ctx, "", metricsCode, true, nil)
+	p := page.Page{Program: r.Program, Timeout: metricsTimeout}
 	m := &Metrics{}
-	if err == nil {
+	if raw, err := p.Evaluate(ctx, "", metricsCode, true, nil); err == nil {
 		_ = json.Unmarshal(raw, m) // a page may have replaced what the code uses
+	}
+	if used, err := p.HeapUsed(ctx); err == nil {
+		m.MemoryUsage = used
 	}
 	return m
 }
@@ -250,7 +256,7 @@ const metricsCode = `() => new Promise(resolve => {
   const fcp = performance.getEntriesByName('first-contentful-paint')[0];
   const m = {
     loadTime: navigation ? Math.max(navigation.loadEventEnd, 0) : 0, ttfb: navigation ? navigation.responseStart : 0, fcp: fcp ? fcp.startTime : 0, lcp: 0,
-    longTasks: 0, longestTask: 0, memoryUsage: performance.memory ? performance.memory.usedJSHeapSize : 0,
+    longTasks: 0, longestTask: 0,
   };
   const observe = (type, each) => {
     try {

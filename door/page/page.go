@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -285,6 +286,45 @@ func (p Page) Evaluate(ctx context.Context, target, code string, isFunction bool
 		return nil, err
 	}
 	return untag(answer.Value)
+}
+
+// HeapUsed returns how many bytes of JavaScript's heap the page uses, after a garbage
+// collection.
+func (p Page) HeapUsed(ctx context.Context) (int64, error) {
+	var opened struct{ Session string }
+	if err := p.onPage(ctx, "cdp.attach", map[string]any{}, &opened); err != nil {
+		return 0, err
+	}
+	send := func(method string, into any) error {
+		return p.call(ctx, "cdp.send", func(session.PageNames) any {
+			return map[string]any{"session": opened.Session, "method": method, "timeout": p.ms()}
+		}, into)
+	}
+	var answer struct {
+		Result struct {
+			Metrics []struct {
+				Name  string
+				Value float64
+			}
+		}
+	}
+	err := send("Performance.enable", nil)
+	if err == nil {
+		err = send("HeapProfiler.collectGarbage", nil)
+	}
+	if err == nil {
+		err = send("Performance.getMetrics", &answer)
+	}
+	left := p.call(context.WithoutCancel(ctx), "cdp.detach", func(session.PageNames) any { return map[string]any{"session": opened.Session} }, nil)
+	if err = errors.Join(err, left); err != nil {
+		return 0, err
+	}
+	for _, m := range answer.Result.Metrics {
+		if m.Name == "JSHeapUsedSize" {
+			return int64(m.Value), nil
+		}
+	}
+	return 0, errors.New("the page tells no heap size")
 }
 
 // ScreenshotOptions say what to take a picture of. The zero value of each field

@@ -1,0 +1,112 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/control"
+	"takeover/door/diagnose"
+	"takeover/id"
+	"takeover/session"
+)
+
+// diagnoseRequest is the body of a diagnosis.
+type diagnoseRequest struct {
+	URL      string `json:"url"`
+	Problem  string `json:"problem,omitempty"`
+	MaxSteps *int   `json:"maxSteps,omitempty"`
+	Timeout  *int64 `json:"timeout,omitempty"` // ms
+}
+
+// diagnose handles POST /v1/diagnose: a stream of the progress if the caller accepts
+// one, and otherwise the report. The session ends with the diagnosis.
+func (s *Server) diagnose(c echo.Context) error {
+	var req diagnoseRequest
+	if err := readJSON(c, bodyLimit, &req); err != nil {
+		return err
+	}
+	o := diagnose.Options{URL: req.URL, Problem: req.Problem, Analyst: s.cfg.Analyst}
+	if req.MaxSteps != nil {
+		if o.MaxSteps = *req.MaxSteps; o.MaxSteps == 0 {
+			o.MaxSteps = -1 // 0 would be the default
+		}
+	}
+	if req.Timeout != nil {
+		o.Timeout = max(time.Duration(*req.Timeout)*time.Millisecond, -1)
+		if o.Timeout == 0 {
+			o.Timeout = -1
+		}
+	}
+	if err := o.Check(); err != nil {
+		return err
+	}
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	one, err := s.create(c.Request().Context(), creator(c), &createRequest{Timeout: new((o.Timeout + time.Minute).Milliseconds())})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := one.Release("its diagnosis ended"); err != nil && !errors.Is(err, session.ErrEnded) {
+			s.log.Warn("release after a diagnosis", "session", one.ID(), "error", err)
+		}
+	}()
+	program, err := session.OpenProgram(one, control.Client(id.New("dia")), session.ProgramOptions{})
+	if err != nil {
+		return err
+	}
+	defer program.Close()
+	if headerHas(c.Request().Header.Values(echo.HeaderAccept), mimeSSE) {
+		return s.streaming(c, func(ctx context.Context, out *sse) error { return streamDiagnosis(ctx, out, program, o) })
+	}
+	ctx, cancel := context.WithCancel(c.Request().Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	report, err := diagnose.Run(ctx, program, o, nil)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, report)
+}
+
+// streamDiagnosis sends the events step and findings as they come, and report at the
+// end.
+func streamDiagnosis(ctx context.Context, out *sse, program *session.Program, o diagnose.Options) error {
+	n := 0
+	var failed error
+	send := func(event string, value any) {
+		if failed != nil {
+			return
+		}
+		data, err := json.Marshal(value)
+		if err != nil {
+			failed = err
+			return
+		}
+		n++
+		if failed = out.send(strconv.Itoa(n), event, data); failed == nil {
+			failed = out.flush()
+		}
+	}
+	report, err := diagnose.Run(ctx, program, o, func(p diagnose.Progress) {
+		if p.Step != nil {
+			send("step", p.Step)
+			return
+		}
+		send("findings", p.Findings)
+	})
+	if err != nil {
+		report.Ended = err.Error()
+	}
+	send("report", report)
+	return failed
+}
