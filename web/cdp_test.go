@@ -38,7 +38,7 @@ func node(t *testing.T, folder, program string, args ...string) string {
 	return string(out)
 }
 
-// cdpURL returns the address that a session says for programs, with the key.
+// cdpAddress returns the address that a session says for programs, with the key.
 func (s *testServer) cdpAddress(id string) string {
 	s.t.Helper()
 	var view sessionView
@@ -69,7 +69,7 @@ func TestPlaywright(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := startServer(t, nil)
 			one := s.create(nil)
-			node(t, "playwright.mjs", address(s, one.ID()), cdpSite(t))
+			node(t, "cdp", "playwright.mjs", address(s, one.ID()), cdpSite(t))
 			if one.Status().Ended() {
 				t.Error("the session ended with the client")
 			}
