@@ -33,7 +33,9 @@ func packed(t *testing.T, heads ...tar.Header) []byte {
 
 // TestHostileUserData unpacks archives that try to write elsewhere.
 func TestHostileUserData(t *testing.T) {
-	file := func(name string) tar.Header { return tar.Header{Typeflag: tar.TypeReg, Name: name, Size: 3, Mode: 0o777} }
+	file := func(name string) tar.Header {
+		return tar.Header{Typeflag: tar.TypeReg, Name: name, Size: 3, Mode: 0o777}
+	}
 	for name, archive := range map[string][]byte{
 		"no archive":        []byte("text"),
 		"half of one":       packed(t, file("a"))[:20],

@@ -109,6 +109,7 @@ var outcomes = []struct {
 	{profiles.ErrExists, kindConflict, websocket.StatusPolicyViolation},
 	{profiles.ErrChanged, kindConflict, websocket.StatusPolicyViolation},
 	{profiles.ErrWrongKey, kindConflict, websocket.StatusPolicyViolation},
+	{profiles.ErrDamaged, kindConflict, websocket.StatusPolicyViolation},
 	{profiles.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
 	{profiles.ErrTooLarge, kindTooLarge, websocket.StatusMessageTooBig},
 	{profiles.ErrNoKey, kindNotAvailable, websocket.StatusPolicyViolation},
