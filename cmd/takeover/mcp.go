@@ -17,7 +17,7 @@ import (
 )
 
 type mcpCommand struct {
-	Tools []string `help:"Sets of tools to offer: core, input, code, network, takeover. Default: all." placeholder:"SET"`
+	Tools []string `help:"Sets of tools to offer: core, input, code, network, takeover, diagnose. Default: all." placeholder:"SET"`
 }
 
 const (

@@ -15,6 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"takeover/door/diagnose"
 	"takeover/limits"
 	"takeover/session"
 )
@@ -42,6 +43,8 @@ type Options struct {
 	Manager *session.Manager
 	// Create starts a session from the JSON body of the API's request. Required.
 	Create func(ctx context.Context, by Caller, body []byte) (*session.Session, error)
+	// Analyst diagnoses pages. Default: the rules of package diagnose.
+	Analyst diagnose.Analyst
 	// Version is the server's version, which clients get. Default "dev".
 	Version string
 	// Logger is the log of the protocol. Default: discard.

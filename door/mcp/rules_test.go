@@ -35,7 +35,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	want := strings.Fields(`session_create session_list session_release browser_navigate browser_navigate_back browser_snapshot browser_find
 		browser_click browser_type browser_fill_form browser_select_option browser_press_key browser_hover browser_drag browser_scroll browser_file_upload
 		browser_handle_dialog browser_take_screenshot browser_evaluate browser_run_code browser_wait_for browser_tabs browser_console_messages
-		browser_network_requests events request_takeover takeover_status`)
+		browser_network_requests events request_takeover takeover_status diagnose`)
 	var got []string
 	for _, tool := range list.Tools {
 		got = append(got, tool.Name)
@@ -47,7 +47,7 @@ func TestToolsAreDescribed(t *testing.T) {
 			t.Fatalf("%s: schema %T", tool.Name, tool.InputSchema)
 		}
 		properties, _ := schema["properties"].(map[string]any)
-		if !strings.HasPrefix(tool.Name, "session_") || tool.Name == "session_release" {
+		if !strings.HasPrefix(tool.Name, "session_") && tool.Name != "diagnose" || tool.Name == "session_release" {
 			if _, ok := properties["session"]; !ok || strings.Contains(fmt.Sprint(schema["required"]), "session") {
 				t.Errorf("%s: session is not an optional argument", tool.Name)
 			}
@@ -64,7 +64,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	}
 	n := mcp.Tokens(string(raw))
 	t.Logf("%d tools, %d tokens", len(got), n)
-	if n > 9000 {
+	if n > 9500 {
 		t.Errorf("the list of tools has %d tokens", n)
 	}
 }

@@ -16,9 +16,10 @@ const (
 	setCode     = "code"     // JavaScript in the page, and scripts
 	setNetwork  = "network"  // console, requests, events
 	setTakeover = "takeover" // people
+	setDiagnose = "diagnose" // what is wrong with pages
 )
 
-var allSets = []string{setCore, setInput, setCode, setNetwork, setTakeover}
+var allSets = []string{setCore, setInput, setCode, setNetwork, setTakeover, setDiagnose}
 
 // setsOf parses ?tools=, a list with commas or repeated, in the order of allSets.
 // Nothing stands for all sets.
@@ -77,4 +78,4 @@ func row[In any](name, set, title string, does effect, description, example stri
 }
 
 // tools is the table of all tools.
-var tools = slices.Concat(sessionTools, pageTools, actionTools, inputTools, codeTools, observationTools, takeoverTools)
+var tools = slices.Concat(sessionTools, pageTools, actionTools, inputTools, codeTools, observationTools, takeoverTools, diagnoseTools)

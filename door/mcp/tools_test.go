@@ -177,6 +177,20 @@ func TestDialogsOfOthers(t *testing.T) {
 	others()
 }
 
+// TestDiagnose finds what is wrong with a page, in a session that ends afterwards.
+func TestDiagnose(t *testing.T) {
+	s := startServer(t, nil)
+	base := doortest.Site(t, map[string]string{"/": "<title>Broken</title><script>undefined_function()</script><img src=/missing.png>"})
+	c := s.connect("?tools=diagnose", "", nil)
+	contains(t, c.tool("diagnose", map[string]any{"url": base, "problem": "the page is broken"}), "undefined_function", "findings", "→")
+	contains(t, c.fails("diagnose", map[string]any{"url": "nonsense"}), "url")
+	for _, one := range s.manager.List() {
+		if !one.Status().Ended() {
+			t.Errorf("the session %s goes on", one.ID())
+		}
+	}
+}
+
 // TestObserving reads the console, the requests and the events.
 func TestObserving(t *testing.T) {
 	s, base := startServer(t, nil), site(t)
