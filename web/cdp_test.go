@@ -175,3 +175,29 @@ func TestTwoClientsAndAViewer(t *testing.T) {
 		t.Errorf("afterwards: %+v", info)
 	}
 }
+
+// TestRootSocketIsGuarded asks for the socket at / as strangers do.
+func TestRootSocketIsGuarded(t *testing.T) {
+	s := startServer(t, nil)
+	for _, tt := range []struct {
+		name, query, key, origin string
+		status                   int
+	}{
+		{"no key", "", "-", "", 401},
+		{"a wrong key", "&token=wrong", "-", "", 401},
+		{"a key in the query", "&token=" + testKey, "-", "", 404},
+		{"a key in a header", "", "", "", 404},
+		{"another site", "", "", "https://evil.example", 403},
+	} {
+		header := map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+		if tt.origin != "" {
+			header["Origin"] = tt.origin
+		}
+		if got := s.do(request{method: "GET", path: "/?sessionId=none" + tt.query, key: tt.key, header: header}); got.status != tt.status {
+			t.Errorf("%s: %d, want %d", tt.name, got.status, tt.status)
+		}
+	}
+	if got := s.do(request{method: "GET", path: "/?token=" + testKey, key: "-"}); got.status != 401 {
+		t.Errorf("the page took a key from the query: %d", got.status)
+	}
+}
