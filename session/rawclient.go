@@ -263,6 +263,15 @@ func (c *RawClient) Pressed(on cdp.SessionID, method string, params json.RawMess
 	c.held.note(c.client.Session(on), method, params)
 }
 
+// Show shows people a page that the client brings to the front.
+func (c *RawClient) Show(id string) {
+	p := c.engine.model.Page(target.ID(id))
+	if p != nil && c.session.stage.showPage(c.engine, p) {
+		c.session.sendTabs()
+		c.session.sendWidgets()
+	}
+}
+
 // Emulated records that the client may have changed how a target is emulated.
 func (c *RawClient) Emulated(id string) {
 	c.mu.Lock()

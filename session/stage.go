@@ -212,6 +212,19 @@ func (g *stage) activate(eng *engine, number uint32) bool {
 	return t != nil
 }
 
+// showPage shows the tab of a page. It returns false if the page has none, or is
+// already shown.
+func (g *stage) showPage(eng *engine, p *browser.Page) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.tabs.byPage(p)
+	if t == nil || g.engine != eng || g.tabs.active == t.Tab.Tab {
+		return false
+	}
+	g.showLocked(eng, t)
+	return true
+}
+
 // page returns the page of a tab, or nil if there is no such tab, and whether it
 // is the only tab.
 func (g *stage) page(number uint32) (p *browser.Page, only bool) {

@@ -350,6 +350,7 @@ func (c *Client) post(cmd *call) error {
 	if cmd.writes {
 		cmd.action = c.raw.Action(cmd.method, cmd.params)
 		c.raw.Pressed(cmd.on, cmd.method, cmd.params)
+		c.bringToFront(cmd)
 	}
 	err := c.raw.Post(c.ctx, cmd.on, cmd.method, cmd.params, cmd)
 	if err != nil {

@@ -301,6 +301,23 @@ func (c *Client) stillMeant(cmd *call) error {
 	return &refusal{code: codeParams, message: "No dialog is showing"}
 }
 
+// bringToFront shows people the page that a command brings to the front.
+func (c *Client) bringToFront(cmd *call) {
+	switch cmd.method {
+	case page.BringToFront.Method:
+		if on, ok := c.find(cmd.session); ok {
+			c.raw.Show(on.target)
+		}
+	case target.ActivateTarget.Method:
+		var p struct {
+			Target string `json:"targetId"`
+		}
+		if cmd.decode(&p) == nil {
+			c.raw.Show(p.Target)
+		}
+	}
+}
+
 // observe records what a command that is about to be sent changes.
 func (c *Client) observe(cmd *call, on attached) {
 	if cmd.method == runtime.RunIfWaitingForDebugger.Method || cmd.writes && !on.paused {

@@ -366,3 +366,28 @@ func TestAClientThatHoldsAPage(t *testing.T) {
 		})
 	}
 }
+
+// TestBringToFront lets a client choose the page that people see.
+func TestBringToFront(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	first, firstTarget := p.attach()
+	var second struct{ TargetID string }
+	p.call("", "Target.createTarget", `{"url":"about:blank"}`, &second)
+	v, err := s.Join(session.ViewerOptions{Role: session.RoleView})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Leave)
+	shows := func(tab uint32) {
+		t.Helper()
+		until(t, v, "the shown tab", func(m session.TabsMessage) bool { return len(m.Tabs) == 2 && m.Active == tab })
+	}
+	shows(2)
+	p.call(first, "Page.bringToFront", "", nil)
+	shows(1)
+	p.call("", "Target.activateTarget", fmt.Sprintf(`{"targetId":%q}`, second.TargetID), nil)
+	shows(2)
+	p.call("", "Target.activateTarget", fmt.Sprintf(`{"targetId":%q}`, firstTarget), nil)
+	shows(1)
+}
