@@ -82,7 +82,7 @@ func elements(raw []byte) ([]map[string]any, error) {
 	rooted := false
 	for {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return found, nil
 		}
 		if err != nil {

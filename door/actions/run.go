@@ -47,8 +47,8 @@ func (r *Runner) Run(ctx context.Context, list []Action) (Response, error) {
 		return response, err
 	}
 	failed, inARow := 0, 0
-	for i := range list {
-		d := r.Do(ctx, &list[i])
+	for _, a := range list {
+		d := r.Do(ctx, &a)
 		response.Data = d
 		response.Results = append(response.Results, d)
 		if err := ctx.Err(); err != nil {
@@ -61,7 +61,7 @@ func (r *Runner) Run(ctx context.Context, list []Action) (Response, error) {
 			failed++
 		}
 		switch {
-		case list[i].Type == Stop:
+		case a.Type == Stop:
 			return response, nil
 		case inARow == maxErrorsInARow:
 			response.Stopped = fmt.Sprintf("after %d errors in a row", inARow)

@@ -2,6 +2,7 @@ package actions
 
 import (
 	"encoding/base64"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +78,7 @@ func TestRun(t *testing.T) {
 	if m := is[0].Metrics; m.LoadTime <= 0 || m.TTFB <= 0 || m.FCP <= 0 || m.LCP <= 0 || m.MemoryUsage <= 0 || m.JSErrors != 0 || m.NetworkErrors != 0 {
 		t.Errorf("figures after the start: %+v", *m)
 	}
-	if n := is[0].NetworkEvents; len(n) == 0 || n[0].URL != site+"/" || n[0].Status != 200 || n[0].Method != "GET" || n[0].Type != "response" || n[0].ResourceType != "document" {
+	if n := is[0].NetworkEvents; len(n) == 0 || n[0].URL != site+"/" || n[0].Status != 200 || n[0].Method != http.MethodGet || n[0].Type != "response" || n[0].ResourceType != "document" {
 		t.Errorf("requests of the start: %+v", n)
 	}
 	bad := is[3]

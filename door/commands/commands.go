@@ -92,6 +92,7 @@ type Door struct {
 	queue  []Answer   // to write
 	unread int        // bytes of the queue
 	most   int        // maxUnread, except in tests
+	room   int        // maxCommandBytes, except in tests
 	more   chan struct{}
 }
 
@@ -104,7 +105,7 @@ func Open(s *session.Session, o Options) (*Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Door{session: s, commands: commands, limits: o.Limits, most: maxUnread, more: make(chan struct{}, 1)}, nil
+	return &Door{session: s, commands: commands, limits: o.Limits, most: maxUnread, room: maxCommandBytes, more: make(chan struct{}, 1)}, nil
 }
 
 // Close ends a connection that was not served.
@@ -283,7 +284,7 @@ func strict(raw []byte, into any) error {
 func (c *Door) enter(size int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.count >= maxCommands || c.count > 0 && c.bytes+size > maxCommandBytes {
+	if c.count >= maxCommands || c.count > 0 && c.bytes+size > c.room {
 		return false
 	}
 	c.count++

@@ -306,12 +306,12 @@ func TestClientsComeAndGo(t *testing.T) {
 // TestCommandsAreBounded sends more than may be under way.
 func TestCommandsAreBounded(t *testing.T) {
 	s := doortest.Session(t, session.CreateOptions{})
-	c := connect(t, s)
+	c := connectWith(t, s, func(d *Door) { d.room = 1 << 20 })
 	if got := c.do(`"title"`, ``); got != `""` {
 		t.Fatal(got)
 	}
 	doortest.Person(t, s)
-	large := `["` + strings.Repeat("x", 15<<20) + `"]`
+	large := `["` + strings.Repeat("x", 240<<10) + `"]`
 	for i := range 5 {
 		c.send(command(fmt.Sprint(i), `"setContent"`, large))
 	}

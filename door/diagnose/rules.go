@@ -145,7 +145,6 @@ func place(v Violation) string {
 type judgement struct {
 	findings []Finding
 	step     int
-	slowest  float64
 }
 
 func (j *judgement) has(rule string) bool {

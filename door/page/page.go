@@ -30,9 +30,9 @@ type Page struct {
 	Timeout time.Duration // of an operation, without waiting for a person; default DefaultTimeout
 }
 
-// call runs an operation with the parameters that make returns, and decodes its
+// call runs an operation with the parameters that params returns, and decodes its
 // result unless into is nil.
-func (p Page) call(ctx context.Context, operation string, make func(session.PageNames) any, into any) error {
+func (p Page) call(ctx context.Context, operation string, params func(session.PageNames) any, into any) error {
 	client, err := p.Program.Client(ctx)
 	if err != nil {
 		return err
@@ -41,11 +41,11 @@ func (p Page) call(ctx context.Context, operation string, make func(session.Page
 	if err != nil {
 		return err
 	}
-	params, err := json.Marshal(make(names))
+	raw, err := json.Marshal(params(names))
 	if err != nil {
 		return err
 	}
-	result, err := client.Call(ctx, operation, params)
+	result, err := client.Call(ctx, operation, raw)
 	if err != nil || into == nil {
 		return err
 	}
