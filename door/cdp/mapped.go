@@ -320,7 +320,7 @@ func createContext(c *Client, cmd *call, _ attached) (bool, error) {
 		return false, err
 	}
 	const ownProxy = "the session's proxy is set with proxyUrl when it is created"
-	for name, reason := range map[string]string{ //nolint:gosec // these are no credentials
+	for name, reason := range map[string]string{
 		"proxyServer": ownProxy, "proxyBypassList": ownProxy, "originsWithUniversalNetworkAccess": "it lets pages read those of other sites",
 	} {
 		if value, ok := o[name]; ok && string(value) != `""` && string(value) != "[]" {
