@@ -21,9 +21,9 @@ func newTraffic(s *Session) *egress.Traffic {
 
 // recordBlocked records that a session was refused an address.
 func recordBlocked(s *Session, b *egress.BlockedError) {
-	data := map[string]any{"host": b.Host, "port": b.Port, "reason": string(b.Reason)}
+	data := capture.EgressBlocked{Host: b.Host, Port: b.Port, Reason: string(b.Reason)}
 	if b.Address.IsValid() {
-		data["address"] = b.Address.String()
+		data.Address = b.Address.String()
 	}
 	record(s, capture.TypeEgressBlocked, data)
 }

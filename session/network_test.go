@@ -30,7 +30,7 @@ func TestBlockedNavigation(t *testing.T) {
 	}
 	v.titled("This address is not opened here")
 	ev := awaitEvent(t, s, capture.TypeEgressBlocked)
-	want := `{"address":"169.254.169.254","host":"169.254.169.254","port":80,"reason":"metadata"}`
+	want := `{"host":"169.254.169.254","port":80,"address":"169.254.169.254","reason":"metadata"}`
 	if string(ev.Data) != want {
 		t.Errorf("event %s, want %s", ev.Data, want)
 	}

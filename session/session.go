@@ -261,7 +261,7 @@ func (s *Session) note(typ string, data map[string]any) {
 }
 
 // record records an event of a session itself, if a capture runs.
-func record(s *Session, typ string, data map[string]any) {
+func record(s *Session, typ string, data any) {
 	ev, err := capture.NewEvent(typ, data)
 	if err == nil {
 		_, err = s.monitor.Add(ev)
