@@ -89,7 +89,7 @@ func hostOf(text string) (endpoint, error) {
 		return endpoint{}, errNoHost
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if host == "" {
+	if slices.Contains(strings.Split(host, "."), "") { // "a.test.." would be another name than "a.test", but the same for DNS
 		return endpoint{}, errNoHost
 	}
 	if last := host[strings.LastIndexByte(host, '.')+1:]; isNumber(last) {

@@ -28,9 +28,9 @@ type lane struct {
 // newLane returns a lane of a proxy that is bound to a session. p.mu is held.
 func (p *Proxy) newLane(up *Upstream) *lane {
 	l := &lane{traffic: p.traffic, up: up, dialer: dialer{traffic: p.traffic, opened: p.opened}}
-	l.direct = &http.Transport{
+	l.direct = &http.Transport{ // idle connections take half of the session's room at most
 		DialContext:  l.dialer.request,
-		MaxIdleConns: maxIdle, MaxIdleConnsPerHost: maxIdleHost, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHead,
+		MaxIdleConns: int(l.traffic.options.Policy.shared.room.ofSession(2*maxIdle)) / 2, MaxIdleConnsPerHost: maxIdleHost, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHead,
 		DisableCompression: true, // bodies and headers stay as they are
 		ReadBufferSize:     readBuffer,
 	}
@@ -107,9 +107,10 @@ func (l *lane) roundTrip(r *http.Request, answer string) (*http.Response, error)
 	to.Opaque = ""
 	err := l.traffic.CheckURL(&to)
 	var resp *http.Response
+	up := l.upstream(r.URL.Hostname())
 	if err == nil {
 		transport := l.direct
-		if up := l.upstream(r.URL.Hostname()); up != nil {
+		if up != nil {
 			transport = l.proxied
 			if answer != "" && up.URL.Scheme != "socks5" && up.URL.User == nil {
 				r.Header.Set("Proxy-Authorization", answer)
@@ -127,7 +128,7 @@ func (l *lane) roundTrip(r *http.Request, answer string) (*http.Response, error)
 		}
 		return nil, err
 	}
-	plain(resp, l.up != nil)
+	plain(resp, up != nil)
 	if body, ok := r.Context().Value(bodyKey{}).(*watchedBody); ok && resp.StatusCode != http.StatusSwitchingProtocols {
 		body.ReadCloser = resp.Body
 		resp.Body = body

@@ -97,6 +97,10 @@ type Options struct {
 	OwnPage func(path string) bool
 
 	Hosts Hosts
+
+	// Files is how many files the process may open: connections take a share of
+	// them. Default: the limit of the process.
+	Files int
 }
 
 // Policy decides which addresses may be reached. All methods may be called from
@@ -111,6 +115,7 @@ type Policy struct {
 // shared is what a policy has in common with those made from it.
 type shared struct {
 	blocked map[Reason]*atomic.Uint64 // how often each reason applied
+	room    *room
 
 	mu    sync.Mutex                  // guards what follows
 	ports map[netip.AddrPort]struct{} // listeners of this process that only one Chromium may use
@@ -118,7 +123,7 @@ type shared struct {
 
 // NewPolicy returns a policy. The error says which option is not valid.
 func NewPolicy(o Options) (*Policy, error) {
-	p := &Policy{options: o, shared: &shared{blocked: map[Reason]*atomic.Uint64{}, ports: map[netip.AddrPort]struct{}{}}}
+	p := &Policy{options: o, shared: &shared{blocked: map[Reason]*atomic.Uint64{}, room: newRoom(o.Files), ports: map[netip.AddrPort]struct{}{}}}
 	for _, reason := range Reasons {
 		p.shared.blocked[reason] = new(atomic.Uint64)
 	}

@@ -11,7 +11,10 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"takeover/limits"
 )
 
 const (
@@ -37,10 +40,17 @@ const (
 	// maxHead bounds a request's first line and headers, in bytes. Chromium's URLs
 	// have at most 2 MiB.
 	maxHead = 4 << 20
+
+	// maxLanes bounds the upstream proxies of one Chromium besides the session's.
+	// They are kept until it ends.
+	maxLanes = 1000
 )
 
 // errUnbound is the error for a request of a Chromium that has no session yet.
 var errUnbound = errors.New("this browser belongs to no session yet")
+
+// errLanes is the error for an upstream proxy beyond maxLanes.
+var errLanes = errors.New("this session has used too many different proxies")
 
 // Proxy is the forward proxy of one Chromium. It belongs to no session until Bind,
 // because a warm Chromium is started before its session exists. All methods may be
@@ -51,10 +61,11 @@ type Proxy struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	server *http.Server
+	from   atomic.Int64 // connections of Chromium
 
-	mu      sync.Mutex // guards what follows
-	traffic *Traffic   // nil until Bind
-	lanes   map[string]*lane
+	mu      sync.Mutex            // guards what follows
+	traffic *Traffic              // nil until Bind
+	lanes   map[string]*lane      // by the listener's address; the session's own is ""
 	conns   map[net.Conn]struct{} // to the network
 	closed  bool
 }
@@ -102,22 +113,47 @@ func (p *Proxy) Serve(listener net.Listener, uid int) {
 		}
 		listener = ownedListener{listener, uid}
 	}
+	listener = roomyListener{listener, p}
 	p.work.Go(func() {
 		defer end()
 		_ = p.server.Serve(listener) // it closes the listener
 	})
 }
 
-// Lane makes the requests that arrive at a listener's address use another upstream
-// proxy than the session's.
-func (p *Proxy) Lane(address string, up *Upstream) error {
+// Lane returns the address of a listener whose requests use another upstream proxy
+// than the session's. If there is none for this one yet, open opens it.
+func (p *Proxy) Lane(up *Upstream, open func() (address string, err error)) (string, error) {
+	address, err := p.findLane(up)
+	if address != "" || err != nil {
+		return address, err
+	}
+	if address, err = open(); err != nil { // it calls Serve
+		return "", err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lanes[address] = p.newLane(up)
+	return address, nil
+}
+
+// findLane returns the address for an upstream proxy, or an empty text if a lane
+// may be added for it.
+func (p *Proxy) findLane(up *Upstream) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.traffic == nil {
-		return errUnbound
+		return "", errUnbound
 	}
-	p.lanes[address] = p.newLane(up)
-	return nil
+	for address, l := range p.lanes {
+		if address != "" && l.up.equal(up) {
+			return address, nil
+		}
+	}
+	if len(p.lanes) > maxLanes {
+		p.traffic.options.Limits.Add(limits.Egress, 1)
+		return "", errLanes
+	}
+	return "", nil
 }
 
 // Close ends the listeners and all connections.
@@ -173,9 +209,11 @@ func (p *Proxy) enter(address string) (*lane, error) {
 		return nil, errUnbound
 	}
 	l := p.lanes[address]
-	if l == nil {
-		l = p.newLane(p.traffic.Upstream())
-		p.lanes[address] = l
+	if l == nil { // the session's own
+		if l = p.lanes[""]; l == nil {
+			l = p.newLane(p.traffic.Upstream())
+			p.lanes[""] = l
+		}
 	}
 	p.work.Add(1)
 	return l, nil

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +25,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"takeover/egress"
+	"takeover/limits"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -340,7 +342,7 @@ func TestProxyProtectsItself(t *testing.T) {
 func TestListenerOfOthers(t *testing.T) {
 	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
 	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "reached") })
-	address := listen(t, r.proxy, os.Geteuid() + 1)
+	address := listen(t, r.proxy, os.Geteuid()+1)
 	r.client = clientOf(t, address)
 	if status, body, err := r.get(s.URL); err == nil {
 		t.Errorf("another user got %d %s", status, body)
@@ -609,13 +611,25 @@ func TestLane(t *testing.T) {
 	proxy, _ := site(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "by proxy: ", r.URL) })
 	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "direct") })
 	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
-	address := listen(t, r.proxy, os.Geteuid())
-	up, err := egress.ParseUpstream(proxy.URL)
-	if err != nil {
-		t.Fatal(err)
+	var opened []string
+	lane := func(proxy string) string {
+		t.Helper()
+		up, err := egress.ParseUpstream(proxy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address, err := r.proxy.Lane(up, func() (string, error) {
+			opened = append(opened, listen(t, r.proxy, os.Geteuid()))
+			return opened[len(opened)-1], nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return address
 	}
-	if err := r.proxy.Lane(address, up); err != nil {
-		t.Fatal(err)
+	address := lane(proxy.URL)
+	if again, other := lane(proxy.URL), lane("http://other.test"); again != address || other == address || len(opened) != 2 {
+		t.Errorf("%s, again %s, another %s, opened %v", address, again, other, opened)
 	}
 	if _, body, err := r.get(s.URL); body != "direct" || err != nil {
 		t.Errorf("the session: %s %v", body, err)
@@ -624,6 +638,184 @@ func TestLane(t *testing.T) {
 	if _, body, err := r.get(s.URL + "/x"); body != "by proxy: "+s.URL+"/x" || err != nil {
 		t.Errorf("the lane: %s %v", body, err)
 	}
+}
+
+// TestEmptyLabels checks that a name with empty labels, which DNS takes for another
+// one, does not get past the lists, whoever resolves it.
+func TestEmptyLabels(t *testing.T) {
+	var asked []string
+	up, _ := site(t, func(w http.ResponseWriter, r *http.Request) { asked = append(asked, r.RequestURI) })
+	for _, upstream := range []string{"", up.URL} {
+		traffic := egress.TrafficOptions{Resolver: resolver(t, func(string) []string { return []string{"127.0.0.1"} })}
+		if upstream != "" {
+			var err error
+			if traffic.Upstream, err = egress.ParseUpstream(upstream); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := newRig(t, egress.Options{Networks: loopback, Hosts: egress.Hosts{Denied: []string{"denied.test"}}}, traffic)
+		for _, host := range []string{"denied.test", "denied.test.", "denied.test..", "metadata.google.internal..", "denied.test\u3002.", "localhost..", "127.0.0.1..", ".denied.test", "..", "a..denied.test"} {
+			if _, _, status := r.tunnel(host + ":443"); status == http.StatusOK {
+				t.Errorf("a tunnel to %s by way of %q", host, upstream)
+			}
+			if status, _, err := r.get("http://" + host + "/"); status == http.StatusOK {
+				t.Errorf("a request to %s by way of %q: %d %v", host, upstream, status, err)
+			}
+		}
+	}
+	if len(asked) > 0 {
+		t.Errorf("the upstream proxy was asked for %q", asked)
+	}
+}
+
+// TestAddressesWithoutLane checks that whoever connects to other addresses of a
+// Chromium's network gets the session's way, and costs nothing that is kept.
+func TestAddressesWithoutLane(t *testing.T) {
+	var way atomic.Pointer[string]
+	up, _ := site(t, func(_ http.ResponseWriter, r *http.Request) { way.Store(&r.RequestURI) })
+	upstream, err := egress.ParseUpstream(up.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{Upstream: upstream})
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.proxy.Serve(ln, -1)
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	for i := range 50 {
+		r.client = clientOf(t, fmt.Sprintf("127.9.0.%d:%s", i+1, port))
+		way.Store(nil)
+		target := fmt.Sprintf("http://site%d.test/", i)
+		if status, _, err := r.get(target); err != nil || status != 200 || way.Load() == nil || *way.Load() != target {
+			t.Fatalf("%s: %d %v", target, status, err)
+		}
+	}
+	if n := r.proxy.Lanes(); n != 1 {
+		t.Errorf("the proxy keeps %d lanes", n)
+	}
+}
+
+// TestRoom checks that neither a page nor a process in Chromium's rooms takes the
+// files that the server needs, and that closed connections give their room back.
+func TestRoom(t *testing.T) {
+	const files = 256 // 64 for all sessions, 16 of one on each side
+	hits := limits.New()
+	r := newRig(t, egress.Options{Networks: loopback, Files: files}, egress.TrafficOptions{Limits: hits})
+	for range 2 {
+		var conns []net.Conn
+		answered := 0
+		for range 40 { // which say nothing
+			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			conns = append(conns, conn)
+		}
+		for _, conn := range conns {
+			fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") // which is no request to a proxy
+			if n, _ := conn.Read(make([]byte, 1)); n > 0 {
+				answered++
+			}
+			_ = conn.Close()
+		}
+		if answered != 16 {
+			t.Errorf("%d connections were answered", answered)
+		}
+		for r.proxy.Open() > 0 { // net/http closes its side a little later
+			runtime.Gosched()
+		}
+	}
+	if got := hits.Count(limits.Egress); got != 48 {
+		t.Errorf("%d refusals were counted", got)
+	}
+	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "reached") })
+	if status, body, err := r.get(s.URL); body != "reached" {
+		t.Errorf("afterwards: %d %s %v", status, body, err)
+	}
+}
+
+// TestHostileUpstream checks answers to a CONNECT that no honest proxy gives.
+func TestHostileUpstream(t *testing.T) {
+	endless := func(w io.Writer) {
+		for {
+			if _, err := io.WriteString(w, "X-More: "+strings.Repeat("x", 4000)+"\r\n"); err != nil {
+				return
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		answer func(w io.Writer)
+		status int
+		head   string // must not be in the answer to Chromium
+		rest   string // of the tunnel
+	}{
+		{"endless headers", func(w io.Writer) { fmt.Fprint(w, "HTTP/1.1 200 OK\r\n"); endless(w) }, 502, "", ""},
+		{"an endless line", func(w io.Writer) { fmt.Fprint(w, "HTTP/1.1 200 "); endless(w) }, 502, "", ""},
+		{"a length", func(w io.Writer) { fmt.Fprint(w, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello") }, 200, "", "hello"},
+		{"chunks", func(w io.Writer) { fmt.Fprint(w, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello") }, 200, "", "5\r\nhello"},
+		{"a split challenge", func(w io.Writer) {
+			fmt.Fprint(w, "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"a\"\rSet-Cookie: a=b\r\nProxy-Authenticate: Basic realm=\"b\"\r\n\r\n")
+		}, 502, "Set-Cookie", ""},
+		{"two challenges", func(w io.Writer) {
+			fmt.Fprint(w, "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"a\"\r\nProxy-Authenticate: Basic realm=\"b\"\r\n\r\n")
+		}, 407, "Set-Cookie", ""},
+		{"nothing", func(io.Writer) {}, 502, "", ""},
+		{"another protocol", func(w io.Writer) { fmt.Fprint(w, "SSH-2.0-x\r\n") }, 502, "", ""},
+	} {
+		up := rawServer(t, tt.answer)
+		upstream, err := egress.ParseUpstream("http://" + up)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{Upstream: upstream})
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(conn, "CONNECT far.test:443 HTTP/1.1\r\nHost: far.test:443\r\n\r\n")
+		got, err := io.ReadAll(conn)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		head, rest, _ := strings.Cut(string(got), "\r\n\r\n")
+		if !strings.HasPrefix(head, fmt.Sprintf("HTTP/1.1 %d ", tt.status)) || tt.head != "" && strings.Contains(head, tt.head) || rest != tt.rest {
+			t.Errorf("%s: %q", tt.name, got)
+		}
+		if _, received := r.Bytes(); received > 1<<20 {
+			t.Errorf("%s: %d bytes were read", tt.name, received)
+		}
+		_ = conn.Close()
+	}
+}
+
+// rawServer answers each connection's first request, then closes it.
+func rawServer(t *testing.T, answer func(io.Writer)) string {
+	t.Helper()
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served sync.WaitGroup
+	served.Go(func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+				answer(conn)
+			}
+			_ = conn.Close()
+		}
+	})
+	t.Cleanup(func() {
+		_ = ln.Close()
+		served.Wait()
+	})
+	return ln.Addr().String()
 }
 
 // socksServer is a SOCKS5 server (RFC 1928, RFC 1929) that connects every request

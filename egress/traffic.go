@@ -15,16 +15,10 @@ import (
 	"takeover/limits"
 )
 
-const (
-	// maxOpen bounds the connections that one session has open to the network.
-	// Chromium opens at most 256 to its proxy, and as many for WebSockets.
-	maxOpen = 512
+// connectTimeout bounds one attempt to connect.
+const connectTimeout = 30 * time.Second
 
-	// connectTimeout bounds one attempt to connect.
-	connectTimeout = 30 * time.Second
-)
-
-// errTooMany is the error for a connection beyond maxOpen.
+// errTooMany is the error for a connection for which there is no room.
 var errTooMany = errors.New("the session has too many connections")
 
 // TrafficOptions configures a Traffic. The zero value of each field except Policy
@@ -116,14 +110,14 @@ func (d dialer) raw(ctx context.Context, network, address string) (net.Conn, err
 
 func (d dialer) dial(ctx context.Context, network string, to endpoint, judged bool) (net.Conn, error) {
 	t := d.traffic
-	if t.open.Add(1) > maxOpen {
-		t.open.Add(-1)
+	room := t.options.Policy.shared.room
+	if !room.take(&t.open, maxOpen) {
 		t.options.Limits.Add(limits.Egress, 1)
 		return nil, errTooMany
 	}
 	tcp, err := t.connect(ctx, network, to, judged)
 	if err != nil {
-		t.open.Add(-1)
+		room.give(&t.open)
 		t.report(err)
 		return nil, err
 	}
@@ -215,7 +209,7 @@ func (c *counted) Write(p []byte) (int, error) {
 // Close implements net.Conn.
 func (c *counted) Close() error {
 	if !c.closed.Swap(true) {
-		c.traffic.open.Add(-1)
+		c.traffic.options.Policy.shared.room.give(&c.traffic.open)
 		if c.ended != nil {
 			c.ended()
 		}

@@ -7,13 +7,19 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/proxy"
 )
+
+// maxTunnelHead bounds what an upstream proxy answers to a CONNECT, in bytes.
+const maxTunnelHead = 64 << 10
 
 // Upstream is a proxy behind the server's own one.
 type Upstream struct {
@@ -36,6 +42,11 @@ func ParseUpstream(text string) (*Upstream, error) {
 		return nil, errors.New("must be a URL without a path, such as http://host:port")
 	}
 	return &Upstream{URL: &url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host}}, nil
+}
+
+// equal reports whether requests take the same way through both proxies.
+func (u *Upstream) equal(other *Upstream) bool {
+	return u.URL.String() == other.URL.String() && slices.Equal(u.Bypass, other.Bypass)
 }
 
 // address returns host:port of the proxy.
@@ -125,15 +136,16 @@ func connect(ctx context.Context, conn net.Conn, up *Upstream, address, authoriz
 	if err := ask.Write(conn); err != nil {
 		return nil, err
 	}
-	reader := bufio.NewReader(conn)
-	answer, err := http.ReadResponse(reader, ask)
+	head := &io.LimitedReader{R: conn, N: maxTunnelHead}
+	reader := bufio.NewReader(head)
+	answer, err := http.ReadResponse(reader, ask) // its body, whatever the headers say, are the tunnel's bytes
 	if err != nil {
 		return nil, err
 	}
-	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return nil, &tunnelError{answer.StatusCode, answer.Header.Values("Proxy-Authenticate")}
 	}
+	head.N = math.MaxInt64
 	if reader.Buffered() > 0 {
 		return &ahead{Conn: conn, reader: reader}, nil
 	}

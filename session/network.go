@@ -39,14 +39,10 @@ func bindProxy(proc *browser.Process, traffic *egress.Traffic) {
 // own proxy.
 func openProxy(proc *browser.Process) func(*url.URL, []string) (string, error) {
 	return func(server *url.URL, bypass []string) (string, error) {
-		address, err := proc.OpenWay()
-		if err != nil {
-			return "", err
-		}
 		proxy, ok := proc.WayOut().(*egress.Proxy)
 		if !ok {
 			return "", browser.ErrNoWayOut
 		}
-		return address, proxy.Lane(address, &egress.Upstream{URL: server, Bypass: bypass})
+		return proxy.Lane(&egress.Upstream{URL: server, Bypass: bypass}, proc.OpenWay)
 	}
 }
