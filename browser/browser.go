@@ -210,13 +210,16 @@ func (b *Browser) NewContext(ctx context.Context, o ContextOptions) (*Context, e
 		ProxyServer: o.ProxyServer, ProxyBypassList: o.ProxyBypass,
 	})
 	if err != nil {
+		if o.Closed != nil {
+			o.Closed()
+		}
 		return nil, fmt.Errorf("open context: %w", err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c := b.contextLocked(res.BrowserContextID)
 	c.options = o.over(b.options)
-	c.proxy = o.ProxyServer
+	c.proxy, c.ended = o.ProxyServer, o.Closed
 	c.owned = true
 	c.refusesDownloads = o.RefuseDownloads
 	b.send(b.allowDownloads(c.id, o.RefuseDownloads))

@@ -175,8 +175,10 @@ func deadEnd() browser.WayOut { return &wayOut{} }
 
 // wayOut is a proxy that dials outside and counts what it was asked for.
 type wayOut struct {
-	asked atomic.Int32
-	last  atomic.Value
+	asked  atomic.Int32
+	last   atomic.Value
+	at     atomic.Value // the address at which a request arrived
+	closed atomic.Bool
 
 	server *http.Server // nil for a dead end
 	idle   func()       // closes the connections that are kept
@@ -196,7 +198,10 @@ func (w *wayOut) open() browser.WayOut {
 	proxy.Logger = log.New(io.Discard, "", 0)
 	proxy.Tr = &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16}
 	proxy.ConnectDialWithReq = func(r *http.Request, network, addr string) (net.Conn, error) { return dial(r.Context(), network, addr) }
-	w.server, w.idle = &http.Server{Handler: proxy}, proxy.Tr.CloseIdleConnections
+	w.server, w.idle = &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.at.Store(r.Context().Value(http.LocalAddrContextKey).(net.Addr).String())
+		proxy.ServeHTTP(rw, r)
+	})}, proxy.Tr.CloseIdleConnections
 	return w
 }
 
@@ -212,6 +217,7 @@ func (w *wayOut) Serve(ln net.Listener, _ int) {
 
 // Close implements browser.WayOut.
 func (w *wayOut) Close() error {
+	w.closed.Store(true)
 	w.mu.Lock()
 	for _, ln := range w.lns {
 		_ = ln.Close() // the server may have closed it

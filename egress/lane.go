@@ -23,6 +23,10 @@ type lane struct {
 	proxy   *goproxy.ProxyHttpServer
 	direct  *http.Transport
 	proxied *http.Transport // by way of the upstream proxy
+
+	// For lanes besides the session's own:
+	users int    // how many contexts need it; guarded by Proxy.mu
+	end   func() // closes its address
 }
 
 // newLane returns a lane of a proxy that is bound to a session. p.mu is held.

@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,7 +52,15 @@ const (
 var errUnbound = errors.New("this browser belongs to no session yet")
 
 // errLanes is the error for an upstream proxy beyond maxLanes.
-var errLanes = errors.New("this session has used too many different proxies")
+var errLanes = fmt.Errorf("contexts of this session use %d different proxies already; close some first", maxLanes)
+
+// ownAddress begins the address of the session's own lane. Addresses of others that
+// have ended lead nowhere: what a context sends while it is being closed must not
+// take another way.
+const ownAddress = "127.0.0.1:"
+
+// errNoLane is the error for a request at an address of no lane.
+var errNoLane = errors.New("the context of this proxy was closed")
 
 // Proxy is the forward proxy of one Chromium. It belongs to no session until Bind,
 // because a warm Chromium is started before its session exists. All methods may be
@@ -121,19 +131,41 @@ func (p *Proxy) Serve(listener net.Listener, uid int) {
 }
 
 // Lane returns the address of a listener whose requests use another upstream proxy
-// than the session's. If there is none for this one yet, open opens it.
-func (p *Proxy) Lane(up *Upstream, open func() (address string, err error)) (string, error) {
+// than the session's, and a function that the caller calls once it no longer needs
+// the address. If there is none for this upstream proxy yet, open opens it, and
+// returns what closes it.
+func (p *Proxy) Lane(up *Upstream, open func() (address string, end func(), err error)) (string, func(), error) {
 	address, err := p.findLane(up)
-	if address != "" || err != nil {
-		return address, err
+	if err != nil {
+		return "", nil, err
 	}
-	if address, err = open(); err != nil { // it calls Serve
-		return "", err
+	if address == "" {
+		var end func()
+		if address, end, err = open(); err != nil { // it calls Serve
+			return "", nil, err
+		}
+		p.mu.Lock()
+		l := p.newLane(up)
+		l.users, l.end = 1, end
+		p.lanes[address] = l
+		p.mu.Unlock()
 	}
+	return address, sync.OnceFunc(func() { p.leaveLane(address) }), nil
+}
+
+// leaveLane ends a lane when nobody needs it any more.
+func (p *Proxy) leaveLane(address string) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lanes[address] = p.newLane(up)
-	return address, nil
+	l := p.lanes[address]
+	l.users--
+	if l.users > 0 {
+		p.mu.Unlock()
+		return
+	}
+	delete(p.lanes, address)
+	p.mu.Unlock()
+	l.end()
+	l.closeIdle()
 }
 
 // findLane returns the address for an upstream proxy, or an empty text if a lane
@@ -146,6 +178,7 @@ func (p *Proxy) findLane(up *Upstream) (string, error) {
 	}
 	for address, l := range p.lanes {
 		if address != "" && l.up.equal(up) {
+			l.users++
 			return address, nil
 		}
 	}
@@ -210,6 +243,9 @@ func (p *Proxy) enter(address string) (*lane, error) {
 	}
 	l := p.lanes[address]
 	if l == nil { // the session's own
+		if !strings.HasPrefix(address, ownAddress) {
+			return nil, errNoLane
+		}
 		if l = p.lanes[""]; l == nil {
 			l = p.newLane(p.traffic.Upstream())
 			p.lanes[""] = l

@@ -612,23 +612,26 @@ func TestLane(t *testing.T) {
 	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "direct") })
 	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
 	var opened []string
-	lane := func(proxy string) string {
+	closed := map[string]bool{}
+	lane := func(proxy string) (string, func()) {
 		t.Helper()
 		up, err := egress.ParseUpstream(proxy)
 		if err != nil {
 			t.Fatal(err)
 		}
-		address, err := r.proxy.Lane(up, func() (string, error) {
-			opened = append(opened, listen(t, r.proxy, os.Geteuid()))
-			return opened[len(opened)-1], nil
+		address, end, err := r.proxy.Lane(up, func() (string, func(), error) {
+			address := listen(t, r.proxy, os.Geteuid())
+			opened = append(opened, address)
+			return address, func() { closed[address] = true }, nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return address
+		return address, end
 	}
-	address := lane(proxy.URL)
-	if again, other := lane(proxy.URL), lane("http://other.test"); again != address || other == address || len(opened) != 2 {
+	address, end := lane(proxy.URL)
+	again, endAgain := lane(proxy.URL)
+	if other, _ := lane("http://other.test"); again != address || other == address || len(opened) != 2 {
 		t.Errorf("%s, again %s, another %s, opened %v", address, again, other, opened)
 	}
 	if _, body, err := r.get(s.URL); body != "direct" || err != nil {
@@ -637,6 +640,18 @@ func TestLane(t *testing.T) {
 	r.client = clientOf(t, address)
 	if _, body, err := r.get(s.URL + "/x"); body != "by proxy: "+s.URL+"/x" || err != nil {
 		t.Errorf("the lane: %s %v", body, err)
+	}
+	end()
+	end() // once more changes nothing
+	if len(closed) > 0 || r.proxy.Lanes() != 3 {
+		t.Errorf("one of two left it: closed %v, %d lanes", closed, r.proxy.Lanes())
+	}
+	endAgain()
+	if !closed[address] || len(closed) != 1 || r.proxy.Lanes() != 2 {
+		t.Errorf("both left it: closed %v, %d lanes", closed, r.proxy.Lanes())
+	}
+	if next, _ := lane(proxy.URL); next == address {
+		t.Error("a closed address is given again")
 	}
 }
 
@@ -669,7 +684,8 @@ func TestEmptyLabels(t *testing.T) {
 }
 
 // TestAddressesWithoutLane checks that whoever connects to other addresses of a
-// Chromium's network gets the session's way, and costs nothing that is kept.
+// Chromium's network, as a context that is being closed may do, is refused, and
+// costs nothing that is kept.
 func TestAddressesWithoutLane(t *testing.T) {
 	var way atomic.Pointer[string]
 	up, _ := site(t, func(_ http.ResponseWriter, r *http.Request) { way.Store(&r.RequestURI) })
@@ -688,9 +704,13 @@ func TestAddressesWithoutLane(t *testing.T) {
 		r.client = clientOf(t, fmt.Sprintf("127.9.0.%d:%s", i+1, port))
 		way.Store(nil)
 		target := fmt.Sprintf("http://site%d.test/", i)
-		if status, _, err := r.get(target); err != nil || status != 200 || way.Load() == nil || *way.Load() != target {
-			t.Fatalf("%s: %d %v", target, status, err)
+		if status, body, err := r.get(target); err != nil || status != 503 || way.Load() != nil {
+			t.Fatalf("%s: %d %s %v", target, status, body, err)
 		}
+	}
+	r.client = clientOf(t, "127.0.0.1:"+port)
+	if status, _, err := r.get("http://site.test/"); err != nil || status != 200 || way.Load() == nil {
+		t.Errorf("the session's own: %d %v", status, err)
 	}
 	if n := r.proxy.Lanes(); n != 1 {
 		t.Errorf("the proxy keeps %d lanes", n)

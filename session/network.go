@@ -36,12 +36,12 @@ func bindProxy(proc *browser.Process, traffic *egress.Traffic) {
 }
 
 // openProxy returns an address for a context of a script that leads to the script's
-// own proxy.
-func openProxy(proc *browser.Process) func(*url.URL, []string) (string, error) {
-	return func(server *url.URL, bypass []string) (string, error) {
+// own proxy, and what ends it.
+func openProxy(proc *browser.Process) func(*url.URL, []string) (string, func(), error) {
+	return func(server *url.URL, bypass []string) (string, func(), error) {
 		proxy, ok := proc.WayOut().(*egress.Proxy)
 		if !ok {
-			return "", browser.ErrNoWayOut
+			return "", nil, browser.ErrNoWayOut
 		}
 		return proxy.Lane(&egress.Upstream{URL: server, Bypass: bypass}, proc.OpenWay)
 	}
