@@ -62,6 +62,9 @@ type Network interface {
 	// Server returns the address of the server to which a URL's host resolved, or
 	// an empty one.
 	Server(url string) (ip string, port int)
+	// ErrorPage returns the HTML that a frame shows in place of Chromium's error page
+	// for a URL whose request failed with an error of Failure, or empty.
+	ErrorPage(url, failure string) string
 }
 
 // failure returns the error of a request.
@@ -70,6 +73,14 @@ func (b *Browser) failure(url, text string) string {
 		return text
 	}
 	return b.options.Network.Failure(url, text)
+}
+
+// errorPage returns what a frame shows in place of Chromium's error page, or empty.
+func (b *Browser) errorPage(url, failure string) string {
+	if b.options.Network == nil {
+		return ""
+	}
+	return b.options.Network.ErrorPage(url, failure)
 }
 
 // Browser is the model of one Chromium. All methods may be called from any

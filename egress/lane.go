@@ -39,8 +39,10 @@ func (p *Proxy) newLane(up *Upstream) *lane {
 		ReadBufferSize:     readBuffer,
 	}
 	if up != nil {
+		through := l.dialer
+		through.via = up
 		l.proxied = l.direct.Clone()
-		l.proxied.DialContext, l.proxied.Proxy = l.dialer.raw, http.ProxyURL(up.URL)
+		l.proxied.DialContext, l.proxied.Proxy = through.raw, http.ProxyURL(up.URL)
 	}
 	l.proxy = goproxy.NewProxyHttpServer()
 	l.proxy.Logger = log.New(io.Discard, "", 0)
@@ -172,7 +174,7 @@ func finish(resp *http.Response, _ *goproxy.ProxyCtx) *http.Response {
 func (l *lane) admit(host string, ctx *goproxy.ProxyCtx) (*goproxy.ConnectAction, string) {
 	to, err := dialed(host)
 	if err == nil {
-		err = l.traffic.options.Policy.check(to, "")
+		err = l.traffic.policy.Load().check(to, "")
 	}
 	if err == nil {
 		return goproxy.OkConnect, host

@@ -101,6 +101,9 @@ type Options struct {
 	// Files is how many files the process may open: connections take a share of
 	// them. Default: the limit of the process.
 	Files int
+
+	// Resolver resolves the names in Own. Default: the system's.
+	Resolver *net.Resolver
 }
 
 // Policy decides which addresses may be reached. All methods may be called from
@@ -116,6 +119,7 @@ type Policy struct {
 type shared struct {
 	blocked map[Reason]*atomic.Uint64 // how often each reason applied
 	room    *room
+	names   names
 
 	mu    sync.Mutex                  // guards what follows
 	ports map[netip.AddrPort]struct{} // listeners of this process that only one Chromium may use
@@ -124,6 +128,7 @@ type shared struct {
 // NewPolicy returns a policy. The error says which option is not valid.
 func NewPolicy(o Options) (*Policy, error) {
 	p := &Policy{options: o, shared: &shared{blocked: map[Reason]*atomic.Uint64{}, room: newRoom(o.Files), ports: map[netip.AddrPort]struct{}{}}}
+	p.shared.names = names{resolver: o.Resolver, of: map[string]resolved{}}
 	for _, reason := range Reasons {
 		p.shared.blocked[reason] = new(atomic.Uint64)
 	}
@@ -249,7 +254,7 @@ func (p *Policy) check(to endpoint, path string) error {
 // checkIP judges an address to which an endpoint resolved, or that it is.
 func (p *Policy) checkIP(to endpoint, ip netip.Addr) error {
 	ip = ip.WithZone("").Unmap()
-	if p.isOwn(endpoint{ip: ip, port: to.port}) {
+	if p.isOwn(endpoint{ip: ip, port: to.port}) || p.isOwnByName(ip, to.port) {
 		return to.blocked(ip, ReasonOwn)
 	}
 	for _, form := range append(embedded(ip), ip) {
@@ -286,6 +291,17 @@ func (p *Policy) isOwn(to endpoint) bool {
 	}
 	if ip := to.ip; ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified()) {
 		return p.isGuarded(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), to.port))
+	}
+	return false
+}
+
+// isOwnByName reports whether an address is one to which the name of a part of the
+// server resolves.
+func (p *Policy) isOwnByName(ip netip.Addr, port uint16) bool {
+	for _, own := range p.own {
+		if own.port == port && own.host != "" && slices.Contains(p.shared.names.addresses(own.host), ip) {
+			return true
+		}
 	}
 	return false
 }

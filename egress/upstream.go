@@ -95,10 +95,11 @@ func (d dialer) tunnel(ctx context.Context, up *Upstream, network, address, auth
 	if err != nil {
 		return nil, err
 	}
-	if err := d.traffic.options.Policy.check(to, ""); err != nil {
+	if err := d.traffic.policy.Load().check(to, ""); err != nil {
 		d.traffic.report(err)
 		return nil, err
 	}
+	d.via, d.behind = up, to
 	if up.URL.Scheme == "socks5" {
 		return d.socks(ctx, up, network, to)
 	}

@@ -2,10 +2,13 @@ package session
 
 import (
 	"net/url"
+	"sync"
 
 	"takeover/browser"
 	"takeover/capture"
+	"takeover/control"
 	"takeover/egress"
+	"takeover/invalid"
 )
 
 // newTraffic returns a session's way to the network.
@@ -17,6 +20,57 @@ func newTraffic(s *Session) *egress.Traffic {
 	return egress.NewTraffic(egress.TrafficOptions{
 		Policy: policy, Upstream: s.opts.upstream, Resolver: s.services.settings.resolver, Limits: s.services.settings.limits, Blocked: func(b *egress.BlockedError) { recordBlocked(s, b) },
 	})
+}
+
+// narrowing is what narrows a session's lists of hosts at the moment.
+type narrowing struct {
+	mu         sync.Mutex // guards what follows, and is held while the lists are set
+	controller *Viewer    // the person in control, or nil
+}
+
+// narrow sets the lists of hosts that hold besides the session's own: those of the
+// open takeover, and those of the link by which the person in control came.
+func (s *Session) narrow() {
+	s.narrowing.mu.Lock()
+	defer s.narrowing.mu.Unlock()
+	s.narrowLocked()
+}
+
+// narrowFor does so when control has changed.
+func (s *Session) narrowFor(holder control.Holder) {
+	s.narrowing.mu.Lock()
+	defer s.narrowing.mu.Unlock()
+	s.narrowing.controller = s.viewerOf(holder)
+	s.narrowLocked()
+}
+
+func (s *Session) narrowLocked() {
+	var lists []egress.Hosts
+	if t := s.openTakeover(); t != nil {
+		info := t.Info()
+		lists = append(lists, egress.Hosts{Allowed: info.Hosts, Denied: info.DeniedHosts})
+	}
+	if v := s.narrowing.controller; v != nil {
+		lists = append(lists, v.hosts)
+	}
+	if err := s.traffic.Narrow(lists...); err != nil { // all were checked when they were given
+		s.log.Error("narrow the hosts of a session", "error", err)
+	}
+}
+
+// wrongHosts returns what is wrong with lists of hosts. allowed is the name of the
+// field of the first list.
+func wrongHosts(allowed string, h egress.Hosts) []invalid.FieldError {
+	var bad []invalid.FieldError
+	for _, list := range []struct {
+		field string
+		hosts []string
+	}{{allowed, h.Allowed}, {"deniedHosts", h.Denied}} {
+		if err := egress.CheckHosts(list.hosts); err != nil {
+			bad = append(bad, invalid.FieldError{Field: list.field, Error: err.Error()})
+		}
+	}
+	return bad
 }
 
 // recordBlocked records that a session was refused an address.

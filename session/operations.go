@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"takeover/control"
+	"takeover/egress"
 )
 
 // runOperations executes the operations of a script's worker: the takeover
@@ -53,6 +54,9 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 		Timeout float64 `json:"timeout"` // ms
 		Until   string  `json:"until"`
 		Note    string  `json:"note"`
+
+		Hosts       []string `json:"hosts"`
+		DeniedHosts []string `json:"deniedHosts"`
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, fmt.Errorf("bad options: %w", err)
@@ -60,7 +64,7 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 	r, s := o.run, o.run.session
 	t, err := s.RequestTakeover(TakeoverOptions{
 		Reason: p.Reason, Timeout: time.Duration(p.Timeout * float64(time.Millisecond)), Until: p.Until, Note: p.Note,
-		RequestedBy: "script", RunID: r.ID(),
+		RequestedBy: "script", RunID: r.ID(), Hosts: egress.Hosts{Allowed: p.Hosts, Denied: p.DeniedHosts},
 	})
 	if err != nil {
 		return nil, err

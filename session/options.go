@@ -197,13 +197,8 @@ func (o *CreateOptions) check(server *Options) error {
 
 // checkNetwork checks what the session may reach.
 func (o *CreateOptions) checkNetwork(server *Options, add func(field, text string)) {
-	for _, list := range []struct {
-		field string
-		hosts []string
-	}{{"allowedHosts", o.Hosts.Allowed}, {"deniedHosts", o.Hosts.Denied}} {
-		if err := egress.CheckHosts(list.hosts); err != nil {
-			add(list.field, err.Error())
-		}
+	for _, bad := range wrongHosts("allowedHosts", o.Hosts) {
+		add(bad.Field, bad.Error)
 	}
 	var err error
 	if o.policy, err = server.Egress.With(o.Hosts); err != nil {

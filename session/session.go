@@ -43,6 +43,7 @@ type Session struct {
 	takeovers takeovers
 	stage     *stage // its browser and tabs, and what viewers see
 	traffic   *egress.Traffic
+	narrowing narrowing
 	capture   attachment // the monitor's attachment to a browser
 
 	ctx context.Context // ends with the session; its cause is an *endCause
