@@ -18,7 +18,8 @@ func newTraffic(s *Session) *egress.Traffic {
 		policy = s.services.settings.egress
 	}
 	return egress.NewTraffic(egress.TrafficOptions{
-		Policy: policy, Upstream: s.opts.upstream, Resolver: s.services.settings.resolver, Limits: s.services.settings.limits, Blocked: func(b *egress.BlockedError) { recordBlocked(s, b) },
+		Policy: policy, Upstream: s.opts.upstream, Resolver: s.services.settings.resolver, Limits: s.services.settings.limits,
+		Bandwidth: s.services.settings.bandwidth, Blocked: func(b *egress.BlockedError) { recordBlocked(s, b) },
 	})
 }
 
@@ -30,21 +31,21 @@ type narrowing struct {
 
 // narrow sets the lists of hosts that hold besides the session's own: those of the
 // open takeover, and those of the link by which the person in control came.
-func (s *Session) narrow() {
+func narrow(s *Session) {
 	s.narrowing.mu.Lock()
 	defer s.narrowing.mu.Unlock()
-	s.narrowLocked()
+	narrowLocked(s)
 }
 
 // narrowFor does so when control has changed.
-func (s *Session) narrowFor(holder control.Holder) {
+func narrowFor(s *Session, holder control.Holder) {
 	s.narrowing.mu.Lock()
 	defer s.narrowing.mu.Unlock()
 	s.narrowing.controller = s.viewerOf(holder)
-	s.narrowLocked()
+	narrowLocked(s)
 }
 
-func (s *Session) narrowLocked() {
+func narrowLocked(s *Session) {
 	var lists []egress.Hosts
 	if t := s.openTakeover(); t != nil {
 		info := t.Info()

@@ -60,6 +60,7 @@ type Options struct {
 	Launcher        []string                // the command that confines Chromium (browser.LaunchOptions); default: none
 	Executable      []string                // the command of a script worker; default: this binary
 	PublicURL       func() string           // beginning of links for people, without a slash at the end; default http://127.0.0.1:8080
+	Bandwidth       int64                   // bytes in a second that a session may send and receive; default: no limit
 	Egress          *egress.Policy          // what sessions may reach; default: all but link-local and like addresses, private networks included
 	Resolver        *net.Resolver           // resolves names for sessions; default: the system's
 	Timeout         time.Duration           // default DefaultTimeout

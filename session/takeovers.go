@@ -100,7 +100,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 		s.hit(limits.Takeovers)
 		s.services.archive.Drop(oldest.key())
 	}
-	s.narrow()
+	narrow(s)
 	t.addLink()
 	s.control.Release(control.Script)
 	s.takeoverRequested(t)
@@ -167,7 +167,7 @@ func (s *Session) sendTakeover() {
 // it, loses control.
 func (s *Session) takeoverEnded(t *Takeover) {
 	t.archive()
-	s.narrow()
+	narrow(s)
 	s.life.clock.resume(time.Now())
 	s.tellLife()
 	info := t.Info()

@@ -78,6 +78,7 @@ type serveCommand struct {
 
 	AllowPrivateNetwork bool     `help:"Lets sessions reach this machine and private networks." env:"TAKEOVER_ALLOW_PRIVATE_NETWORK"`
 	AllowNetworks       []string `help:"Networks or addresses that sessions may reach although they are private or of this machine, such as 10.1.0.0/16." placeholder:"CIDR" env:"TAKEOVER_ALLOW_NETWORKS"`
+	SessionBandwidth    int64    `help:"Bytes in a second that one session may send and receive over the network. Default: no limit." placeholder:"BYTES" env:"TAKEOVER_SESSION_BANDWIDTH"`
 	EgressAllow         []string `help:"The only hosts that sessions may reach: names, *.names, addresses or networks. Default: all." placeholder:"HOST" env:"TAKEOVER_EGRESS_ALLOW"`
 	EgressDeny          []string `help:"Hosts that sessions may not reach, in the same forms." placeholder:"HOST" env:"TAKEOVER_EGRESS_DENY"`
 
@@ -302,6 +303,7 @@ func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *sl
 		Capture:         s.Capture,
 		Keep:            session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
 		MaxProfileBytes: s.MaxProfileBytes,
+		Bandwidth:       s.SessionBandwidth,
 		Files:           files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
 		Notify: func(n session.Notice) {
 			if hooks != nil {
