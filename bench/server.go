@@ -174,6 +174,17 @@ func (s *server) memory() (float64, error) {
 	return 0, errors.New("cannot read /proc/…/status")
 }
 
+// parentOf returns the parent of a process, which is a launcher if the server
+// started Chromium in rooms.
+func parentOf(pid string) string {
+	stat, _ := os.ReadFile("/proc/" + pid + "/stat") // empty if it has ended
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	if fields := strings.Fields(rest); len(fields) > 1 {
+		return fields[1]
+	}
+	return ""
+}
+
 // chromium returns the command line with which the server starts its Chromium, so
 // that the reference starts the same way. ok is false when no Chromium runs.
 func (s *server) chromium() (executable string, switches []string, ok bool) {
@@ -188,7 +199,7 @@ func (s *server) chromium() (executable string, switches []string, ok bool) {
 		}
 		_, rest, _ := strings.Cut(string(stat), ") ")
 		fields := strings.Fields(rest)
-		if len(fields) < 2 || fields[1] != strconv.Itoa(s.cmd.Process.Pid) {
+		if len(fields) < 2 || fields[1] != strconv.Itoa(s.cmd.Process.Pid) && parentOf(fields[1]) != strconv.Itoa(s.cmd.Process.Pid) {
 			continue
 		}
 		dir := filepath.Dir(path)
@@ -200,7 +211,7 @@ func (s *server) chromium() (executable string, switches []string, ok bool) {
 		// Chromium joins its own command line with spaces when it sets its title.
 		args := strings.FieldsFunc(string(cmdline), func(r rune) bool { return r == 0 || r == ' ' })
 		args = slices.DeleteFunc(args, func(a string) bool {
-			return !strings.HasPrefix(a, "--") || strings.HasPrefix(a, "--user-data-dir") || strings.HasPrefix(a, "--disk-cache-dir") || a == "--remote-debugging-pipe"
+			return !strings.HasPrefix(a, "--") || strings.HasPrefix(a, "--user-data-dir") || strings.HasPrefix(a, "--disk-cache-dir") || strings.HasPrefix(a, "--proxy-") || a == "--remote-debugging-pipe"
 		})
 		return executable, args, true
 	}
