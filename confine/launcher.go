@@ -178,7 +178,9 @@ func setUp(what spec) (ready, int, error) {
 	if what.Connect != 0 {
 		apply(Connects, func() error { return restrictConnections(what.Connect) })
 	}
-	apply(Calls, func() error { return filterCalls(what.Connect != 0) })
+	apply(Calls, func() error {
+		return filterCalls(socketRules{streamsOnly: what.Connect != 0, askRoutes: what.Rooms&syscall.CLONE_NEWNET == 0})
+	})
 	return said, proxy, errors.Join(r.missing(what.Required), dropCapabilities())
 }
 

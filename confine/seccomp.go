@@ -35,9 +35,20 @@ var refusedCalls = append([]uint32{
 }, refusedArchCalls...)
 
 // Sockets are allowed to Chromium's own processes, to the network of its
-// namespace, and to ask the kernel about that network (checkSocket). AF_VSOCK above
+// namespace, and to ask the kernel about that network (socketRules). AF_VSOCK above
 // all is not: it leads to the machine that hosts this one, past every network
 // namespace.
+
+// socketRules say which sockets depend on the network.
+type socketRules struct {
+	// streamsOnly refuses packets, where only Landlock holds back connections.
+	streamsOnly bool
+	// askRoutes allows to ask the kernel for addresses and routes. In a network
+	// namespace of its own Chromium would learn that there is only loopback, and tell
+	// pages that they are offline (navigator.onLine). Without an answer it assumes a
+	// network.
+	askRoutes bool
+}
 
 // refusedNamespaces are those that Chromium's sandbox does not make: it makes
 // namespaces for users, processes and the network.
@@ -64,7 +75,7 @@ func fail(errno uint32) unix.SockFilter { return give(uint32(unix.SECCOMP_RET_ER
 // filter returns the program. With streamsOnly, there are no sockets for single
 // packets to the network: without a network namespace they would pass the proxy
 // by.
-func filter(streamsOnly bool) []unix.SockFilter {
+func filter(sockets socketRules) []unix.SockFilter {
 	program := []unix.SockFilter{
 		load(dataArch),
 		jump(unix.BPF_JEQ, auditArch, 1, 0),
@@ -84,7 +95,7 @@ func filter(streamsOnly bool) []unix.SockFilter {
 	program = append(program, jump(unix.BPF_JEQ, unix.SYS_IOCTL, 0, 4), load(dataArg1),
 		jump(unix.BPF_JEQ, unix.TIOCSTI, 0, 1), fail(uint32(unix.EPERM)), give(unix.SECCOMP_RET_ALLOW)) // typing into another's terminal
 	for _, number := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
-		check := checkSocket(streamsOnly)
+		check := checkSocket(sockets)
 		program = append(program, jump(unix.BPF_JEQ, number, 0, uint8(len(check))))
 		program = append(program, check...)
 	}
@@ -93,21 +104,25 @@ func filter(streamsOnly bool) []unix.SockFilter {
 
 // checkSocket decides on a call whose arguments are the family, the type and the
 // protocol of a socket.
-func checkSocket(streamsOnly bool) []unix.SockFilter {
+func checkSocket(rules socketRules) []unix.SockFilter {
 	const typeBits = 0xf // the rest are flags
 	check := []unix.SockFilter{
 		load(dataArg0),
 		jump(unix.BPF_JEQ, unix.AF_UNIX, 0, 1), give(unix.SECCOMP_RET_ALLOW),
+	}
+	if rules.askRoutes {
 		// Chromium asks for addresses and routes. Other protocols of this family lead to audit, firewall, devices …
-		jump(unix.BPF_JEQ, unix.AF_NETLINK, 0, 4), load(dataArg2),
-		jump(unix.BPF_JEQ, unix.NETLINK_ROUTE, 0, 1), give(unix.SECCOMP_RET_ALLOW), fail(uint32(unix.EPERM)),
+		check = append(check, jump(unix.BPF_JEQ, unix.AF_NETLINK, 0, 4), load(dataArg2),
+			jump(unix.BPF_JEQ, unix.NETLINK_ROUTE, 0, 1), give(unix.SECCOMP_RET_ALLOW), fail(uint32(unix.EPERM)))
+	}
+	check = append(check,
 		jump(unix.BPF_JEQ, unix.AF_INET, 2, 0),
 		jump(unix.BPF_JEQ, unix.AF_INET6, 1, 0),
 		fail(uint32(unix.EAFNOSUPPORT)),
-		load(dataArg1), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: typeBits},
+		load(dataArg1), unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: typeBits},
 		jump(unix.BPF_JEQ, unix.SOCK_STREAM, 0, 1), give(unix.SECCOMP_RET_ALLOW),
-	}
-	if !streamsOnly {
+	)
+	if !rules.streamsOnly {
 		check = append(check, jump(unix.BPF_JEQ, unix.SOCK_DGRAM, 0, 1), give(unix.SECCOMP_RET_ALLOW))
 	}
 	return append(check, fail(uint32(unix.EPERM)))
@@ -115,8 +130,8 @@ func checkSocket(streamsOnly bool) []unix.SockFilter {
 
 // filterCalls applies the filter to all threads of the launcher, and so to
 // everything that it starts.
-func filterCalls(streamsOnly bool) error {
-	program := filter(streamsOnly)
+func filterCalls(sockets socketRules) error {
+	program := filter(sockets)
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	thread, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(program)

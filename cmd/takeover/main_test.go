@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
 		worker.Main(scripting.Bundles())
 	}
-	if len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == confine.Command) {
+	if len(os.Args) > 1 && slices.Contains([]string{"serve", "doctor", confine.Command}, os.Args[1]) {
 		main()
 	}
 	http.DefaultTransport.(*http.Transport).DisableKeepAlives = true //nolint:forcetypeassert // it is one
