@@ -14,15 +14,20 @@ import (
 )
 
 // BenchmarkConfinedLaunch takes Chromiums from pools without warm ones, in turn
-// without rooms, in rooms, and in rooms with a way out, and reports the medians and
-// their ratios to the first.
+// without rooms, in rooms, in rooms with a way out, and the last again from a pool
+// in which no launcher waits. It reports the medians and their ratios to the first.
 func BenchmarkConfinedLaunch(b *testing.B) {
-	kinds := []browser.LaunchOptions{{}, {Launcher: testLauncher}, {Launcher: testLauncher, WayOut: deadEnd}}
+	kinds := []browser.LaunchOptions{{}, {Launcher: testLauncher}, {Launcher: testLauncher, WayOut: deadEnd}, {Launcher: testLauncher, WayOut: deadEnd}}
+	unready := len(kinds) - 1
 	times := make([][]time.Duration, len(kinds))
 	pools := make([]*browser.Pool, len(kinds))
 	take := func(i int) time.Duration {
+		var o browser.LaunchOptions
+		if i == unready {
+			o.Dir = b.TempDir()
+		}
 		start := time.Now()
-		p, err := pools[i].Get(b.Context(), browser.LaunchOptions{})
+		p, err := pools[i].Get(b.Context(), o)
 		took := time.Since(start)
 		if err != nil {
 			b.Fatal(err)
@@ -50,7 +55,7 @@ func BenchmarkConfinedLaunch(b *testing.B) {
 			times[i] = append(times[i], take(i))
 		}
 	}
-	report(b, times, "without", "rooms", "way-out")
+	report(b, times, "without", "rooms", "way-out", "unready")
 }
 
 // BenchmarkWayOut loads a page with and without the way out in turn.
