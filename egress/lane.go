@@ -95,6 +95,16 @@ func (l *lane) prepare(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *
 	return r, nil
 }
 
+// checkExists returns an error for a name below "invalid", which never exists
+// (RFC 6761). Chromium is told to call its maker's services under such names, which
+// need no DNS, no upstream proxy and no event.
+func checkExists(host string) error {
+	if strings.HasSuffix(strings.ToLower(host), ".invalid") {
+		return &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	return nil
+}
+
 // rawPath returns the path and query of a request line's absolute URL as they were
 // written. net/url would spell some characters in another way.
 func rawPath(target string) (path, query string, ok bool) {
@@ -111,7 +121,10 @@ func rawPath(target string) (path, query string, ok bool) {
 func (l *lane) roundTrip(r *http.Request, answer string) (*http.Response, error) {
 	to := *r.URL
 	to.Opaque = ""
-	err := l.traffic.CheckURL(&to)
+	err := checkExists(to.Hostname())
+	if err == nil {
+		err = l.traffic.CheckURL(&to)
+	}
 	var resp *http.Response
 	up := l.upstream(r.URL.Hostname())
 	if err == nil {
@@ -173,6 +186,9 @@ func finish(resp *http.Response, _ *goproxy.ProxyCtx) *http.Response {
 // admit judges a tunnel before it is opened.
 func (l *lane) admit(host string, ctx *goproxy.ProxyCtx) (*goproxy.ConnectAction, string) {
 	to, err := dialed(host)
+	if err == nil {
+		err = checkExists(to.host)
+	}
 	if err == nil {
 		err = l.traffic.policy.Load().check(to, "")
 	}

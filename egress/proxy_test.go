@@ -485,6 +485,9 @@ func TestFailures(t *testing.T) {
 		return map[string][]string{"private.test.": {"10.0.0.1"}}[name]
 	})})
 	const tunnel = "net::ERR_TUNNEL_CONNECTION_FAILED"
+	if err := r.Narrow(egress.Hosts{Denied: []string{"*.invalid"}}); err != nil { // such a name does not exist, so nothing is refused
+		t.Fatal(err)
+	}
 	for _, tt := range []struct{ address, text, want string }{
 		{closed.URL + "/x", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_REFUSED"},
 		{drops.URL + "/x", "net::ERR_EMPTY_RESPONSE", "net::ERR_EMPTY_RESPONSE"},
@@ -492,6 +495,8 @@ func TestFailures(t *testing.T) {
 		{"https://nowhere.test/", tunnel, "net::ERR_NAME_NOT_RESOLVED"},
 		{strings.Replace(closed.URL, "http:", "https:", 1), tunnel, "net::ERR_CONNECTION_REFUSED"},
 		{"https://private.test/", tunnel, "net::ERR_BLOCKED_BY_ADMINISTRATOR (addresses of private networks are not opened here)"},
+		{"http://accounts.invalid/x", "net::ERR_EMPTY_RESPONSE", "net::ERR_NAME_NOT_RESOLVED"},
+		{"https://a.INVALID/", tunnel, "net::ERR_NAME_NOT_RESOLVED"},
 		{"https://unknown.test/", tunnel, tunnel},
 		{closed.URL, "net::ERR_ABORTED", "net::ERR_ABORTED"},
 	} {
@@ -725,13 +730,16 @@ func TestRoom(t *testing.T) {
 	r := newRig(t, egress.Options{Networks: loopback, Files: files}, egress.TrafficOptions{Limits: hits})
 	for range 2 {
 		var conns []net.Conn
-		answered := 0
+		answered, before := 0, hits.Count(limits.Egress)
 		for range 40 { // which say nothing
 			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.address)
 			if err != nil {
 				t.Fatal(err)
 			}
 			conns = append(conns, conn)
+		}
+		for uint64(r.proxy.Open())+hits.Count(limits.Egress)-before < 40 { // the proxy has not seen all of them yet
+			runtime.Gosched()
 		}
 		for _, conn := range conns {
 			fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") // which is no request to a proxy

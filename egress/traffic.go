@@ -242,9 +242,6 @@ func (t *Traffic) connect(ctx context.Context, network string, to endpoint, judg
 	} else if err := policy.check(to, ""); err != nil {
 		return nil, err
 	}
-	if strings.HasSuffix(to.host, ".invalid") { // which no DNS needs to be asked (RFC 6761)
-		return nil, &net.DNSError{Err: "no such host", Name: to.host, IsNotFound: true}
-	}
 	target := to
 	if strings.HasSuffix(to.host, ".localhost") {
 		target.host = "localhost" // as in browsers, whatever DNS says

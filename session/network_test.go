@@ -98,6 +98,9 @@ func TestBlockedTunnel(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.titled("This address is not opened here")
+	if got := s.Info().URL; got != "https://cloud.test/secrets" {
+		t.Errorf("the session's address is %s", got)
+	}
 	const read = `return [await page.evaluate(() => document.body.innerText), await page.evaluate(() => location.href)]`
 	if err := v.Control("release"); err != nil {
 		t.Fatal(err)
