@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -100,7 +101,7 @@ func TestOpenWay(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := browsertest.Launch(t, browser.LaunchOptions{}).OpenWay(); err != browser.ErrNoWayOut {
+	if _, _, err := browsertest.Launch(t, browser.LaunchOptions{}).OpenWay(); !errors.Is(err, browser.ErrNoWayOut) {
 		t.Errorf("a Chromium without a way out: %v", err)
 	}
 }

@@ -48,7 +48,7 @@ func TestServeInRooms(t *testing.T) {
 				if err := os.Chown(dir, uid, uid); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // the user must reach its folder
+				if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
 					t.Fatal(err)
 				}
 			}
