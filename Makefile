@@ -13,7 +13,7 @@ LINTER    := bin/golangci-lint
 FUZZTIME  ?= 1m
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dev build test go-test web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser clean
+.PHONY: help setup run dev build test go-test test-user web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ test: browser go-test web-test e2e ## run every test
 
 go-test: build
 	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -race -timeout 15m ./...
+
+test-user: browser build ## the tests of SECURITY.md as an ordinary user; needs root
+	tools/test-as-user.sh
 
 web-test: $(BUILT)
 	npm run --silent test

@@ -42,6 +42,7 @@ const (
 	CaptureInteraction Name = "capture-interactions" // interactions with pages that were dropped
 	CaptureTables      Name = "capture-tables"       // frames, contexts, requests, sockets and downloads not followed
 	EventsMemory       Name = "events-memory"        // events that a reader missed because they no longer fitted into memory
+	Disk               Name = "disk"                 // writes of the store refused because the disk is full
 	EventsRefused      Name = "events-refused"       // events refused by the durable stream or S2
 	ConsoleRate        Name = "console-rate"         // lines dropped from the background log
 	ConsoleRealms      Name = "console-realms"       // pages and workers that the background log does not listen to
@@ -57,7 +58,7 @@ const (
 var Names = []Name{
 	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
-	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
+	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, Disk, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	Egress, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,
 }
 

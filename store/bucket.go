@@ -45,6 +45,13 @@ type Bucket struct {
 // Bucket opens the bucket of that name, and creates it if it does not exist.
 // Names consist of letters, digits, "-" and "_".
 func (s *Store) Bucket(ctx context.Context, name string, o BucketOptions) (*Bucket, error) {
+	if full := s.room(); full != nil { // what is there can be read
+		kv, err := s.js.KeyValue(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("open bucket %s: %w", name, errors.Join(full, err))
+		}
+		return &Bucket{s, kv}, nil
+	}
 	kv, err := s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket: name, History: 1, Storage: jetstream.FileStorage, MaxBytes: o.bytes(), TTL: o.Age, Compression: true,
 	})

@@ -13,6 +13,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"golang.org/x/sys/unix"
+
+	"takeover/limits"
 )
 
 const (
@@ -33,6 +35,7 @@ type disk struct {
 	dir    string
 	free   atomic.Uint64 // minFree
 	config *server.JetStreamConfig
+	limits *limits.Hits
 	log    *slog.Logger
 	broken chan struct{} // one token
 	work   sync.WaitGroup
@@ -40,9 +43,9 @@ type disk struct {
 }
 
 // watchDisk starts to watch. store.embedded runs.
-func watchDisk(s *Store, dir string, broken chan struct{}, log *slog.Logger) *disk {
+func watchDisk(s *Store, o Options, broken chan struct{}) *disk {
 	ctx, cancel := context.WithCancel(context.Background())
-	d := &disk{store: s, dir: dir, config: s.embedded.JetStreamConfig(), log: log, broken: broken, cancel: cancel}
+	d := &disk{store: s, dir: o.Dir, limits: o.Limits, config: s.embedded.JetStreamConfig(), log: o.Logger, broken: broken, cancel: cancel}
 	d.free.Store(minFree)
 	d.work.Go(func() {
 		for {
@@ -67,10 +70,14 @@ func (s *Store) room() error {
 	if s.disk == nil {
 		return nil
 	}
+	err := s.disk.room(s.disk.free.Load())
 	if away, _ := s.Away(); away {
-		return ErrFull
+		err = ErrFull
 	}
-	return s.disk.room(s.disk.free.Load())
+	if err != nil {
+		s.disk.limits.Add(limits.Disk, 1)
+	}
+	return err
 }
 
 func (d *disk) room(free uint64) error {

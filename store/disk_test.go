@@ -83,6 +83,11 @@ func testFullDisk(t *testing.T, dir string) {
 			}
 			cancel()
 		}
+		if round == 0 {
+			if e, err := bucket(t, s).Get(t.Context(), "key0"); err != nil || len(e.Value) != big {
+				t.Errorf("a full disk cannot be read: %v", err)
+			}
+		}
 		t.Logf("round %d: %d keys and %d events are kept", round, kept, appended)
 		if err := os.Remove(ballast); err != nil {
 			t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"takeover/limits"
 )
 
 const (
@@ -42,6 +44,7 @@ type Options struct {
 	MaxStore  int64        // bytes on disk of the embedded server; default DefaultMaxStore
 	MaxMemory int64        // bytes in memory streams of the embedded server; default DefaultMaxMemory
 	Logger    *slog.Logger // default: discard
+	Limits    *limits.Hits
 }
 
 // Store is a connection to JetStream, and the embedded server behind it if
@@ -169,7 +172,7 @@ func (s *Store) embed(o Options) error {
 	if !embedded.JetStreamEnabled() {
 		return errors.Join(errors.New("open store: JetStream did not start; does another server use the folder?"), s.Close())
 	}
-	s.disk = watchDisk(s, o.Dir, broken, o.Logger)
+	s.disk = watchDisk(s, o, broken)
 	return nil
 }
 

@@ -175,12 +175,12 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	kept, err := store.Open(ctx, store.Options{Dir: filepath.Join(s.DataDir, "store"), URL: s.NATSURL, MaxStore: s.maxStore(), Logger: log})
+	hits := limits.New()
+	kept, err := store.Open(ctx, store.Options{Dir: filepath.Join(s.DataDir, "store"), URL: s.NATSURL, MaxStore: s.maxStore(), Logger: log, Limits: hits})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	hits := limits.New()
 	hooks, err := s.webhooks(ctx, kept, policy, hits, log)
 	if err != nil {
 		return errors.Join(err, ln.Close())
