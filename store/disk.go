@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// minFree is how many bytes of the disk the embedded server leaves free. On a
+	// DefaultFree is how many bytes of the disk the embedded server leaves free. On a
 	// full disk its streams break.
-	minFree = 8 << 20
+	DefaultFree = 8 << 20
 	// repairPause is the time between two attempts to repair the streams.
 	repairPause = time.Second
 )
@@ -33,7 +33,7 @@ var ErrFull = errors.New("the disk with the data directory is full")
 type disk struct {
 	store  *Store
 	dir    string
-	free   atomic.Uint64 // minFree
+	free   atomic.Uint64 // DefaultFree
 	config *server.JetStreamConfig
 	limits *limits.Hits
 	log    *slog.Logger
@@ -46,7 +46,7 @@ type disk struct {
 func watchDisk(s *Store, o Options, broken chan struct{}) *disk {
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &disk{store: s, dir: o.Dir, limits: o.Limits, config: s.embedded.JetStreamConfig(), log: o.Logger, broken: broken, cancel: cancel}
-	d.free.Store(minFree)
+	d.free.Store(DefaultFree)
 	d.work.Go(func() {
 		for {
 			select {
@@ -94,7 +94,7 @@ func (d *disk) repair(ctx context.Context) {
 	d.store.setAway(true)
 	d.log.Error("nothing can be stored until the disk has room again", "folder", d.dir)
 	for {
-		if d.room(minFree) == nil {
+		if d.room(DefaultFree) == nil {
 			err := d.restart()
 			if err == nil {
 				break
