@@ -42,6 +42,7 @@ type LaunchOptions struct {
 	Launcher          []string      // the command that runs confine.Main, to start Chromium in rooms of its own; default: started without them
 	WayOut            func() WayOut // makes the proxy of each Chromium, which replaces ProxyServer; default: none
 
+	ownShm  bool     // the rooms have a /dev/shm of their own, which is large enough
 	without []string // measures of the launcher that a trial leaves out
 }
 

@@ -236,6 +236,7 @@ func (p *Process) run(o LaunchOptions, sandbox bool) error {
 	if p.rooms.ProxyServer != "" {
 		o.ProxyServer = p.rooms.ProxyServer
 	}
+	o.ownShm = p.confinement.On(confine.Shm)
 	return p.rooms.Run(switches(o, p.folder, sandbox))
 }
 

@@ -100,7 +100,7 @@ func switches(o LaunchOptions, f *folder, sandbox bool) []string {
 	if !sandbox {
 		args = append(args, "--no-sandbox")
 	}
-	if sharedMemory() < minSharedMemory {
+	if !o.ownShm && sharedMemory() < minSharedMemory {
 		args = append(args, "--disable-dev-shm-usage")
 	}
 	if o.DeviceScaleFactor != 0 {
