@@ -40,7 +40,7 @@ func TestNarrow(t *testing.T) {
 	}
 	_ = conn.Close()
 	fmt.Fprint(stays, "GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
-	if resp, err := http.ReadResponse(staysReader, nil); err != nil || resp.StatusCode != 200 {
+	if resp, err := http.ReadResponse(staysReader, nil); err != nil || resp.StatusCode != http.StatusOK {
 		t.Errorf("the tunnel to an allowed host: %v", err)
 	}
 	if err := r.Narrow(); err != nil {

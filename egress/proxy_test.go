@@ -664,7 +664,7 @@ func TestLane(t *testing.T) {
 // one, does not get past the lists, whoever resolves it.
 func TestEmptyLabels(t *testing.T) {
 	var asked []string
-	up, _ := site(t, func(w http.ResponseWriter, r *http.Request) { asked = append(asked, r.RequestURI) })
+	up, _ := site(t, func(_ http.ResponseWriter, r *http.Request) { asked = append(asked, r.RequestURI) })
 	for _, upstream := range []string{"", up.URL} {
 		traffic := egress.TrafficOptions{Resolver: resolver(t, func(string) []string { return []string{"127.0.0.1"} })}
 		if upstream != "" {

@@ -139,7 +139,7 @@ func connect(ctx context.Context, conn net.Conn, up *Upstream, address, authoriz
 	}
 	head := &io.LimitedReader{R: conn, N: maxTunnelHead}
 	reader := bufio.NewReader(head)
-	answer, err := http.ReadResponse(reader, ask) // its body, whatever the headers say, are the tunnel's bytes
+	answer, err := http.ReadResponse(reader, ask) //nolint:bodyclose // its body, whatever the headers say, are the tunnel's bytes
 	if err != nil {
 		return nil, err
 	}
