@@ -255,7 +255,7 @@ func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, e
 		cmd := exec.Command(o.ExecPath, switches(o, p.folder, p.sandboxed)...) //nolint:noctx // a context bounds the start only, the process lives on
 		cmd.ExtraFiles = []*os.File{in, out}                                   // fds 3 and 4, as --remote-debugging-pipe expects
 		cmd.Stderr = stderr
-		cmd.Env = p.folder.environment()
+		cmd.Env = p.folder.environment(o.WayOut != nil)
 		cmd.SysProcAttr = p.folder.attributes()
 		return cmd, cmd.Start()
 	}
