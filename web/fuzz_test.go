@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -80,7 +81,7 @@ func FuzzRequestHead(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		req := httptest.NewRequest("POST", "/x", nil)
+		req := httptest.NewRequest(http.MethodPost, "/x", nil)
 		if header, ok := headerOf(raw, req); ok && header == nil {
 			t.Errorf("%q: no headers", raw)
 		}

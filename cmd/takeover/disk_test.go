@@ -62,7 +62,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for at := dir; at != os.TempDir() && at != "/"; at = filepath.Dir(at) {
-		if err := os.Chmod(at, 0o711); err != nil { //nolint:gosec // a Chromium of another user passes
+		if err := os.Chmod(at, 0o711); err != nil { // a Chromium of another user passes
 			t.Fatal(err)
 		}
 	}

@@ -22,7 +22,7 @@ type person struct {
 // watch opens a viewer for a session, takes control and waits for a picture.
 func (p *serverProcess) watch(t *testing.T, session string) *person {
 	t.Helper()
-	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(p.base, "http")+"/v1/sessions/"+session+"/view", &websocket.DialOptions{ //nolint:bodyclose // the library closes it
+	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(p.base, "http")+"/v1/sessions/"+session+"/view", &websocket.DialOptions{
 		HTTPHeader: http.Header{"Authorization": {"Bearer " + testKey}}, Subprotocols: []string{"takeover.v1"},
 	})
 	if err != nil {
