@@ -2,6 +2,7 @@ package egress_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -61,7 +62,7 @@ func FuzzRequest(f *testing.F) {
 		_, port, _ := net.SplitHostPort(own)
 		// Nothing else is reached either, on this machine or outside.
 		r := newRig(t, egress.Options{Own: []string{own}, Hosts: egress.Hosts{Allowed: []string{"127.0.0.0/8", "own.test", "localhost"}}},
-			egress.TrafficOptions{Resolver: resolver(t, func(string) []string { return []string{"127.0.0.1"} })})
+			egress.TrafficOptions{Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }}})
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.address)
 		if err != nil {
 			t.Fatal(err)
