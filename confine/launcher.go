@@ -27,9 +27,8 @@ const (
 	signalled = 128
 )
 
-// Main is the launcher: it sets up the rooms, starts Chromium when the server asks for
-// it, and ends with it.
-// It does not return.
+// Main is the launcher: it sets up the rooms, starts Chromium when the server asks
+// for it, and ends with Chromium. It does not return.
 func Main() {
 	// Landlock's rules and no_new_privs belong to a thread, and Chromium inherits
 	// them from the thread that starts it.

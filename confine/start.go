@@ -126,9 +126,10 @@ var namespaces = []namespace{
 	{Network, syscall.CLONE_NEWNET},
 }
 
-// Start starts the launcher in its rooms and waits until it has set them up. It
-// starts Chromium when Run says so. Rooms that the kernel refuses are left out, one after the other, and reported. The
-// caller must be locked to its thread: the launcher dies with the thread.
+// Start starts the launcher in its rooms and waits until it has set them up. The
+// launcher starts Chromium when Run says so. Rooms that the kernel refuses are left
+// out, one after the other, and reported. The caller must be locked to its thread:
+// the launcher dies with the thread.
 func Start(o Options) (*Started, error) {
 	kind := kindOf(o)
 	known := lessons.of(kind)

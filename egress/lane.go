@@ -31,7 +31,7 @@ type lane struct {
 
 // newLane returns a lane of a proxy that is bound to a session. p.mu is held.
 func (p *Proxy) newLane(up *Upstream) *lane {
-	l := &lane{traffic: p.traffic, up: up, dialer: dialer{traffic: p.traffic, opened: p.opened}}
+	l := &lane{traffic: p.traffic, up: up, dialer: dialer{traffic: p.traffic, opened: p.keep, closed: p.forget}}
 	l.direct = &http.Transport{ // idle connections take half of the session's room at most
 		DialContext:  l.dialer.request,
 		MaxIdleConns: int(l.traffic.options.Policy.shared.room.ofSession(2*maxIdle)) / 2, MaxIdleConnsPerHost: maxIdleHost, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHead,

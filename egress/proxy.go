@@ -43,8 +43,8 @@ const (
 	// have at most 2 MiB.
 	maxHead = 4 << 20
 
-	// maxLanes bounds the upstream proxies of one Chromium besides the session's.
-	// They are kept until it ends.
+	// maxLanes bounds the upstream proxies that the open contexts of one Chromium use
+	// besides the session's.
 	maxLanes = 1000
 )
 
@@ -255,18 +255,20 @@ func (p *Proxy) enter(address string) (*lane, error) {
 	return l, nil
 }
 
-// opened keeps a connection to the network until it is closed, so that Close can
-// close it.
-func (p *Proxy) opened(conn net.Conn) (func(), error) {
+// keep keeps a connection to the network, so that Close can close it.
+func (p *Proxy) keep(conn net.Conn) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, net.ErrClosed
+		return net.ErrClosed
 	}
 	p.conns[conn] = struct{}{}
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.conns, conn)
-	}, nil
+	return nil
+}
+
+// forget forgets a connection that was closed.
+func (p *Proxy) forget(conn net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, conn)
 }

@@ -919,3 +919,13 @@ func socksRequest(conn net.Conn, user, password string) error {
 	_, err := conn.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
 	return err
 }
+
+// TestCloseWhileDialing checks that a connection that is closed while it is being
+// kept is forgotten, once.
+func TestCloseWhileDialing(t *testing.T) {
+	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "reached") })
+	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
+	if forgotten, err := r.CloseAtOnce(t.Context(), strings.TrimPrefix(s.URL, "http://")); forgotten != 1 || err != nil {
+		t.Errorf("forgotten %d times: %v", forgotten, err)
+	}
+}

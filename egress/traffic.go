@@ -150,7 +150,8 @@ func (t *Traffic) DialProxy(ctx context.Context, network, address string) (net.C
 // dialer makes the connections of a Traffic.
 type dialer struct {
 	traffic *Traffic
-	opened  func(net.Conn) (closed func(), err error) // default: does nothing
+	opened  func(net.Conn) error // default: does nothing
+	closed  func(net.Conn)       // may be called before opened returns; default: does nothing
 
 	// via is the upstream proxy that is dialed, or nil. A tunnel through it leads to
 	// behind; other connections carry requests that are judged one by one.
@@ -184,7 +185,7 @@ func (d dialer) dial(ctx context.Context, network string, to endpoint, judged bo
 	if own {
 		policy = t.options.Policy // whoever made the session chose this proxy
 	}
-	c := &counted{traffic: t, to: to, judged: judged, via: own && d.behind == endpoint{}}
+	c := &counted{traffic: t, to: to, judged: judged, via: own && d.behind == endpoint{}, ended: d.closed}
 	if d.behind != (endpoint{}) {
 		c.to, c.tunneled = d.behind, true
 	}
@@ -202,7 +203,7 @@ func (d dialer) dial(ctx context.Context, network string, to endpoint, judged bo
 	t.outcomes.add(to, outcome{server: c.RemoteAddr()})
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	if d.opened != nil {
-		if c.ended, err = d.opened(c); err != nil {
+		if err = d.opened(c); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
@@ -273,11 +274,11 @@ type tcpConn interface {
 type counted struct {
 	tcpConn
 	traffic  *Traffic
-	to       endpoint // what is reached, also behind a proxy
-	judged   bool     // its requests are judged one by one, because it leads to the server's own pages
-	via      bool     // likewise, because it leads to the session's upstream proxy
-	tunneled bool     // its remote address is that of a proxy
-	ended    func()   // default: nothing
+	to       endpoint       // what is reached, also behind a proxy
+	judged   bool           // its requests are judged one by one, because it leads to the server's own pages
+	via      bool           // likewise, because it leads to the session's upstream proxy
+	tunneled bool           // its remote address is that of a proxy
+	ended    func(net.Conn) // default: nothing
 	closed   atomic.Bool
 	ctx      context.Context // ends with Close
 	cancel   context.CancelFunc
@@ -320,7 +321,7 @@ func (c *counted) Close() error {
 		t.mu.Unlock()
 		c.cancel()
 		if c.ended != nil {
-			c.ended()
+			c.ended(c)
 		}
 	}
 	return c.tcpConn.Close()
