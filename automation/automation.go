@@ -29,6 +29,9 @@ type Options struct {
 	// blob: are allowed. Default: allows all web addresses. Many goroutines call
 	// it.
 	CheckURL func(*url.URL) error
+	// CheckBehind takes the place of CheckURL for clients' own requests through a
+	// proxy. Default: CheckURL.
+	CheckBehind func(*url.URL) error
 	// Dial and DialProxy make the connections of clients' own requests, and may
 	// refuse the address to which a name resolves. Default: a net.Dialer.
 	Dial, DialProxy fetch.Dial

@@ -122,11 +122,15 @@ func (l *lane) roundTrip(r *http.Request, answer string) (*http.Response, error)
 	to := *r.URL
 	to.Opaque = ""
 	err := checkExists(to.Hostname())
-	if err == nil {
+	up := l.upstream(r.URL.Hostname())
+	switch {
+	case err != nil:
+	case up != nil:
+		err = l.traffic.CheckURLBehind(&to)
+	default:
 		err = l.traffic.CheckURL(&to)
 	}
 	var resp *http.Response
-	up := l.upstream(r.URL.Hostname())
 	if err == nil {
 		transport := l.direct
 		if up != nil {

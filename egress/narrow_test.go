@@ -1,9 +1,11 @@
 package egress_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -52,9 +54,9 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// TestNarrowBehindProxy checks that lists concern what is behind a session's proxy,
-// and not that proxy.
-func TestNarrowBehindProxy(t *testing.T) {
+// upstream returns a proxy that answers every request and opens every tunnel.
+func upstream(t *testing.T) *egress.Upstream {
+	t.Helper()
 	proxy, _ := site(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodConnect {
 			fmt.Fprint(w, "by proxy")
@@ -73,6 +75,13 @@ func TestNarrowBehindProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return up
+}
+
+// TestNarrowBehindProxy checks that lists concern what is behind a session's proxy,
+// and not that proxy.
+func TestNarrowBehindProxy(t *testing.T) {
+	up := upstream(t)
 	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{Upstream: up})
 	_, out, status := r.tunnel("out.test:443")
 	if status != 200 {
@@ -92,6 +101,38 @@ func TestNarrowBehindProxy(t *testing.T) {
 			t.Errorf("a tunnel to %s: %d, want %d", host, status, want)
 		}
 	}
+}
+
+// TestNetworkBehindProxy checks that an allowed network allows no name that a proxy
+// resolves, since nobody sees to which address.
+func TestNetworkBehindProxy(t *testing.T) {
+	up := upstream(t)
+	lists := egress.Hosts{Allowed: []string{"127.0.0.1", "192.0.2.0/24", "in.test"}} // the proxy itself, too
+	try := func(when string, r *rig) {
+		t.Helper()
+		for host, want := range map[string]int{"in.test": 200, "192.0.2.1": 200, "192.0.3.1": 403, "out.test": 403} {
+			if status, _, err := r.get("http://" + host + "/"); status != want || err != nil {
+				t.Errorf("%s: %s: %d %v, want %d", when, host, status, err, want)
+			}
+			if _, _, status := r.tunnel(host + ":443"); status != want {
+				t.Errorf("%s: a tunnel to %s: %d, want %d", when, host, status, want)
+			}
+		}
+	}
+	try("the server's list", newRig(t, egress.Options{Networks: loopback, Hosts: lists}, egress.TrafficOptions{Upstream: up}))
+	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{Upstream: up})
+	out, _, status := r.tunnel("out.test:443")
+	if status != 200 {
+		t.Fatal(status)
+	}
+	if err := r.Narrow(lists); err != nil {
+		t.Fatal(err)
+	}
+	_ = out.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := out.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a tunnel to another host stayed open: %v", err)
+	}
+	try("narrowed", r)
 }
 
 // TestBandwidth checks that a session's bytes are held back, and that closing a

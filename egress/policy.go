@@ -224,6 +224,19 @@ func (p *Policy) CheckURL(u *url.URL) error {
 	return p.check(to, path)
 }
 
+// CheckURLBehind is CheckURL for a request that goes through a proxy, which resolves
+// the name.
+func (p *Policy) CheckURLBehind(u *url.URL) error {
+	if err := p.CheckURL(u); err != nil || u.Host == "" {
+		return err
+	}
+	to, err := endpointOf(u)
+	if err != nil {
+		return err
+	}
+	return p.checkNamed(to)
+}
+
 // check judges an endpoint without asking DNS. path is empty if it is not known.
 func (p *Policy) check(to endpoint, path string) error {
 	if p.isOwn(to) {
@@ -246,6 +259,27 @@ func (p *Policy) check(to endpoint, path string) error {
 	if isLocalName(to.host) {
 		if reason := p.judgeRange(netip.AddrFrom4([4]byte{127, 0, 0, 1})); reason != "" {
 			return to.blocked(netip.Addr{}, reason)
+		}
+	}
+	return nil
+}
+
+// checkBehind judges an endpoint that a proxy reaches, which also resolves its name.
+// Its address will not be known, so an allowed network allows no name.
+func (p *Policy) checkBehind(to endpoint) error {
+	if err := p.check(to, ""); err != nil {
+		return err
+	}
+	return p.checkNamed(to)
+}
+
+func (p *Policy) checkNamed(to endpoint) error {
+	if to.ip.IsValid() {
+		return nil
+	}
+	for _, list := range p.lists {
+		if len(list.Allowed) > 0 && !matchesName(list.Allowed, to.host) {
+			return to.blocked(netip.Addr{}, ReasonNotAllowed)
 		}
 	}
 	return nil

@@ -92,13 +92,16 @@ func (t *Traffic) Narrow(lists ...Hosts) error {
 
 // checkConn judges an open connection.
 func (p *Policy) checkConn(c *counted) error {
-	if c.judged || c.via {
+	switch {
+	case c.judged, c.via:
 		return nil
+	case c.tunneled:
+		return p.checkBehind(c.to)
 	}
 	if err := p.check(c.to, ""); err != nil {
 		return err
 	}
-	if at, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil && !c.tunneled {
+	if at, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
 		return p.checkIP(c.to, at.Addr())
 	}
 	return nil
@@ -113,6 +116,14 @@ func (t *Traffic) Upstream() *Upstream { return t.options.Upstream }
 // CheckURL returns why a URL may not be requested, or nil. A refusal is reported.
 func (t *Traffic) CheckURL(u *url.URL) error {
 	err := t.policy.Load().CheckURL(u)
+	t.report(err)
+	return err
+}
+
+// CheckURLBehind is CheckURL for a request that goes through a proxy, which resolves
+// the name.
+func (t *Traffic) CheckURLBehind(u *url.URL) error {
+	err := t.policy.Load().CheckURLBehind(u)
 	t.report(err)
 	return err
 }

@@ -95,7 +95,7 @@ func (d dialer) tunnel(ctx context.Context, up *Upstream, network, address, auth
 	if err != nil {
 		return nil, err
 	}
-	if err := d.traffic.policy.Load().check(to, ""); err != nil {
+	if err := d.traffic.policy.Load().checkBehind(to); err != nil {
 		d.traffic.report(err)
 		return nil, err
 	}
