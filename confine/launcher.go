@@ -178,7 +178,7 @@ func setUp(what spec) (ready, int, error) {
 		apply(Connects, func() error { return restrictConnections(what.Connect) })
 	}
 	apply(Calls, func() error {
-		return filterCalls(socketRules{streamsOnly: what.Connect != 0, askRoutes: what.Rooms&syscall.CLONE_NEWNET == 0})
+		return filterCalls(socketRules{tcpOnly: what.Connect != 0, askRoutes: what.Rooms&syscall.CLONE_NEWNET == 0})
 	})
 	return said, proxy, errors.Join(r.missing(what.Required), dropCapabilities())
 }

@@ -41,8 +41,10 @@ var refusedCalls = append([]uint32{
 
 // socketRules say which sockets depend on the network.
 type socketRules struct {
-	// streamsOnly refuses packets, where only Landlock holds back connections.
-	streamsOnly bool
+	// tcpOnly refuses what Landlock does not hold back, where there is nothing else:
+	// packets, streams of other protocols (Landlock lets MPTCP and SCTP connect
+	// anywhere), and connections that begin with their first bytes (MSG_FASTOPEN).
+	tcpOnly bool
 	// askRoutes allows to ask the kernel for addresses and routes. In a network
 	// namespace of its own Chromium would learn that there is only loopback, and tell
 	// pages that they are offline (navigator.onLine). Without an answer it assumes a
@@ -56,7 +58,7 @@ const refusedNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_N
 
 // Offsets in struct seccomp_data: the number of the call, the architecture, and
 // the low halves of the arguments on little-endian machines.
-const dataNumber, dataArch, dataArg0, dataArg1, dataArg2 = 0, 4, 16, 24, 32
+const dataNumber, dataArch, dataArg0, dataArg1, dataArg2, dataArg3 = 0, 4, 16, 24, 32, 40
 
 func load(offset uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
@@ -72,9 +74,7 @@ func give(value uint32) unix.SockFilter {
 
 func fail(errno uint32) unix.SockFilter { return give(uint32(unix.SECCOMP_RET_ERRNO) | errno) }
 
-// filter returns the program. With streamsOnly, there are no sockets for single
-// packets to the network: without a network namespace they would pass the proxy
-// by.
+// filter returns the program.
 func filter(sockets socketRules) []unix.SockFilter {
 	program := []unix.SockFilter{
 		load(dataArch),
@@ -94,6 +94,12 @@ func filter(sockets socketRules) []unix.SockFilter {
 	}
 	program = append(program, jump(unix.BPF_JEQ, unix.SYS_IOCTL, 0, 4), load(dataArg1),
 		jump(unix.BPF_JEQ, unix.TIOCSTI, 0, 1), fail(uint32(unix.EPERM)), give(unix.SECCOMP_RET_ALLOW)) // typing into another's terminal
+	if sockets.tcpOnly {
+		for _, send := range []struct{ number, flags uint32 }{{unix.SYS_SENDTO, dataArg3}, {unix.SYS_SENDMSG, dataArg2}, {unix.SYS_SENDMMSG, dataArg3}} {
+			program = append(program, jump(unix.BPF_JEQ, send.number, 0, 4), load(send.flags),
+				jump(unix.BPF_JSET, unix.MSG_FASTOPEN, 0, 1), fail(uint32(unix.EOPNOTSUPP)), give(unix.SECCOMP_RET_ALLOW))
+		}
+	}
 	for _, number := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
 		check := checkSocket(sockets)
 		program = append(program, jump(unix.BPF_JEQ, number, 0, uint8(len(check))))
@@ -120,12 +126,19 @@ func checkSocket(rules socketRules) []unix.SockFilter {
 		jump(unix.BPF_JEQ, unix.AF_INET6, 1, 0),
 		fail(uint32(unix.EAFNOSUPPORT)),
 		load(dataArg1), unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: typeBits},
-		jump(unix.BPF_JEQ, unix.SOCK_STREAM, 0, 1), give(unix.SECCOMP_RET_ALLOW),
 	)
-	if !rules.streamsOnly {
-		check = append(check, jump(unix.BPF_JEQ, unix.SOCK_DGRAM, 0, 1), give(unix.SECCOMP_RET_ALLOW))
+	if rules.tcpOnly {
+		return append(check,
+			jump(unix.BPF_JEQ, unix.SOCK_STREAM, 1, 0), fail(uint32(unix.EPERM)),
+			load(dataArg2),
+			jump(unix.BPF_JEQ, 0, 1, 0), // the default is TCP
+			jump(unix.BPF_JEQ, unix.IPPROTO_TCP, 0, 1), give(unix.SECCOMP_RET_ALLOW),
+			fail(uint32(unix.EPERM)))
 	}
-	return append(check, fail(uint32(unix.EPERM)))
+	return append(check,
+		jump(unix.BPF_JEQ, unix.SOCK_STREAM, 0, 1), give(unix.SECCOMP_RET_ALLOW),
+		jump(unix.BPF_JEQ, unix.SOCK_DGRAM, 0, 1), give(unix.SECCOMP_RET_ALLOW),
+		fail(uint32(unix.EPERM)))
 }
 
 // filterCalls applies the filter to all threads of the launcher, and so to
