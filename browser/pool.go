@@ -422,9 +422,6 @@ func (p *Pool) merge(o LaunchOptions) LaunchOptions {
 			*f.to = *f.from
 		}
 	}
-	if o.WayOut != nil {
-		m.WayOut = o.WayOut
-	}
 	if o.Args != nil {
 		m.Args = o.Args
 	}

@@ -357,12 +357,18 @@ func receive(fd int, data, extra []byte) (n, extraN int, err error) {
 // listener returns the listener whose descriptor came with a message.
 func listener(extra []byte) (net.Listener, error) {
 	messages, err := unix.ParseSocketControlMessage(extra)
-	if err != nil || len(messages) != 1 {
-		return nil, fmt.Errorf("the launcher sent no listener: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("receive the listener: %w", err)
+	}
+	if len(messages) != 1 {
+		return nil, fmt.Errorf("receive the listener: %d messages", len(messages))
 	}
 	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil || len(fds) != 1 {
-		return nil, fmt.Errorf("the launcher sent no listener: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("receive the listener: %w", err)
+	}
+	if len(fds) != 1 {
+		return nil, fmt.Errorf("receive the listener: %d descriptors", len(fds))
 	}
 	file := os.NewFile(uintptr(fds[0]), "proxy")
 	defer file.Close()
