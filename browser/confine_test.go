@@ -176,7 +176,7 @@ func deadEnd() browser.WayOut { return &wayOut{} }
 // wayOut is a proxy that dials outside and counts what it was asked for.
 type wayOut struct {
 	asked  atomic.Int32
-	last   atomic.Value
+	hosts  sync.Map     // the addresses that it was asked for; Chromium asks for some of its own
 	at     atomic.Value // the address at which a request arrived
 	closed atomic.Bool
 
@@ -192,7 +192,7 @@ func (w *wayOut) open() browser.WayOut {
 	proxy := goproxy.NewProxyHttpServer()
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		w.asked.Add(1)
-		w.last.Store(addr)
+		w.hosts.Store(addr, true)
 		return new(net.Dialer).DialContext(ctx, network, addr)
 	}
 	proxy.Logger = log.New(io.Discard, "", 0)
@@ -250,8 +250,8 @@ func TestOnlyWayOut(t *testing.T) {
 		if title := load(t, pg, site.URL); title != "reached" {
 			t.Errorf("the page shows %q", title)
 		}
-		if w.asked.Load() == 0 || w.last.Load() != strings.TrimPrefix(site.URL, "http://") {
-			t.Errorf("the proxy was asked %d times, last for %v", w.asked.Load(), w.last.Load())
+		if _, asked := w.hosts.Load(strings.TrimPrefix(site.URL, "http://")); !asked {
+			t.Errorf("the proxy was asked %d times, but not for the page", w.asked.Load())
 		}
 		if found := stun(t, pg, udp); found != "" {
 			t.Errorf("WebRTC found %s", found)
