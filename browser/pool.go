@@ -182,8 +182,8 @@ func (p *Pool) askSpare() {
 }
 
 // keepSpare starts a launcher after each start of a Chromium in rooms, and ends it
-// when it was not used for SpareTime. There is none before the first start, because
-// that shows what the rooms must be like.
+// when nobody has used it for SpareTime. Before the first start it keeps no launcher,
+// because that start shows which rooms the kernel allows.
 func (p *Pool) keepSpare() {
 	var died <-chan struct{}
 	var old <-chan time.Time
@@ -253,8 +253,8 @@ func (p *Pool) isSpareKind(o LaunchOptions) bool {
 	return o.ExecPath == p.launch.ExecPath && (o.WayOut == nil) == (p.launch.WayOut == nil)
 }
 
-// startSpare starts a Chromium with the launcher that waits. It returns nil if there
-// is none, or if it does not work.
+// startSpare starts a Chromium with the launcher that waits. Without one, or if it
+// fails, startSpare returns neither a Chromium nor an error.
 func (p *Pool) startSpare(ctx context.Context, o LaunchOptions) (*Process, error) {
 	var b *Process
 	select {

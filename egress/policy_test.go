@@ -28,8 +28,8 @@ func policy(t *testing.T, o egress.Options) *egress.Policy {
 	return p
 }
 
-// reason returns why a policy refuses a URL, or empty. Of an address that is none it
-// returns "invalid".
+// reason returns why a policy refuses a URL: "" if it does not, and "invalid" if the
+// URL has no address.
 func reason(p *egress.Policy, u *url.URL) egress.Reason {
 	err := p.CheckURL(u)
 	if err == nil {

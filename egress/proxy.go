@@ -132,8 +132,8 @@ func (p *Proxy) Serve(listener net.Listener, uid int) {
 
 // Lane returns the address of a listener whose requests use another upstream proxy
 // than the session's, and a function that the caller calls once it no longer needs
-// the address. If there is none for this upstream proxy yet, open opens it, and
-// returns what closes it.
+// the address. Callers with the same upstream proxy get the same address. For the
+// first of them, Lane calls open, which opens a listener and returns what closes it.
 func (p *Proxy) Lane(up *Upstream, open func() (address string, end func(), err error)) (string, func(), error) {
 	address, err := p.findLane(up)
 	if err != nil {
