@@ -140,6 +140,7 @@ func (w *watched) frameNavigated(ev cdp.Event) {
 	}
 	url, short := cutURL(url)
 	w.l.setFrameLocked(f.ID, frame{parent: f.Parent, url: url})
+	w.takeRequest(f.Loader)
 	if f.ID == w.target {
 		w.url = url
 		w.moved()
