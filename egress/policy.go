@@ -288,10 +288,10 @@ func (p *Policy) checkNamed(to endpoint) error {
 // checkIP judges an address to which an endpoint resolved, or that it is.
 func (p *Policy) checkIP(to endpoint, ip netip.Addr) error {
 	ip = ip.WithZone("").Unmap()
-	if p.isOwn(endpoint{ip: ip, port: to.port}) || p.isOwnByName(ip, to.port) {
-		return to.blocked(ip, ReasonOwn)
-	}
 	for _, form := range append(embedded(ip), ip) {
+		if p.isOwn(endpoint{ip: form, port: to.port}) || p.isOwnByName(form, to.port) {
+			return to.blocked(ip, ReasonOwn)
+		}
 		if reason := p.judgeRange(form); reason != "" {
 			return to.blocked(ip, reason)
 		}
@@ -311,12 +311,8 @@ func (e endpoint) blocked(ip netip.Addr, why Reason) error {
 // isOwn reports whether an endpoint is the server or a part of it, as far as that
 // is known without DNS.
 func (p *Policy) isOwn(to endpoint) bool {
-	if p.options.PublicURL != nil {
-		if u, err := url.Parse(p.options.PublicURL()); err == nil && u.Host != "" {
-			if public, err := endpointOf(u); err == nil && to == public {
-				return true
-			}
-		}
+	if public := p.public(); public.port != 0 && to == public {
+		return true
 	}
 	for _, own := range p.own {
 		if to.port == own.port && (to == own || own.isLocal() && to.isLocal()) {
@@ -329,10 +325,27 @@ func (p *Policy) isOwn(to endpoint) bool {
 	return false
 }
 
-// isOwnByName reports whether an address is one to which the name of a part of the
-// server resolves.
+// public returns the present address of the server for people. It is zero if there
+// is none.
+func (p *Policy) public() endpoint {
+	if p.options.PublicURL == nil {
+		return endpoint{}
+	}
+	u, err := url.Parse(p.options.PublicURL())
+	if err != nil || u.Host == "" {
+		return endpoint{}
+	}
+	public, err := endpointOf(u)
+	if err != nil {
+		return endpoint{}
+	}
+	return public
+}
+
+// isOwnByName reports whether an address is one to which the name of the server or
+// of a part of it resolves.
 func (p *Policy) isOwnByName(ip netip.Addr, port uint16) bool {
-	for _, own := range p.own {
+	for _, own := range append(slices.Clip(p.own), p.public()) {
 		if own.port == port && own.host != "" && slices.Contains(p.shared.names.addresses(own.host), ip) {
 			return true
 		}
