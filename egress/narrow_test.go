@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"takeover/egress"
+	"takeover/limits"
 )
 
 // TestNarrow checks that further lists hold for new and for open connections, and
@@ -189,6 +190,32 @@ func TestPublicAddressByOtherName(t *testing.T) {
 	other, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "reached") })
 	if status, _, err := r.get(other.URL); status != 200 || err != nil {
 		t.Errorf("another port: %d %v", status, err)
+	}
+}
+
+// TestLongAnswerOfProxy checks that a tunnel fails, and is counted, if the upstream
+// proxy's answer never ends.
+func TestLongAnswerOfProxy(t *testing.T) {
+	proxy, _ := site(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\n")
+		for err == nil {
+			_, err = fmt.Fprintf(conn, "X: %01000d\r\n", 0)
+		}
+		_ = conn.Close()
+	})
+	up, err := egress.ParseUpstream(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits := limits.New()
+	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{Upstream: up, Limits: hits})
+	if _, _, status := r.tunnel("in.test:443"); status != http.StatusBadGateway || hits.Count(limits.ProxyHead) != 1 {
+		t.Errorf("%d, counted %d times", status, hits.Count(limits.ProxyHead))
 	}
 }
 

@@ -16,10 +16,15 @@ import (
 	"strings"
 
 	"golang.org/x/net/proxy"
+
+	"takeover/limits"
 )
 
 // maxTunnelHead bounds what an upstream proxy answers to a CONNECT, in bytes.
 const maxTunnelHead = 64 << 10
+
+// errTunnelHead is the error for a longer answer.
+var errTunnelHead = fmt.Errorf("the proxy's answer has more than %d bytes of headers", maxTunnelHead)
 
 // Upstream is a proxy behind the server's own one.
 type Upstream struct {
@@ -109,6 +114,9 @@ func (d dialer) tunnel(ctx context.Context, up *Upstream, network, address, auth
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	tunneled, err := connect(ctx, conn, up, to.String(), authorization)
+	if errors.Is(err, errTunnelHead) {
+		d.traffic.options.Limits.Add(limits.ProxyHead, 1)
+	}
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -140,6 +148,9 @@ func connect(ctx context.Context, conn net.Conn, up *Upstream, address, authoriz
 	head := &io.LimitedReader{R: conn, N: maxTunnelHead}
 	reader := bufio.NewReader(head)
 	answer, err := http.ReadResponse(reader, ask) //nolint:bodyclose // its body, whatever the headers say, are the tunnel's bytes
+	if head.N <= 0 && err != nil {
+		return nil, errTunnelHead
+	}
 	if err != nil {
 		return nil, err
 	}

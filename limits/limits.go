@@ -48,6 +48,7 @@ const (
 	ConsoleRealms      Name = "console-realms"       // pages and workers that the background log does not listen to
 	ConsoleKept        Name = "console-kept"         // lines and sections omitted from the background log
 	Egress             Name = "egress-connections"   // connections to the network refused to a session
+	ProxyHead          Name = "proxy-heads"          // tunnels refused because the upstream proxy's answer is too long
 	SavedScripts       Name = "saved-scripts"        // saved scripts refused
 	WebhookQueue       Name = "webhook-queue"        // webhooks refused because too many wait
 	WebhookDead        Name = "webhook-dead"         // failed webhooks forgotten to make room for newer ones
@@ -59,7 +60,7 @@ var Names = []Name{
 	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, Disk, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
-	Egress, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,
+	Egress, ProxyHead, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,
 }
 
 // Hits counts the hits of every limit. A nil Hits counts nothing. Its methods may
