@@ -73,6 +73,7 @@ type Proxy struct {
 	server *http.Server
 	from   atomic.Int64 // connections of Chromium
 
+	adding  sync.Mutex            // is held while Lane looks for a lane and adds it
 	mu      sync.Mutex            // guards what follows
 	traffic *Traffic              // nil until Bind
 	lanes   map[string]*lane      // by the listener's address; the session's own is ""
@@ -135,6 +136,8 @@ func (p *Proxy) Serve(listener net.Listener, uid int) {
 // the address. Callers with the same upstream proxy get the same address. For the
 // first of them, Lane calls open, which opens a listener and returns what closes it.
 func (p *Proxy) Lane(up *Upstream, open func() (address string, end func(), err error)) (string, func(), error) {
+	p.adding.Lock()
+	defer p.adding.Unlock()
 	address, err := p.findLane(up)
 	if err != nil {
 		return "", nil, err

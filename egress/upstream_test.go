@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -154,6 +156,49 @@ func TestLane(t *testing.T) {
 	}
 	if next, _ := lane(proxy.URL); next == address {
 		t.Error("a closed address is given again")
+	}
+}
+
+// TestLaneAtOnce checks that two callers who need the same upstream proxy at once
+// share a lane.
+func TestLaneAtOnce(t *testing.T) {
+	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
+	up, err := egress.ParseUpstream("http://up.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var opened atomic.Int64
+	second := make(chan struct{})
+	addresses := make([]string, 2)
+	var callers sync.WaitGroup
+	lane := func(i int, open func()) {
+		address, end, err := r.proxy.Lane(up, func() (string, func(), error) {
+			open()
+			return fmt.Sprintf("127.0.0.%d:1", opened.Add(1)+1), func() {}, nil
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		addresses[i] = address
+		t.Cleanup(end)
+	}
+	lane2 := func() {
+		close(second)
+		lane(1, func() {})
+	}
+	callers.Go(func() {
+		lane(0, func() {
+			callers.Go(lane2)
+			<-second
+			for range 100 { // the other caller gets as far as it can
+				runtime.Gosched()
+			}
+		})
+	})
+	callers.Wait()
+	if opened.Load() != 1 || addresses[0] != addresses[1] {
+		t.Errorf("%d lanes for one upstream proxy: %q", opened.Load(), addresses)
 	}
 }
 
