@@ -111,7 +111,6 @@ func refusal(req *http.Request, b *BlockedError) *http.Response {
 			"Cache-Control":           {"no-store"},
 			"Content-Security-Policy": {"default-src 'none'; style-src 'unsafe-inline'; sandbox"},
 			"X-Content-Type-Options":  {"nosniff"},
-			"Takeover-Refused":        {string(b.Reason)},
 		},
 		ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)),
 	}
