@@ -127,7 +127,7 @@ func (p *Pool) Get(ctx context.Context, o LaunchOptions) (*Process, error) {
 			return nil, err
 		}
 	}
-	if o.Dir == "" && p.isSpareKind(o) {
+	if o.Dir == "" && o.ExecPath == p.launch.ExecPath {
 		b, err := p.startSpare(ctx, o)
 		if b != nil || err != nil {
 			return b, err
@@ -245,12 +245,6 @@ func (p *Pool) dropSpare() {
 		p.drop(b)
 	default:
 	}
-}
-
-// isSpareKind reports whether the launcher that waits can start such a Chromium:
-// only its arguments are still open.
-func (p *Pool) isSpareKind(o LaunchOptions) bool {
-	return o.ExecPath == p.launch.ExecPath && (o.WayOut == nil) == (p.launch.WayOut == nil)
 }
 
 // startSpare starts a Chromium with the launcher that waits. Without one, or if it
