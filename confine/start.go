@@ -360,17 +360,20 @@ func listener(extra []byte) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("receive the listener: %w", err)
 	}
-	if len(messages) != 1 {
-		return nil, fmt.Errorf("receive the listener: %d messages", len(messages))
+	var files []*os.File
+	for i := range messages {
+		fds, err := unix.ParseUnixRights(&messages[i])
+		if err != nil {
+			continue // it holds none
+		}
+		for _, fd := range fds {
+			file := os.NewFile(uintptr(fd), "proxy")
+			defer file.Close() // also those of a malformed message
+			files = append(files, file)
+		}
 	}
-	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil {
-		return nil, fmt.Errorf("receive the listener: %w", err)
+	if len(messages) != 1 || len(files) != 1 {
+		return nil, fmt.Errorf("receive the listener: %d messages with %d descriptors", len(messages), len(files))
 	}
-	if len(fds) != 1 {
-		return nil, fmt.Errorf("receive the listener: %d descriptors", len(fds))
-	}
-	file := os.NewFile(uintptr(fds[0]), "proxy")
-	defer file.Close()
-	return net.FileListener(file)
+	return net.FileListener(files[0])
 }
