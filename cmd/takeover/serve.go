@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"takeover/archive"
 	"takeover/capture"
@@ -79,8 +80,8 @@ type serveCommand struct {
 	AllowPrivateNetwork bool     `help:"Lets sessions reach this machine and private networks." env:"TAKEOVER_ALLOW_PRIVATE_NETWORK"`
 	AllowNetworks       []string `help:"Networks or addresses that sessions may reach although they are private or of this machine, such as 10.1.0.0/16." placeholder:"CIDR" env:"TAKEOVER_ALLOW_NETWORKS"`
 	SessionBandwidth    int64    `help:"Bytes in a second that one session may send and receive over the network. Default: no limit." placeholder:"BYTES" env:"TAKEOVER_SESSION_BANDWIDTH"`
-	EgressAllow         []string `help:"The only hosts that sessions may reach: names, *.names, addresses or networks. Default: all." placeholder:"HOST" env:"TAKEOVER_EGRESS_ALLOW"`
-	EgressDeny          []string `help:"Hosts that sessions may not reach, in the same forms." placeholder:"HOST" env:"TAKEOVER_EGRESS_DENY"`
+	EgressAllow         hostList `help:"The only hosts that sessions may reach: names, *.names, addresses or networks. Default: all." placeholder:"HOST" env:"TAKEOVER_EGRESS_ALLOW"`
+	EgressDeny          hostList `help:"Hosts that sessions may not reach, in the same forms." placeholder:"HOST" env:"TAKEOVER_EGRESS_DENY"`
 
 	TrustedProxies []string      `help:"Addresses or networks of reverse proxies, such as 10.0.0.0/8, whose Forwarded headers are trusted." placeholder:"CIDR" env:"TAKEOVER_TRUSTED_PROXIES"`
 	AllowedHosts   []string      `help:"Further names under which the server answers, besides the host of --public-url, the machine's own names and IP addresses." placeholder:"HOST" env:"TAKEOVER_ALLOWED_HOSTS"`
@@ -143,10 +144,14 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return err
 	}
 	if keys.Short() {
-		if s.PublicURL != "" || len(proxies) > 0 || web.CheckAddr(s.Addr, false) != nil {
-			return usage("TAKEOVER_API_KEY: %w", web.ErrShortKey)
+		from := "TAKEOVER_API_KEY"
+		if s.KeyFile != "" {
+			from = "--api-key-file"
 		}
-		log.Warn("TAKEOVER_API_KEY holds a short key, which other programs of this machine could guess")
+		if s.PublicURL != "" || len(proxies) > 0 || web.CheckAddr(s.Addr, false) != nil {
+			return usage("%s: %w", from, web.ErrShortKey)
+		}
+		log.Warn(from + " holds a short key, which other programs of this machine could guess")
 	}
 	second, err := s2FromEnvironment()
 	if err != nil {
@@ -219,6 +224,9 @@ func (s *serveCommand) policy(listen string, publicURL func() string) (*egress.P
 		if u, err := url.Parse(strings.TrimSpace(server)); err == nil && u.Host != "" {
 			own = append(own, egress.HostPort(u, "4222"))
 		}
+	}
+	if err := errors.Join(s.EgressAllow.check("--egress-allow"), s.EgressDeny.check("--egress-deny")); err != nil {
+		return nil, usage("%w", err)
 	}
 	policy, err := egress.NewPolicy(egress.Options{
 		AllowPrivate: s.AllowPrivateNetwork, Networks: networks, Own: own, PublicURL: publicURL, OwnPage: web.IsDemo,
@@ -353,9 +361,15 @@ func (s *serveCommand) givenKeys() (string, error) {
 		return "", usage("--api-key-file: %w", err)
 	}
 	defer file.Close() // also a descriptor, before Chromium could inherit it
-	data, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
+	data, err := io.ReadAll(io.LimitReader(file, maxKeyFile+1))
 	if err != nil {
 		return "", usage("--api-key-file: %w", err)
+	}
+	if len(data) > maxKeyFile {
+		return "", usage("--api-key-file: %s has more than %d bytes", s.KeyFile, maxKeyFile)
+	}
+	if !utf8.Valid(data) || strings.ContainsFunc(string(data), func(r rune) bool { return !unicode.IsPrint(r) && !unicode.IsSpace(r) }) {
+		return "", usage("--api-key-file: %s holds other bytes than printable text", s.KeyFile)
 	}
 	keys := strings.FieldsFunc(string(data), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	if len(keys) == 0 {
