@@ -342,10 +342,11 @@ func (p *Policy) public() endpoint {
 	return public
 }
 
-// isOwnByName reports whether an address is one to which the name of the server or
-// of a part of it resolves.
+// isOwnByName reports whether an address is one to which the name of a part of the
+// server resolves. The public name does not count: behind a CDN, its address is also
+// that of other people's sites.
 func (p *Policy) isOwnByName(ip netip.Addr, port uint16) bool {
-	for _, own := range append(slices.Clip(p.own), p.public()) {
+	for _, own := range p.own {
 		if own.port == port && own.host != "" && slices.Contains(p.shared.names.addresses(own.host), ip) {
 			return true
 		}
