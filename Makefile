@@ -13,7 +13,7 @@ LINTER    := bin/golangci-lint
 FUZZTIME  ?= 1m
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dev build test go-test web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser clean
+.PHONY: help setup run dev build test go-test test-user web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ test: browser go-test web-test e2e ## run every test
 go-test: build
 	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -race -timeout 15m ./...
 
+test-user: browser build ## the tests of SECURITY.md as an ordinary user; needs root
+	tools/test-as-user.sh
+
 web-test: $(BUILT)
 	npm run --silent test
 
@@ -62,7 +65,7 @@ fuzz: $(BUILT) ## run every fuzz test, each for FUZZTIME (a minute)
 	@for file in $$(grep -rl '^func Fuzz' --include='*_test.go' --exclude-dir=node_modules .); do \
 		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$file); do \
 			echo "$$(dirname $$file) $$name"; \
-			go test $$(dirname $$file) -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; \
+			go test $$(dirname $$file) -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x || exit 1; \
 		done; \
 	done
 

@@ -1,10 +1,12 @@
 package automation_test
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -111,8 +113,8 @@ func TestFetchBodies(t *testing.T) {
 	}
 }
 
-// TestFetchPolicy checks that requests reach only what pages may reach, also
-// after redirects and name lookups.
+// TestFetchPolicy checks that requests reach only what pages may reach, also after
+// redirects, and that they are judged again when they are dialed.
 func TestFetchPolicy(t *testing.T) {
 	s := apiSite(t)
 	inner := strings.TrimPrefix(s.URL, "http://")
@@ -123,10 +125,16 @@ func TestFetchPolicy(t *testing.T) {
 			}
 			return nil
 		}
+		o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if strings.HasPrefix(address, "localhost:") {
+				return nil, errors.New("not this name")
+			}
+			return new(net.Dialer).DialContext(ctx, network, address)
+		}
 	})
 	name := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
-	for _, address := range []string{s.URL + "/echo", s.URL + "/set", name + "/echo"} {
-		if err := r.call("api.fetch", params{"url": address}, nil); err == nil || !strings.HasPrefix(err.Error(), "not this one") {
+	for address, want := range map[string]string{s.URL + "/echo": "not this one", s.URL + "/set": "not this one", name + "/echo": "not this name"} {
+		if err := r.call("api.fetch", params{"url": address}, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

@@ -97,7 +97,9 @@ type proxyParams struct {
 func (c *Client) requests() (*requests, error) {
 	return c.network.requests(func() *requests {
 		return &requests{
-			client: fetch.NewClient(fetch.Options{CheckURL: c.automation.options.CheckURL, Dial: c.automation.options.Dial, DialProxy: c.automation.options.DialProxy}),
+			client: fetch.NewClient(fetch.Options{
+				CheckURL: c.automation.options.CheckURL, CheckBehind: c.automation.options.CheckBehind, Dial: c.automation.options.Dial, DialProxy: c.automation.options.DialProxy,
+			}),
 			bodies: map[string][]byte{},
 		}
 	})

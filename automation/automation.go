@@ -29,13 +29,17 @@ type Options struct {
 	// blob: are allowed. Default: allows all web addresses. Many goroutines call
 	// it.
 	CheckURL func(*url.URL) error
+	// CheckBehind takes the place of CheckURL for clients' own requests through a
+	// proxy. Default: CheckURL.
+	CheckBehind func(*url.URL) error
 	// Dial and DialProxy make the connections of clients' own requests, and may
 	// refuse the address to which a name resolves. Default: a net.Dialer.
 	Dial, DialProxy fetch.Dial
 	// OpenProxy returns a proxy's address, as host:port, for the browser, which leads
-	// to the given one, except for domains to bypass. The URL may have credentials.
+	// to the given one, except for domains to bypass, and a function that is called
+	// once the browser no longer needs it. The URL may have credentials.
 	// Default: the browser uses proxies of clients directly, without credentials.
-	OpenProxy func(server *url.URL, bypass []string) (string, error)
+	OpenProxy func(server *url.URL, bypass []string) (address string, end func(), err error)
 
 	// Files is the folder that clients read and write, and that downloads go to.
 	// Default: none.

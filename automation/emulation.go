@@ -55,15 +55,15 @@ const maxContexts = 100
 
 // opNewContext opens an incognito context, which ends with the client.
 func opNewContext(ctx context.Context, c *Client, p *newContextParams) (any, error) {
-	o, err := c.contextOptions(p)
-	if err != nil {
-		return nil, err
-	}
 	c.mu.Lock()
 	many := len(c.own) >= maxContexts
 	c.mu.Unlock()
 	if many {
 		return nil, errorf("a script may have %d contexts of its own; close some first", maxContexts)
+	}
+	o, err := c.contextOptions(p)
+	if err != nil {
+		return nil, err
 	}
 	bc, err := c.automation.browser.NewContext(ctx, o)
 	if err != nil {
@@ -122,8 +122,8 @@ func (c *Client) contextProxy(p *proxyParams, o *browser.ContextOptions) error {
 		if p.Username != "" {
 			server.User = url.UserPassword(p.Username, p.Password)
 		}
-		address, err := open(&server, proxy.Bypass)
-		o.ProxyServer, o.ProxyBypass = "http://"+address, "<-loopback>"
+		address, end, err := open(&server, proxy.Bypass)
+		o.ProxyServer, o.ProxyBypass, o.Closed = "http://"+address, "<-loopback>", end
 		return err
 	}
 	if p.Username != "" {

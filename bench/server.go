@@ -174,7 +174,8 @@ func (s *server) memory() (float64, error) {
 	return 0, errors.New("cannot read /proc/…/status")
 }
 
-// parentOf returns the parent of a process, or "".
+// parentOf returns the parent of a process, which is a launcher if the server
+// started Chromium in rooms.
 func parentOf(pid string) string {
 	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
+
+	"takeover/cdp"
 )
 
 const (
@@ -116,6 +118,10 @@ func (f *Frame) commitAttemptLocked(doc *proto.Frame) *Response {
 	at.ended, at.committed = true, true
 	if doc.UnreachableURL != "" {
 		at.err = &NavigationError{URL: doc.UnreachableURL, Text: cmp.Or(at.errorText, errFailed)}
+		b := f.page.browser
+		if html := b.errorPage(doc.UnreachableURL, at.errorText); html != "" {
+			b.send(cdp.Send(f.attachment.session, page.SetDocumentContent, page.SetDocumentContentParams{FrameID: f.id, HTML: html}))
+		}
 		f.page.tellLocked(FrameNavigated{Frame: f, URL: f.url, Name: f.name, Err: at.err})
 	}
 	return at.response

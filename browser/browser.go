@@ -64,6 +64,9 @@ type Network interface {
 	// Server returns the address of the server to which a URL's host resolved, or
 	// an empty one.
 	Server(url string) (ip string, port int)
+	// ErrorPage returns the HTML that a frame shows in place of Chromium's error page
+	// for a URL whose request failed with an error of Failure, or empty.
+	ErrorPage(url, failure string) string
 }
 
 // failure returns the error of a request.
@@ -72,6 +75,14 @@ func (b *Browser) failure(url, text string) string {
 		return text
 	}
 	return b.options.Network.Failure(url, text)
+}
+
+// errorPage returns what a frame shows in place of Chromium's error page, or empty.
+func (b *Browser) errorPage(url, failure string) string {
+	if b.options.Network == nil {
+		return ""
+	}
+	return b.options.Network.ErrorPage(url, failure)
 }
 
 // Browser is the model of one Chromium. All methods may be called from any
@@ -213,13 +224,16 @@ func (b *Browser) NewContext(ctx context.Context, o ContextOptions) (*Context, e
 		ProxyServer: o.ProxyServer, ProxyBypassList: o.ProxyBypass,
 	})
 	if err != nil {
+		if o.Closed != nil {
+			o.Closed()
+		}
 		return nil, fmt.Errorf("open context: %w", err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c := b.contextLocked(res.BrowserContextID)
 	c.options = o.over(b.options)
-	c.proxy = o.ProxyServer
+	c.proxy, c.ended = o.ProxyServer, o.Closed
 	c.owned = true
 	c.refusesDownloads = o.RefuseDownloads || b.options.RefuseDownloads
 	b.send(b.allowDownloads(c.id, c.refusesDownloads))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -12,23 +13,49 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// BenchmarkConfinedLaunch starts Chromiums in turn without rooms, in rooms, and in
-// rooms with a way out, and reports the medians and their ratios to the first.
+// BenchmarkConfinedLaunch takes Chromiums from pools without warm ones, in turn
+// without rooms, in rooms, in rooms with a way out, and the last again from a pool
+// in which no launcher waits. It reports the medians and their ratios to the first.
 func BenchmarkConfinedLaunch(b *testing.B) {
-	times := make([][]time.Duration, 3)
-	for b.Loop() {
-		for i, o := range []browser.LaunchOptions{{}, {Launcher: testLauncher}, {Launcher: testLauncher, WayOut: deadEnd}} {
+	kinds := []browser.LaunchOptions{{}, {Launcher: testLauncher}, {Launcher: testLauncher, WayOut: deadEnd}, {Launcher: testLauncher, WayOut: deadEnd}}
+	unready := len(kinds) - 1
+	times := make([][]time.Duration, len(kinds))
+	pools := make([]*browser.Pool, len(kinds))
+	take := func(i int) time.Duration {
+		var o browser.LaunchOptions
+		if i == unready {
 			o.Dir = b.TempDir()
-			start := time.Now()
-			p, err := browser.Launch(b.Context(), o)
-			if err != nil {
-				b.Fatal(err)
+		}
+		start := time.Now()
+		p, err := pools[i].Get(b.Context(), o)
+		took := time.Since(start)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p.Kill()
+		if err := p.RemoveDir(); err != nil {
+			b.Error(err)
+		}
+		if kinds[i].Launcher != nil {
+			browsertest.Until(b, "a launcher for the next one", pools[i].Spare)
+		}
+		return took
+	}
+	for i, o := range kinds {
+		pools[i] = browser.NewPool(browser.PoolOptions{Root: filepath.Join(b.TempDir(), "chromiums"), Launch: o})
+		b.Cleanup(func() {
+			if err := pools[i].Close(); err != nil {
+				b.Error(err)
 			}
-			times[i] = append(times[i], time.Since(start))
-			p.Kill()
+		})
+		take(i)
+	}
+	for b.Loop() {
+		for i := range kinds {
+			times[i] = append(times[i], take(i))
 		}
 	}
-	report(b, times, "without", "rooms", "way-out")
+	report(b, times, "without", "rooms", "way-out", "unready")
 }
 
 // BenchmarkWayOut loads a page with and without the way out in turn.

@@ -23,6 +23,7 @@ type ContextOptions struct {
 	RefuseDownloads bool   // cancels each download at once
 	ProxyServer     string // such as "http://127.0.0.1:3128"; default: the browser's
 	ProxyBypass     string // hosts to reach directly, in the form of Chromium's proxy-bypass-list
+	Closed          func() // is called once Chromium has closed the context, or could not open it; default: nothing
 
 	Media               Media
 	Geolocation         *Geolocation
@@ -58,6 +59,7 @@ type Context struct {
 	// Guarded by the browser's lock.
 	options          Options
 	proxy            string // of this context; default: the browser's
+	ended            func() // ContextOptions.Closed, until it is called; or nil
 	owned            bool   // opened by NewContext
 	closed           bool
 	refusesDownloads bool
@@ -212,7 +214,12 @@ func (c *Context) Close(ctx context.Context) error {
 	b.mu.Lock()
 	c.closed = true
 	b.contexts = slices.DeleteFunc(b.contexts, func(o *Context) bool { return o == c })
+	ended := c.ended
+	c.ended = nil
 	b.mu.Unlock()
+	if ended != nil {
+		ended()
+	}
 	return b.await(ctx, func() (bool, error) {
 		left := slices.ContainsFunc(b.pages, func(p *Page) bool { return p.context == c })
 		return !left, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -111,6 +112,20 @@ func connects(network, address string) error {
 	return conn.Close()
 }
 
+// connectsBy connects to an IPv4 address with a stream of a protocol.
+func connectsBy(address string, protocol int, connect func(fd int, to unix.Sockaddr) error) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, protocol)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return connect(fd, &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()})
+}
+
 // runs runs a program in namespaces of its own.
 func runs(attr *syscall.SysProcAttr, count int) error {
 	var started []*exec.Cmd
@@ -180,6 +195,14 @@ var escapes = []struct {
 		return connects("tcp", g.TCP6)
 	}},
 	{"connect to the address of a cloud's metadata", unknown, func(goals) error { return connects("tcp", "169.254.169.254:80") }},
+	{"connect to a listener of the server by MPTCP", unknown, func(g goals) error {
+		return connectsBy(g.TCP, unix.IPPROTO_MPTCP, func(fd int, to unix.Sockaddr) error { return unix.Connect(fd, to) })
+	}},
+	{"connect to a listener of the server with the first bytes", unknown, func(g goals) error {
+		return connectsBy(g.TCP, unix.IPPROTO_TCP, func(fd int, to unix.Sockaddr) error {
+			return unix.Sendto(fd, []byte("x"), unix.MSG_FASTOPEN|unix.MSG_NOSIGNAL, to)
+		})
+	}},
 	{"exchange packets with the server", always, func(g goals) error {
 		conn, err := net.Dial("udp", g.UDP)
 		if err != nil {

@@ -230,8 +230,9 @@ func makeReachable(dir string) error {
 }
 
 // environment returns Chromium's environment. The server's environment contains
-// secrets, so only the variables named here are passed on.
-func (f *folder) environment() []string {
+// secrets, so only the variables named here are passed on. The proxies of the
+// environment may have passwords; a guarded Chromium has another proxy.
+func (f *folder) environment(guarded bool) []string {
 	env := []string{
 		"HOME=" + f.home(),
 		"TMPDIR=" + f.temp,
@@ -239,11 +240,14 @@ func (f *folder) environment() []string {
 		"DBUS_SESSION_BUS_ADDRESS=unix:path=/dev/null",
 		"DBUS_SYSTEM_BUS_ADDRESS=unix:path=/dev/null",
 	}
-	for _, name := range []string{
+	names := []string{
 		"PATH", "LANG", "LC_ALL", "LC_CTYPE", "LANGUAGE", "TZ", "LD_LIBRARY_PATH",
 		"FONTCONFIG_PATH", "FONTCONFIG_FILE", "SSL_CERT_FILE", "SSL_CERT_DIR",
-		"http_proxy", "https_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
-	} {
+	}
+	if !guarded {
+		names = append(names, "http_proxy", "https_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
+	}
+	for _, name := range names {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

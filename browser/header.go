@@ -32,9 +32,13 @@ func parseHeaders(object []byte) []Header {
 		if err != nil {
 			break
 		}
+		key, ok := name.(string)
+		if _, nested := value.(json.Delim); nested || !ok {
+			break // no Chromium sends this, unless a page has taken it over
+		}
 		text, _ := value.(string)
 		for line := range strings.SplitSeq(text, "\n") {
-			headers = append(headers, Header{Name: name.(string), Value: line}) //nolint:forcetypeassert // a key
+			headers = append(headers, Header{Name: key, Value: line})
 		}
 	}
 	return headers

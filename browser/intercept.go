@@ -329,6 +329,9 @@ func (a *attachment) interceptionLocked() []sessionCall {
 	if uncached := want == holdAll; uncached != (was == holdAll) {
 		calls = append(calls, sessionCall{a.session, network.SetCacheDisabled.Method, network.SetCacheDisabledParams{CacheDisabled: uncached}})
 	}
+	if a.worker != nil && a.worker.page != nil { // it has no Fetch domain: its page's session holds its requests back
+		return calls
+	}
 	if want == holdNothing {
 		return append(calls, sessionCall{a.session, fetch.Disable.Method, proto.Empty{}})
 	}

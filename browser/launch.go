@@ -43,6 +43,7 @@ type LaunchOptions struct {
 	UserData          []byte        // from Process.PackUserData, for a Dir that has no profile yet; default: a new profile
 	WayOut            func() WayOut // makes the proxy of each Chromium, which replaces ProxyServer; default: none
 
+	ownShm  bool     // the rooms have a /dev/shm of their own, which is large enough
 	without []string // measures of the launcher that a trial leaves out
 }
 
@@ -83,19 +84,28 @@ func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	if o.Dir == "" {
 		return nil, errors.New("launch chromium: no folder given")
 	}
-	if err := o.setExecPath(); err != nil {
-		return nil, fmt.Errorf("launch chromium: %w", err)
+	ctx, cancel, err := o.complete(ctx)
+	if err != nil {
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, StartTimeout, fmt.Errorf("no answer within %v", StartTimeout))
 	defer cancel()
-	if o.UserAgent == "" {
-		o.UserAgent = userAgent(ctx, o.ExecPath)
-	}
 	p, err := launch(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("launch chromium: %w", err)
 	}
 	return p, nil
+}
+
+// complete finds out what the options leave to Chromium, and bounds the start.
+func (o *LaunchOptions) complete(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	if err := o.setExecPath(); err != nil {
+		return nil, nil, fmt.Errorf("launch chromium: %w", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, StartTimeout, fmt.Errorf("no answer within %v", StartTimeout))
+	if o.UserAgent == "" {
+		o.UserAgent = userAgent(ctx, o.ExecPath)
+	}
+	return ctx, cancel, nil
 }
 
 func launch(ctx context.Context, o LaunchOptions) (*Process, error) {
@@ -110,8 +120,7 @@ func launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 		return nil, err
 	}
 	folder.seed = o.UserData
-	_, known := unsandboxed.Load(o.ExecPath)
-	sandbox := !known && !folder.ownedByRoot()
+	sandbox := mayBeSandboxed(o, folder)
 	p, err := startInRooms(ctx, o, folder, sandbox)
 	if errors.Is(err, errSandboxRefused) {
 		o.Logger.Warn("Chromium runs without its sandbox: the kernel refuses it", "error", err)
@@ -127,9 +136,14 @@ func launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	return p, nil
 }
 
+// mayBeSandboxed reports whether to start a Chromium with its sandbox.
+func mayBeSandboxed(o LaunchOptions, f *folder) bool {
+	_, refused := unsandboxed.Load(o.ExecPath)
+	return !refused && !f.ownedByRoot()
+}
+
 // start starts one Chromium and waits for its first reply.
 func start(ctx context.Context, o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
-	started := time.Now()
 	if err := folder.prepare(); err != nil {
 		return nil, err
 	}
@@ -137,22 +151,37 @@ func start(ctx context.Context, o LaunchOptions, folder *folder, sandbox bool) (
 	if err != nil {
 		return nil, err
 	}
+	if err := p.await(ctx, o, sandbox); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// await starts Chromium, if a launcher waits to do that, and waits for the first
+// reply. When it fails, the process has ended.
+func (p *Process) await(ctx context.Context, o LaunchOptions, sandbox bool) error {
+	started := time.Now()
+	if err := p.run(o, sandbox); err != nil {
+		p.kill()
+		<-p.done
+		return fmt.Errorf("%w%s", err, p.stderr.quote())
+	}
 	version, err := cdp.Call(ctx, p.conn.Root(), cdpbrowser.GetVersion, proto.Empty{})
 	if err == nil {
 		o.Logger.Debug("chromium started", "pid", p.pid, "product", version.Product, "sandbox", sandbox, "took", time.Since(started))
-		return p, nil
+		return nil
 	}
 	if p.conn.Err() == nil {
 		p.kill() // it runs but does not respond, or the caller gave up
 		<-p.done
-		return nil, fmt.Errorf("wait for its first answer: %w%s", err, p.stderr.quote())
+		return fmt.Errorf("wait for its first answer: %w%s", err, p.stderr.quote())
 	}
 	<-p.done
 	if sandbox && p.stderr.sandboxRefused() {
-		return nil, fmt.Errorf("%w%s", errSandboxRefused, p.stderr.quote())
+		return fmt.Errorf("%w%s", errSandboxRefused, p.stderr.quote())
 	}
 	if p.rooms != nil {
-		return nil, fmt.Errorf("%w, in its rooms (`takeover doctor` shows them): %w", errEnded, p.Err())
+		return fmt.Errorf("%w, in its rooms (`takeover doctor` shows them): %w", errEnded, p.Err())
 	}
-	return nil, fmt.Errorf("%w: %w", errEnded, p.Err())
+	return fmt.Errorf("%w: %w", errEnded, p.Err())
 }

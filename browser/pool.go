@@ -28,6 +28,10 @@ const (
 	RefillDelay = time.Second
 	// MaxRefillDelay bounds that pause.
 	MaxRefillDelay = time.Minute
+
+	// SpareTime is how long a launcher waits for the next Chromium to start. When
+	// none has been started for so long, nobody will miss it.
+	SpareTime = time.Hour
 )
 
 // ErrPoolClosed is returned by Get after Close.
@@ -41,8 +45,9 @@ type PoolOptions struct {
 	Logger *slog.Logger  // default: Launch.Logger
 }
 
-// Pool keeps Chromiums ready, so that sessions need not wait for a start. All
-// methods may be called from any goroutine. End it with Close.
+// Pool keeps Chromiums ready, so that sessions need not wait for a start. It also
+// keeps a launcher ready in its rooms, so that a start takes no longer than without
+// rooms. All methods may be called from any goroutine. End it with Close.
 type Pool struct {
 	size   int
 	launch LaunchOptions
@@ -54,13 +59,19 @@ type Pool struct {
 	refill chan struct{} // one token: the pool may have room
 	loop   sync.WaitGroup
 
+	spares    chan *Process // the launcher that waits, if there is one
+	wantSpare chan struct{} // one token: a launcher may be missing
+
 	mu   sync.Mutex // guards what follows
 	warm []*Process // oldest first
 }
 
 // NewPool returns a pool and starts to fill it in the background.
 func NewPool(o PoolOptions) *Pool {
-	p := &Pool{size: max(o.Size, 0), launch: o.Launch, log: o.Logger, refill: make(chan struct{}, 1)}
+	p := &Pool{
+		size: max(o.Size, 0), launch: o.Launch, log: o.Logger, refill: make(chan struct{}, 1),
+		spares: make(chan *Process, 1), wantSpare: make(chan struct{}, 1),
+	}
 	if p.launch = p.launch.withDefaults(); p.log == nil {
 		p.log = p.launch.Logger
 	}
@@ -69,6 +80,9 @@ func NewPool(o PoolOptions) *Pool {
 	p.root, p.rooted = chooseRoot(o.Root)
 	if p.rooted == nil && p.root != o.Root {
 		p.log.Info("chromium's folders stand elsewhere, because an unprivileged user cannot reach the given place", "given", o.Root, "used", p.root)
+	}
+	if p.launch.Launcher != nil {
+		p.loop.Go(p.keepSpare)
 	}
 	switch {
 	case p.rooted != nil:
@@ -113,7 +127,17 @@ func (p *Pool) Get(ctx context.Context, o LaunchOptions) (*Process, error) {
 			return nil, err
 		}
 	}
-	return p.start(ctx, o)
+	if o.Dir == "" && o.ExecPath == p.launch.ExecPath {
+		b, err := p.startSpare(ctx, o)
+		if b != nil || err != nil {
+			return b, err
+		}
+	}
+	b, err := p.start(ctx, o)
+	if err == nil && b.rooms != nil {
+		p.askSpare()
+	}
+	return b, err
 }
 
 // Warm returns the number of Chromiums that are ready.
@@ -145,6 +169,108 @@ func (p *Pool) Close() error {
 		_ = os.Remove(p.root) // if it is empty
 	}
 	return errors.Join(errs...)
+}
+
+// Spare reports whether a launcher is ready for the next start.
+func (p *Pool) Spare() bool { return len(p.spares) > 0 }
+
+func (p *Pool) askSpare() {
+	select {
+	case p.wantSpare <- struct{}{}:
+	default:
+	}
+}
+
+// keepSpare starts a launcher after each start of a Chromium in rooms, and ends it
+// when nobody has used it for SpareTime. Before the first start it keeps no launcher,
+// because that start shows which rooms the kernel allows.
+func (p *Pool) keepSpare() {
+	var died <-chan struct{}
+	var old <-chan time.Time
+	for {
+		select {
+		case <-p.ctx.Done():
+			p.dropSpare()
+			return
+		case <-died:
+			died = nil
+			p.dropSpare()
+			continue
+		case <-old:
+			old = nil
+			p.dropSpare()
+			continue
+		case <-p.wantSpare:
+		}
+		if p.Spare() {
+			continue
+		}
+		b, err := p.newSpare()
+		if err != nil {
+			p.log.Warn("no launcher is ready for the next chromium", "error", err)
+			continue
+		}
+		p.spares <- b
+		died, old = b.Done(), time.After(SpareTime)
+	}
+}
+
+// newSpare starts a launcher in rooms, with a new folder.
+func (p *Pool) newSpare() (*Process, error) {
+	dir, err := p.makeDir()
+	if err != nil {
+		return nil, err
+	}
+	o := p.launch
+	o.Dir = dir
+	f, err := openFolder(dir, mustDropRoot())
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	err = errors.Join(o.setExecPath(), f.prepare())
+	var b *Process
+	if err == nil {
+		b, err = spawn(o, f, mayBeSandboxed(o, f))
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.remove())
+	}
+	return b, nil
+}
+
+// dropSpare ends the launcher that waits, if there is one.
+func (p *Pool) dropSpare() {
+	select {
+	case b := <-p.spares:
+		p.drop(b)
+	default:
+	}
+}
+
+// startSpare starts a Chromium with the launcher that waits. Without one, or if it
+// fails, startSpare returns neither a Chromium nor an error.
+func (p *Pool) startSpare(ctx context.Context, o LaunchOptions) (*Process, error) {
+	var b *Process
+	select {
+	case b = <-p.spares:
+	default:
+		return nil, nil
+	}
+	defer p.askSpare()
+	bounded, cancel, err := o.complete(ctx)
+	if err == nil {
+		err = b.await(bounded, o, mayBeSandboxed(o, b.folder))
+		cancel()
+	}
+	if err == nil {
+		return b, nil
+	}
+	p.drop(b)
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	p.log.Warn("the launcher that was ready did not start chromium; another one tries", "error", err)
+	return nil, nil
 }
 
 // keepFull starts Chromiums one at a time until there are enough, and drops those
@@ -249,10 +375,7 @@ func (p *Pool) start(ctx context.Context, o LaunchOptions) (*Process, error) {
 	if o.Dir != "" {
 		return Launch(ctx, o)
 	}
-	if err := os.MkdirAll(p.root, 0o711); err != nil { //nolint:gosec // an unprivileged Chromium passes through
-		return nil, err
-	}
-	dir, err := os.MkdirTemp(p.root, "")
+	dir, err := p.makeDir()
 	if err != nil {
 		return nil, err
 	}
@@ -262,6 +385,14 @@ func (p *Pool) start(ctx context.Context, o LaunchOptions) (*Process, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return b, nil
+}
+
+// makeDir makes a folder for a Chromium.
+func (p *Pool) makeDir() (string, error) {
+	if err := os.MkdirAll(p.root, 0o711); err != nil { //nolint:gosec // an unprivileged Chromium passes through
+		return "", err
+	}
+	return os.MkdirTemp(p.root, "")
 }
 
 // merge fills the empty fields of o with the pool's values. Launcher and WayOut are
@@ -284,9 +415,6 @@ func (p *Pool) merge(o LaunchOptions) LaunchOptions {
 		if *f.from != "" {
 			*f.to = *f.from
 		}
-	}
-	if o.WayOut != nil {
-		m.WayOut = o.WayOut
 	}
 	if o.Args != nil {
 		m.Args = o.Args

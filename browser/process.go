@@ -195,7 +195,8 @@ func (p *Process) kill() {
 	}
 }
 
-// spawn starts the process and the goroutine that supervises it.
+// spawn starts the process and the goroutine that supervises it. With a launcher,
+// Chromium itself is started by run.
 func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 	theirIn, ourOut, err := os.Pipe()
 	if err != nil {
@@ -226,8 +227,21 @@ func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 	return p, nil
 }
 
-// begin starts Chromium with its ends of the pipes: as the server's child, or as
-// the launcher's in rooms of its own.
+// run makes the launcher, if there is one, start Chromium.
+func (p *Process) run(o LaunchOptions, sandbox bool) error {
+	p.sandboxed = sandbox
+	if p.rooms == nil {
+		return nil
+	}
+	if p.rooms.ProxyServer != "" {
+		o.ProxyServer = p.rooms.ProxyServer
+	}
+	o.ownShm = p.confinement.On(confine.Shm)
+	return p.rooms.Run(switches(o, p.folder, sandbox))
+}
+
+// begin starts Chromium with its ends of the pipes as the server's child, or a
+// launcher that will start it in rooms of its own.
 func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, error) {
 	if o.Launcher == nil {
 		if o.WayOut != nil { // nothing enforces it
@@ -241,11 +255,11 @@ func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, e
 		cmd := exec.Command(o.ExecPath, switches(o, p.folder, p.sandboxed)...) //nolint:noctx // a context bounds the start only, the process lives on
 		cmd.ExtraFiles = []*os.File{in, out}                                   // fds 3 and 4, as --remote-debugging-pipe expects
 		cmd.Stderr = stderr
-		cmd.Env = p.folder.environment()
+		cmd.Env = p.folder.environment(o.WayOut != nil)
 		cmd.SysProcAttr = p.folder.attributes()
 		return cmd, cmd.Start()
 	}
-	started, err := confine.Start(roomsFor(o, p.folder, p.sandboxed, [2]*os.File{in, out}, stderr))
+	started, err := confine.Start(roomsFor(o, p.folder, [2]*os.File{in, out}, stderr))
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func TestLaunchConfines(t *testing.T) {
 	if strings.Contains(string(environ), "not-for-chromium") {
 		t.Error("Chromium got the server's secrets")
 	}
-	if !strings.Contains(string(environ), "TMPDIR="+os.TempDir()+"/") {
+	if !strings.Contains(string(environ), "TMPDIR="+os.TempDir()+"/") && !strings.Contains(string(environ), "TMPDIR=/tmp/takeover-") { // elsewhere if the path is too long for a socket
 		t.Error("Chromium has no folder of its own for temporary files")
 	}
 	for _, name := range []string{"profile", "home", "files", "downloads"} {

@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"takeover/browser"
 	"takeover/browser/browsertest"
@@ -24,8 +26,8 @@ const serverRoot = "TAKEOVER_TEST_SERVER_ROOT"
 // serverConfines is another. If it is set, that server uses the launcher.
 const serverConfines = "TAKEOVER_TEST_SERVER_CONFINES"
 
-// serveUntilKilled starts two Chromiums, prints their pids, and waits for
-// SIGKILL.
+// serveUntilKilled starts two Chromiums, prints their pids, and, when a launcher
+// waits for the third one, "ready". Then it waits for SIGKILL.
 func serveUntilKilled(root string) {
 	var o browser.LaunchOptions
 	if os.Getenv(serverConfines) != "" {
@@ -40,6 +42,10 @@ func serveUntilKilled(root string) {
 		}
 		fmt.Println(p.PID())
 	}
+	for o.Launcher != nil && !pool.Spare() {
+		time.Sleep(time.Millisecond)
+	}
+	fmt.Println("ready")
 	select {}
 }
 
@@ -67,6 +73,20 @@ func reapAfterKill(t *testing.T, confines string) {
 			t.Fatal(lines.Text())
 		}
 		pids = append(pids, pid)
+	}
+	if !lines.Scan() || lines.Text() != "ready" {
+		t.Fatal("the server says ", lines.Text())
+	}
+	if confines != "" {
+		all := recorded(t, root)
+		if len(all) != 3 {
+			t.Fatalf("no launcher waits: %v", all)
+		}
+		for _, pid := range all {
+			if !slices.Contains(pids, pid) {
+				pids = append(pids, pid)
+			}
+		}
 	}
 	if err := browser.Reap(root); err != nil { // the server lives: nothing to do
 		t.Fatal(err)

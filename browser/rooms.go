@@ -15,15 +15,9 @@ import (
 var errEnded = errors.New("it ended at once")
 
 // roomsFor describes the rooms of one start.
-func roomsFor(o LaunchOptions, f *folder, sandbox bool, pipes [2]*os.File, stderr *os.File) confine.Options {
+func roomsFor(o LaunchOptions, f *folder, pipes [2]*os.File, stderr *os.File) confine.Options {
 	return confine.Options{
-		Launcher: o.Launcher, Path: o.ExecPath, Env: f.environment(), Pipes: pipes, Stderr: stderr, UID: f.uid,
-		Args: func(proxy string) []string {
-			if proxy != "" {
-				o.ProxyServer = proxy
-			}
-			return switches(o, f, sandbox)
-		},
+		Launcher: o.Launcher, Path: o.ExecPath, Env: f.environment(o.WayOut != nil), Pipes: pipes, Stderr: stderr, UID: f.uid,
 		Network: o.WayOut != nil, Without: o.without,
 		Write: []string{f.profile(), f.home(), f.temp, f.files(), f.downloads()},
 		Keep:  []string{f.dir},
@@ -79,7 +73,7 @@ func startInRooms(ctx context.Context, o LaunchOptions, f *folder, sandbox bool)
 		return start(ctx, o, f, sandbox)
 	}
 	p, err := startAsKnown(ctx, o, f, sandbox)
-	rooms := roomsFor(o, f, sandbox, [2]*os.File{}, nil)
+	rooms := roomsFor(o, f, [2]*os.File{}, nil)
 	if err != nil && !confine.Proven(rooms) {
 		reason := fmt.Sprintf("Chromium does not start with it: %v", err)
 		switch out, found := findUnbearable(ctx, o, sandbox, err); {

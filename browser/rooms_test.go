@@ -173,6 +173,45 @@ func inUserNamespace(t *testing.T, trial string, args ...string) string {
 	return string(out)
 }
 
+// TestSmallSharedMemory checks that Chromium uses the shared memory of its rooms where
+// the machine has little, as a container has.
+func TestSmallSharedMemory(t *testing.T) {
+	if os.Getenv(roomTrial) == "" {
+		attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+		if os.Geteuid() != 0 {
+			attr.Cloneflags |= syscall.CLONE_NEWUSER
+			attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
+			attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
+			attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
+		}
+		cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
+		cmd.SysProcAttr, cmd.Env = attr, append(os.Environ(), roomTrial+"=itself")
+		out, err := cmd.CombinedOutput()
+		if _, ran := errors.AsType[*exec.ExitError](err); err != nil && !ran || strings.Contains(string(out), "--- SKIP") {
+			t.Skipf("%v: %s", err, out)
+		} else if ran {
+			t.Errorf("%s", out)
+		}
+		return
+	}
+	err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, "")
+	if err := errors.Join(err, unix.Mount("tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777,size=64m")); err != nil {
+		t.Skip(err)
+	}
+	for _, launcher := range [][]string{nil, testLauncher} {
+		p := browsertest.Launch(t, browser.LaunchOptions{Launcher: launcher})
+		own := p.Confinement().On(confine.Shm)
+		if launcher != nil && !own {
+			t.Skip(p.Confinement().Refused())
+		}
+		for _, command := range browsertest.Group(t, p.PID()) {
+			if strings.Contains(command, "--user-data-dir=") && !strings.Contains(command, "--type=") && strings.Contains(command, "--disable-dev-shm-usage") == own {
+				t.Errorf("in rooms: %v: %s", own, command)
+			}
+		}
+	}
+}
+
 // refuseNamespaces makes the user namespace of this process refuse others, or not.
 func refuseNamespaces(refuse bool) error {
 	most := "1000"

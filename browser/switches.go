@@ -30,6 +30,8 @@ var alwaysOn = []string{
 	"--disable-background-networking",
 	"--disable-component-update",
 	"--disable-domain-reliability",
+	"--gaia-url=http://accounts.invalid/",                       // otherwise each start asks accounts.google.com who is signed in
+	"--component-updater=url-source=http://components.invalid/", // otherwise it asks update.googleapis.com every minute, even with the switch above
 	"--disable-sync",
 	"--disable-field-trial-config",
 	"--metrics-recording-only",
@@ -69,6 +71,7 @@ var disabledFeatures = []string{
 	"MediaRouter", "DialMediaRouteProvider", // searches the local network for screens
 	"OptimizationHints", "OptimizationGuideModelDownloading", // download data in the background
 	"AutofillServerCommunication",
+	"NetworkTimeServiceQuerying", // asks Google for the time
 	"CertificateTransparencyComponentUpdater",
 	"InterestFeedContentSuggestions",
 	"HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", // http: URLs stay http:
@@ -97,7 +100,7 @@ func switches(o LaunchOptions, f *folder, sandbox bool) []string {
 	if !sandbox {
 		args = append(args, "--no-sandbox")
 	}
-	if sharedMemory() < minSharedMemory {
+	if !o.ownShm && sharedMemory() < minSharedMemory {
 		args = append(args, "--disable-dev-shm-usage")
 	}
 	if o.DeviceScaleFactor != 0 {

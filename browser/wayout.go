@@ -42,7 +42,7 @@ type wayOut struct {
 	port  int
 
 	mu   sync.Mutex
-	last int // number of the address that was given last
+	last int // number of the address that was given last; none is given twice
 }
 
 // leadOut starts a way out on the listener that Chromium was told to use.
@@ -56,8 +56,8 @@ func leadOut(proxy WayOut, listener net.Listener, uid int, rooms confine.Report)
 	return w
 }
 
-// open returns a further address.
-func (w *wayOut) open() (string, error) {
+// open returns a further address, and what closes it.
+func (w *wayOut) open() (string, func(), error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.last < maxAddress {
@@ -65,18 +65,18 @@ func (w *wayOut) open() (string, error) {
 		n := w.last
 		address := net.JoinHostPort(net.IPv4(127, byte(n>>16), byte(n>>8), byte(n)).String(), strconv.Itoa(w.port))
 		if w.rooms {
-			return address, nil
+			return address, func() {}, nil
 		}
 		listener, err := net.Listen("tcp4", address) //nolint:noctx // it does not wait
 		if err == nil {
 			w.proxy.Serve(listener, w.uid)
-			return address, nil
+			return address, func() { _ = listener.Close() }, nil // the WayOut may have closed it
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
-			return "", fmt.Errorf("start chromium's proxy: %w", err)
+			return "", nil, fmt.Errorf("start chromium's proxy: %w", err)
 		}
 	}
-	return "", errNoAddress
+	return "", nil, errNoAddress
 }
 
 // WayOut returns the way out that LaunchOptions.WayOut made, or nil.
@@ -88,10 +88,10 @@ func (p *Process) WayOut() WayOut {
 }
 
 // OpenWay opens a further address of the way out, as host:port, for a context that
-// needs another proxy.
-func (p *Process) OpenWay() (string, error) {
+// needs another proxy. end closes it; otherwise it ends with Chromium.
+func (p *Process) OpenWay() (address string, end func(), err error) {
 	if p.way == nil {
-		return "", ErrNoWayOut
+		return "", nil, ErrNoWayOut
 	}
 	return p.way.open()
 }

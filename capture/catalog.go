@@ -117,7 +117,7 @@ var categories = func() map[string]string {
 var shapes = map[string]any{
 	TypeConsoleLog: consoleLogData{}, TypeConsoleError: consoleErrorData{},
 	TypeNetworkRequest: networkRequestData{}, TypeNetworkResponse: networkResponseData{}, TypeNetworkLoadingFailed: networkFailedData{},
-	TypeWebSocketOpen: socketOpenData{}, TypeWebSocketFrame: socketFrameData{}, TypeWebSocketClose: socketCloseData{},
+	TypeWebSocketOpen: socketOpenData{}, TypeWebSocketFrame: socketFrameData{}, TypeWebSocketClose: socketCloseData{}, TypeEgressBlocked: EgressBlocked{},
 	TypeNavigation: navigationData{}, TypeDOMContentLoaded: emptyData{}, TypePageLoad: emptyData{}, TypeDOMUpdated: emptyData{},
 	TypeLayoutShift: layoutShiftData{}, TypePageLCP: lcpData{}, TypePageCrashed: crashedData{},
 	TypeDialogOpened: dialogOpenedData{}, TypeDialogClosed: dialogClosedData{},

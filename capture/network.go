@@ -206,6 +206,9 @@ func (w *watched) responseReceived(ev cdp.Event) {
 	}
 	r.response, r.hasExtra = p.Response, p.HasExtra
 	r.active = time.Now()
+	if page := w.page(); page != nil {
+		page.settle.recount = true // the request may count for a shorter time now
+	}
 	if p.Type != "" {
 		r.kind = resourceType(p.Type)
 	}

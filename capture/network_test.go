@@ -159,6 +159,27 @@ func TestWebSocket(t *testing.T) {
 	}
 }
 
+// TestDocumentsThatChangeTheirProcess loads a frame from another site, and then
+// from the page's own: each document's response comes with its body, though the
+// process that ends the request is not the one that began it.
+func TestDocumentsThatChangeTheirProcess(t *testing.T) {
+	r := record(t, capture.Config{Network: true, NetworkResponseBody: true})
+	base := site{pages: map[string]string{
+		"/":      `<link rel=icon href=data:,><iframe></iframe>`,
+		"/there": `there`,
+		"/back":  `back`,
+	}}.start(t)
+	p := browsertest.Page(t)
+	p.Open(base + "/")
+	for _, address := range []string{strings.Replace(base, "127.0.0.1", "localhost", 1) + "/there", base + "/back"} {
+		p.Eval(fmt.Sprintf(`document.querySelector("iframe").src = %q; 0`, address), nil)
+		e, data := r.await(capture.TypeNetworkResponse, field("url", address))
+		if data["body"] != address[strings.LastIndex(address, "/")+1:] || e.ParentFrameID != string(p.ID) || e.Truncated {
+			t.Errorf("got %s", e.JSON())
+		}
+	}
+}
+
 func TestSettling(t *testing.T) {
 	r := record(t, capture.Config{ComputedEvents: true})
 	release := make(chan struct{})

@@ -52,6 +52,14 @@ type crashedData struct {
 	ErrorCode int64  `json:"error_code,omitzero"`
 }
 
+// EgressBlocked is the data of an event egress_blocked, which the session records.
+type EgressBlocked struct {
+	Host    string `json:"host"`
+	Port    uint16 `json:"port"`
+	Address string `json:"address,omitempty"` // the IP address, where it was known
+	Reason  string `json:"reason"`            // an egress.Reason
+}
+
 type dialogOpenedData struct {
 	Type         string `json:"type"` // alert confirm prompt beforeunload
 	Message      string `json:"message"`
@@ -132,6 +140,7 @@ func (w *watched) frameNavigated(ev cdp.Event) {
 	}
 	url, short := cutURL(url)
 	w.l.setFrameLocked(f.ID, frame{parent: f.Parent, url: url})
+	w.takeRequest(f.Loader)
 	if f.ID == w.target {
 		w.url = url
 		w.moved()

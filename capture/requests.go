@@ -22,6 +22,7 @@ type request struct {
 	owed     int     // number of redirects whose wire headers will arrive too late
 	ending   *ending // it has ended, and waits for those headers
 	reported bool    // its response was written
+	moved    bool    // the target that began it is gone
 	counts   bool    // delays network_idle
 }
 
@@ -97,26 +98,63 @@ func (q *requests) extraOf(id string) *extraInfo {
 	return extra
 }
 
+// takeRequest makes the request of a document that was committed in this target
+// one of this target. If the document's frame has changed its process, the target
+// of the old process reported the request and its response, and this one reports
+// the data and the end. The request of a document has the id of its loader.
+func (w *watched) takeRequest(loader string) {
+	if w.requests.byID[loader] != nil {
+		return
+	}
+	for _, other := range w.l.targets {
+		r := other.requests.byID[loader]
+		if r == nil {
+			continue
+		}
+		other.requests.give(r, &w.requests)
+		return
+	}
+}
+
+// give makes a request one of another target.
+func (q *requests) give(r *request, to *requests) {
+	to.add(r)
+	q.remove(r)
+	if extra := q.extra[r.id]; extra != nil {
+		to.extra[r.id] = extra
+		delete(q.extra, r.id)
+	}
+}
+
 // abandonRequests forgets the requests of a target that is gone. It writes the
-// responses that have begun, as far as they are known.
+// responses that have begun, as far as they are known. The page takes over the
+// document of a frame, which may have moved to the page's process.
 func (w *watched) abandonRequests() {
+	page := w.page()
 	for _, id := range w.requests.order {
-		if r := w.requests.byID[id]; r != nil && r.response != nil && w.m.active.Network {
+		r := w.requests.byID[id]
+		switch {
+		case r == nil || r.response == nil || !w.m.active.Network:
+		case r.kind == "document" && r.frame == w.target && page != nil && page != w:
+			r.moved, r.active = true, time.Now()
+			w.requests.give(r, &page.requests)
+			page.silentAt = earliest(page.silentAt, r.active.Add(quiet))
+		default:
 			w.finish(r)
 		}
 	}
 	w.requests = newRequests(w.m.limits)
 }
 
-// tickRequests writes the responses of fetches that receive no more data, and of
-// requests whose headers on the wire did not arrive. It returns when to check
-// again.
+// tickRequests writes the responses of fetches that receive no more data, of
+// requests whose headers on the wire did not arrive, and of documents whose frame
+// has gone. It returns when to check again.
 func (w *watched) tickRequests(now time.Time) (next time.Time) {
 	if w.silentAt.IsZero() || now.Before(w.silentAt) {
 		return w.silentAt
 	}
 	for _, r := range w.requests.byID {
-		if r.response == nil || r.kind != "fetch" && r.ending == nil || r.reported {
+		if r.response == nil || r.kind != "fetch" && r.ending == nil && !r.moved || r.reported {
 			continue
 		}
 		due := r.active.Add(quiet)

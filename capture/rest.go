@@ -190,7 +190,7 @@ func (w *watched) addEarlier(list []UnderWay) {
 		return
 	}
 	for _, u := range list {
-		if u.Target != w.target || w.requests.byID[u.ID] != nil || w.requests.over[u.ID] {
+		if u.Target != w.target || w.l.knowsRequest(u.ID) {
 			continue
 		}
 		r := &request{id: u.ID, loader: u.LoaderID, kind: u.Kind, started: u.Started, active: time.Now(), counts: true, reported: true}
@@ -199,6 +199,17 @@ func (w *watched) addEarlier(list []UnderWay) {
 		}
 		w.requests.add(r)
 	}
+}
+
+// knowsRequest reports whether a request runs or has ended in any target. A
+// document's request may have another target than when it began.
+func (l *link) knowsRequest(id string) bool {
+	for _, w := range l.targets {
+		if w.requests.byID[id] != nil || w.requests.over[id] {
+			return true
+		}
+	}
+	return false
 }
 
 // adopt corrects the times of a document that existed before the monitor followed

@@ -27,8 +27,8 @@ const (
 	signalled = 128
 )
 
-// Main is the launcher: it sets up the rooms, starts Chromium, and ends with it.
-// It does not return.
+// Main is the launcher: it sets up the rooms, starts Chromium when the server asks
+// for it, and ends with Chromium. It does not return.
 func Main() {
 	// Landlock's rules and no_new_privs belong to a thread, and Chromium inherits
 	// them from the thread that starts it.
@@ -61,7 +61,11 @@ func launch() (int, error) {
 	if err := errors.Join(err, answer(said, proxy)); err != nil {
 		return 1, err
 	}
-	pid, err := syscall.ForkExec(what.Path, append([]string{what.Path}, what.Args...), &syscall.ProcAttr{
+	args, err := awaitArgs(buf)
+	if err != nil || args == nil {
+		return 1, err
+	}
+	pid, err := syscall.ForkExec(what.Path, append([]string{what.Path}, args...), &syscall.ProcAttr{
 		Env: what.Env, Files: []uintptr{0, 1, 2, 3, 4}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
@@ -77,6 +81,18 @@ func launch() (int, error) {
 	return code, nil
 }
 
+// awaitArgs waits for Chromium's arguments. It returns none when the server needs no
+// Chromium.
+func awaitArgs(buf []byte) (args []string, err error) {
+	defer unix.Close(controlFile)
+	n, _, err := receive(controlFile, buf, nil)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	err = json.Unmarshal(buf[:n], &args)
+	return args, err
+}
+
 // answer tells the server what was set up, and gives it the listener.
 func answer(said ready, proxy int) error {
 	data, err := json.Marshal(said)
@@ -88,7 +104,6 @@ func answer(said ready, proxy int) error {
 		rights = unix.UnixRights(proxy)
 		defer unix.Close(proxy)
 	}
-	defer unix.Close(controlFile)
 	return unix.Sendmsg(controlFile, data, rights, nil, unix.MSG_NOSIGNAL)
 }
 
@@ -162,7 +177,9 @@ func setUp(what spec) (ready, int, error) {
 	if what.Connect != 0 {
 		apply(Connects, func() error { return restrictConnections(what.Connect) })
 	}
-	apply(Calls, func() error { return filterCalls(what.Connect != 0) })
+	apply(Calls, func() error {
+		return filterCalls(socketRules{tcpOnly: what.Connect != 0, askRoutes: what.Rooms&syscall.CLONE_NEWNET == 0})
+	})
 	return said, proxy, errors.Join(r.missing(what.Required), dropCapabilities())
 }
 

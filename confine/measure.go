@@ -100,10 +100,10 @@ func (r Report) On(name string) bool {
 	return false
 }
 
-// spec is what the server tells the launcher.
+// spec is what the server tells the launcher first. Chromium's arguments come with
+// a second message.
 type spec struct {
 	Path     string            `json:"path"`
-	Args     []string          `json:"args"`
 	Env      []string          `json:"env"`
 	Read     []string          `json:"read"`     // further files and folders that Chromium may read and execute
 	Write    []string          `json:"write"`    // folders that belong to it
@@ -116,7 +116,7 @@ type spec struct {
 	Required []string          `json:"required"` // measures whose failure is an error
 }
 
-// ready is what the launcher tells the server before it starts Chromium. The
+// ready is what the launcher tells the server when the rooms are set up. The
 // listener comes with it as a descriptor.
 type ready struct {
 	Report Report `json:"report"`

@@ -35,9 +35,22 @@ var refusedCalls = append([]uint32{
 }, refusedArchCalls...)
 
 // Sockets are allowed to Chromium's own processes, to the network of its
-// namespace, and to ask the kernel about that network (checkSocket). AF_VSOCK above
+// namespace, and to ask the kernel about that network (socketRules). AF_VSOCK above
 // all is not: it leads to the machine that hosts this one, past every network
 // namespace.
+
+// socketRules say which sockets depend on the network.
+type socketRules struct {
+	// tcpOnly refuses what Landlock does not hold back, where there is nothing else:
+	// packets, streams of other protocols (Landlock lets MPTCP and SCTP connect
+	// anywhere), and connections that begin with their first bytes (MSG_FASTOPEN).
+	tcpOnly bool
+	// askRoutes allows to ask the kernel for addresses and routes. In a network
+	// namespace of its own Chromium would learn that there is only loopback, and tell
+	// pages that they are offline (navigator.onLine). Without an answer it assumes a
+	// network.
+	askRoutes bool
+}
 
 // refusedNamespaces are those that Chromium's sandbox does not make: it makes
 // namespaces for users, processes and the network.
@@ -45,7 +58,7 @@ const refusedNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_N
 
 // Offsets in struct seccomp_data: the number of the call, the architecture, and
 // the low halves of the arguments on little-endian machines.
-const dataNumber, dataArch, dataArg0, dataArg1, dataArg2 = 0, 4, 16, 24, 32
+const dataNumber, dataArch, dataArg0, dataArg1, dataArg2, dataArg3 = 0, 4, 16, 24, 32, 40
 
 func load(offset uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
@@ -61,10 +74,8 @@ func give(value uint32) unix.SockFilter {
 
 func fail(errno uint32) unix.SockFilter { return give(uint32(unix.SECCOMP_RET_ERRNO) | errno) }
 
-// filter returns the program. With streamsOnly, there are no sockets for single
-// packets to the network: without a network namespace they would pass the proxy
-// by.
-func filter(streamsOnly bool) []unix.SockFilter {
+// filter returns the program.
+func filter(sockets socketRules) []unix.SockFilter {
 	program := []unix.SockFilter{
 		load(dataArch),
 		jump(unix.BPF_JEQ, auditArch, 1, 0),
@@ -83,8 +94,14 @@ func filter(streamsOnly bool) []unix.SockFilter {
 	}
 	program = append(program, jump(unix.BPF_JEQ, unix.SYS_IOCTL, 0, 4), load(dataArg1),
 		jump(unix.BPF_JEQ, unix.TIOCSTI, 0, 1), fail(uint32(unix.EPERM)), give(unix.SECCOMP_RET_ALLOW)) // typing into another's terminal
+	if sockets.tcpOnly {
+		for _, send := range []struct{ number, flags uint32 }{{unix.SYS_SENDTO, dataArg3}, {unix.SYS_SENDMSG, dataArg2}, {unix.SYS_SENDMMSG, dataArg3}} {
+			program = append(program, jump(unix.BPF_JEQ, send.number, 0, 4), load(send.flags),
+				jump(unix.BPF_JSET, unix.MSG_FASTOPEN, 0, 1), fail(uint32(unix.EOPNOTSUPP)), give(unix.SECCOMP_RET_ALLOW))
+		}
+	}
 	for _, number := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
-		check := checkSocket(streamsOnly)
+		check := checkSocket(sockets)
 		program = append(program, jump(unix.BPF_JEQ, number, 0, uint8(len(check))))
 		program = append(program, check...)
 	}
@@ -93,30 +110,41 @@ func filter(streamsOnly bool) []unix.SockFilter {
 
 // checkSocket decides on a call whose arguments are the family, the type and the
 // protocol of a socket.
-func checkSocket(streamsOnly bool) []unix.SockFilter {
+func checkSocket(rules socketRules) []unix.SockFilter {
 	const typeBits = 0xf // the rest are flags
 	check := []unix.SockFilter{
 		load(dataArg0),
 		jump(unix.BPF_JEQ, unix.AF_UNIX, 0, 1), give(unix.SECCOMP_RET_ALLOW),
+	}
+	if rules.askRoutes {
 		// Chromium asks for addresses and routes. Other protocols of this family lead to audit, firewall, devices …
-		jump(unix.BPF_JEQ, unix.AF_NETLINK, 0, 4), load(dataArg2),
-		jump(unix.BPF_JEQ, unix.NETLINK_ROUTE, 0, 1), give(unix.SECCOMP_RET_ALLOW), fail(uint32(unix.EPERM)),
+		check = append(check, jump(unix.BPF_JEQ, unix.AF_NETLINK, 0, 4), load(dataArg2),
+			jump(unix.BPF_JEQ, unix.NETLINK_ROUTE, 0, 1), give(unix.SECCOMP_RET_ALLOW), fail(uint32(unix.EPERM)))
+	}
+	check = append(check,
 		jump(unix.BPF_JEQ, unix.AF_INET, 2, 0),
 		jump(unix.BPF_JEQ, unix.AF_INET6, 1, 0),
 		fail(uint32(unix.EAFNOSUPPORT)),
-		load(dataArg1), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: typeBits},
+		load(dataArg1), unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: typeBits},
+	)
+	if rules.tcpOnly {
+		return append(check,
+			jump(unix.BPF_JEQ, unix.SOCK_STREAM, 1, 0), fail(uint32(unix.EPERM)),
+			load(dataArg2),
+			jump(unix.BPF_JEQ, 0, 1, 0), // the default is TCP
+			jump(unix.BPF_JEQ, unix.IPPROTO_TCP, 0, 1), give(unix.SECCOMP_RET_ALLOW),
+			fail(uint32(unix.EPERM)))
+	}
+	return append(check,
 		jump(unix.BPF_JEQ, unix.SOCK_STREAM, 0, 1), give(unix.SECCOMP_RET_ALLOW),
-	}
-	if !streamsOnly {
-		check = append(check, jump(unix.BPF_JEQ, unix.SOCK_DGRAM, 0, 1), give(unix.SECCOMP_RET_ALLOW))
-	}
-	return append(check, fail(uint32(unix.EPERM)))
+		jump(unix.BPF_JEQ, unix.SOCK_DGRAM, 0, 1), give(unix.SECCOMP_RET_ALLOW),
+		fail(uint32(unix.EPERM)))
 }
 
 // filterCalls applies the filter to all threads of the launcher, and so to
 // everything that it starts.
-func filterCalls(streamsOnly bool) error {
-	program := filter(streamsOnly)
+func filterCalls(sockets socketRules) error {
+	program := filter(sockets)
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	thread, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(program)

@@ -33,33 +33,58 @@ const (
 type Options struct {
 	Launcher []string // the command that calls Main; default: this program with Command
 	Path     string   // Chromium's executable
-	// Args returns its arguments, given the address of the proxy, which is empty
-	// without Network.
-	Args    func(proxy string) []string
-	Env     []string
-	Pipes   [2]*os.File // its descriptors 3 and 4
-	Stderr  *os.File
-	UID     int      // its user, also in the user namespace
-	Read    []string // further files and folders that it may read and execute
-	Write   []string // folders that belong to it
-	Keep    []string // folders around those, in which it may move files from one to the other
-	Network bool     // a proxy is the only way out: Started.Proxy
-	Memory  int64    // bytes that all processes may use; default DefaultMemory
-	Tasks   int64    // threads that all processes may have; default DefaultTasks
-	Without []string // measures to leave out as a trial, besides those that LeaveOut named
+	Env      []string
+	Pipes    [2]*os.File // its descriptors 3 and 4
+	Stderr   *os.File
+	UID      int      // its user, also in the user namespace
+	Read     []string // further files and folders that it may read and execute
+	Write    []string // folders that belong to it
+	Keep     []string // folders around those, in which it may move files from one to the other
+	Network  bool     // a proxy is the only way out: Started.Proxy
+	Memory   int64    // bytes that all processes may use; default DefaultMemory
+	Tasks    int64    // threads that all processes may have; default DefaultTasks
+	Without  []string // measures to leave out as a trial, besides those that LeaveOut named
 }
 
-// Started is a launcher that starts Chromium.
+// Started is a launcher that waits in its rooms for Run.
 type Started struct {
 	Cmd    *exec.Cmd
 	Report Report
-	// Proxy accepts what Chromium sends to the network, which it is told to send
-	// there. Its addresses are those of the network namespace, if there is one. It
-	// is nil without Options.Network.
+	// Proxy accepts what Chromium sends to ProxyServer. Its addresses are those of
+	// the network namespace, if there is one. It is nil without Options.Network.
 	Proxy net.Listener
+	// ProxyServer is the URL of the proxy for Chromium, or empty without one.
+	ProxyServer string
 
-	kind  kind
-	group *group
+	kind    kind
+	group   *group
+	control *os.File // the socket to the launcher, until Run or End
+}
+
+// Run makes the launcher start Chromium with these arguments. It may be called once,
+// from any goroutine.
+func (s *Started) Run(args []string) error {
+	defer s.control.Close()
+	// Other Chromiums may have shown meanwhile which measures are required.
+	if err := s.Report.missing(lessons.of(s.kind).required); err != nil {
+		return err
+	}
+	data, err := json.Marshal(args)
+	if err != nil {
+		return err
+	}
+	conn, err := s.control.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	if err := conn.Control(func(fd uintptr) { failed = unix.Sendmsg(int(fd), data, nil, nil, unix.MSG_NOSIGNAL) }); err != nil {
+		return fmt.Errorf("the launcher has ended: %w", err)
+	}
+	if failed != nil {
+		return fmt.Errorf("tell the launcher to start chromium: %w", failed)
+	}
+	return nil
 }
 
 // Works tells that Chromium answered in these rooms. From now on, each measure
@@ -70,6 +95,7 @@ func (s *Started) Works() { lessons.prove(s.kind, s.Report) }
 // End kills what is left of the rooms after the launcher has ended, and removes
 // the control group.
 func (s *Started) End() error {
+	_ = s.control.Close() // Run may have closed it
 	if s.Proxy != nil {
 		_ = s.Proxy.Close()
 	}
@@ -100,9 +126,10 @@ var namespaces = []namespace{
 	{Network, syscall.CLONE_NEWNET},
 }
 
-// Start starts the launcher in its rooms and waits until it has set them up. Rooms
-// that the kernel refuses are left out, one after the other, and reported. The
-// caller must be locked to its thread: the launcher dies with the thread.
+// Start starts the launcher in its rooms and waits until it has set them up. The
+// launcher starts Chromium when Run says so. Rooms that the kernel refuses are left
+// out, one after the other, and reported. The caller must be locked to its thread:
+// the launcher dies with the thread.
 func Start(o Options) (*Started, error) {
 	kind := kindOf(o)
 	known := lessons.of(kind)
@@ -175,7 +202,6 @@ func start(o Options, rooms uintptr, without map[string]string, required []strin
 		return nil, err
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "launcher"), os.NewFile(uintptr(pair[1]), "server")
-	defer ours.Close()
 	launcher := o.Launcher
 	if launcher == nil {
 		launcher = []string{"/proc/self/exe", Command} // also reaches a program in a folder that the user may not search
@@ -187,11 +213,11 @@ func start(o Options, rooms uintptr, without map[string]string, required []strin
 	cmd.SysProcAttr = attributes(o, rooms)
 	err = startShown(cmd)
 	_ = theirs.Close()
-	switch {
-	case err == nil:
-	case isRefusal(err) || isShortage(err):
-		return nil, err
-	default:
+	if err != nil {
+		_ = ours.Close()
+		if isRefusal(err) || isShortage(err) {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%w: %w", ErrLauncher, err)
 	}
 	// The launcher waits for the next message, so it has started nothing yet.
@@ -199,7 +225,7 @@ func start(o Options, rooms uintptr, without map[string]string, required []strin
 	if err := group.add(cmd.Process.Pid); err != nil {
 		grouped = joined([]error{grouped, err})
 	}
-	s := &Started{Cmd: cmd, group: group}
+	s := &Started{Cmd: cmd, group: group, control: ours}
 	s.Report.add(Cgroup, grouped)
 	if err = s.Report.missing(required); err == nil {
 		err = s.arrange(pair[0], o, spec{
@@ -260,11 +286,10 @@ func attributes(o Options, rooms uintptr) *syscall.SysProcAttr {
 
 // arrange tells the launcher what to do, and keeps what it answers.
 func (s *Started) arrange(control int, o Options, what spec) error {
-	proxy, err := s.wayOut(o, &what)
-	if err != nil {
+	var err error
+	if s.ProxyServer, err = s.wayOut(o, &what); err != nil {
 		return err
 	}
-	what.Args = o.Args(proxy)
 	data, err := json.Marshal(what)
 	if err != nil {
 		return err
@@ -274,7 +299,7 @@ func (s *Started) arrange(control int, o Options, what spec) error {
 		return err
 	}
 	if err := unix.Sendmsg(control, data, nil, nil, unix.MSG_NOSIGNAL); err != nil {
-		return fmt.Errorf("%w: tell it what to start: %w", ErrLauncher, err)
+		return fmt.Errorf("%w: tell it what to set up: %w", ErrLauncher, err)
 	}
 	answer, extra := make([]byte, maxMessage), make([]byte, unix.CmsgSpace(4))
 	n, extraN, err := receive(control, answer, extra)
@@ -332,14 +357,23 @@ func receive(fd int, data, extra []byte) (n, extraN int, err error) {
 // listener returns the listener whose descriptor came with a message.
 func listener(extra []byte) (net.Listener, error) {
 	messages, err := unix.ParseSocketControlMessage(extra)
-	if err != nil || len(messages) != 1 {
-		return nil, fmt.Errorf("the launcher sent no listener: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("receive the listener: %w", err)
 	}
-	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil || len(fds) != 1 {
-		return nil, fmt.Errorf("the launcher sent no listener: %w", err)
+	var files []*os.File
+	for i := range messages {
+		fds, err := unix.ParseUnixRights(&messages[i])
+		if err != nil {
+			continue // it holds none
+		}
+		for _, fd := range fds {
+			file := os.NewFile(uintptr(fd), "proxy")
+			defer file.Close() // also those of a malformed message
+			files = append(files, file)
+		}
 	}
-	file := os.NewFile(uintptr(fds[0]), "proxy")
-	defer file.Close()
-	return net.FileListener(file)
+	if len(messages) != 1 || len(files) != 1 {
+		return nil, fmt.Errorf("receive the listener: %d messages with %d descriptors", len(messages), len(files))
+	}
+	return net.FileListener(files[0])
 }

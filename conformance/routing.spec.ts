@@ -203,6 +203,20 @@ test.describe('matching', () => {
     await popup.waitForLoadState();
     expect(seen).toEqual(['/framed', '/inner', '/popup']);
   });
+
+  test('a page that already has a worker', async ({ page }) => {
+    await page.goto('/empty');
+    expect(await page.evaluate(() => new Promise(done => {
+      const worker = (window as any).worker = new Worker(URL.createObjectURL(new Blob(['onmessage = e => fetch(e.data).then(r => r.text()).then(postMessage, e => postMessage(String(e))); postMessage(1)'])));
+      worker.onmessage = (e: MessageEvent) => done(e.data);
+    }))).toBe(1);
+    await page.route('http://q.example/**', route => route.fulfill({ headers: { 'access-control-allow-origin': '*' }, body: 'made up' }));
+    expect(await page.evaluate(() => new Promise(done => {
+      (window as any).worker.onmessage = (e: MessageEvent) => done(e.data);
+      (window as any).worker.postMessage('http://q.example/data');
+    }))).toBe('made up');
+    await page.unrouteAll();
+  });
 });
 
 test.describe('settings of the network', () => {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
@@ -84,12 +85,18 @@ func dialed(address string) (endpoint, error) {
 
 // hostOf parses a host that is not in brackets.
 func hostOf(text string) (endpoint, error) {
+	if strings.ContainsRune(text, utf8.RuneError) { // also bytes that are not UTF-8, which would become a name that none may have
+		return endpoint{}, errNoHost
+	}
 	host, err := hostNames.ToASCII(text)
 	if err != nil {
 		return endpoint{}, errNoHost
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if host == "" {
+	if strings.ContainsFunc(host, isForbidden) {
+		return endpoint{}, errNoHost
+	}
+	if slices.Contains(strings.Split(host, "."), "") { // "a.test.." would be another name than "a.test", but the same for DNS
 		return endpoint{}, errNoHost
 	}
 	if last := host[strings.LastIndexByte(host, '.')+1:]; isNumber(last) {
@@ -97,6 +104,12 @@ func hostOf(text string) (endpoint, error) {
 		return endpoint{ip: ip}, err
 	}
 	return endpoint{host: host}, nil
+}
+
+// isForbidden reports whether browsers accept no name with this character (WHATWG
+// URL, "forbidden domain code point"). Other characters may have been mapped to it.
+func isForbidden(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune("#/:<>?@[\\]^|%", r)
 }
 
 // isNumber reports whether a host that ends in the label is an IPv4 address, even

@@ -23,20 +23,26 @@ type lane struct {
 	proxy   *goproxy.ProxyHttpServer
 	direct  *http.Transport
 	proxied *http.Transport // by way of the upstream proxy
+
+	// For lanes besides the session's own:
+	users int    // how many contexts need it; guarded by Proxy.mu
+	end   func() // closes its address
 }
 
 // newLane returns a lane of a proxy that is bound to a session. p.mu is held.
 func (p *Proxy) newLane(up *Upstream) *lane {
-	l := &lane{traffic: p.traffic, up: up, dialer: dialer{traffic: p.traffic, opened: p.opened}}
-	l.direct = &http.Transport{
+	l := &lane{traffic: p.traffic, up: up, dialer: dialer{traffic: p.traffic, opened: p.keep, closed: p.forget}}
+	l.direct = &http.Transport{ // idle connections take half of the session's room at most
 		DialContext:  l.dialer.request,
-		MaxIdleConns: maxIdle, MaxIdleConnsPerHost: maxIdleHost, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHead,
+		MaxIdleConns: int(l.traffic.options.Policy.shared.room.ofSession(2*maxIdle)) / 2, MaxIdleConnsPerHost: maxIdleHost, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHead,
 		DisableCompression: true, // bodies and headers stay as they are
 		ReadBufferSize:     readBuffer,
 	}
 	if up != nil {
+		through := l.dialer
+		through.via = up
 		l.proxied = l.direct.Clone()
-		l.proxied.DialContext, l.proxied.Proxy = l.dialer.raw, http.ProxyURL(up.URL)
+		l.proxied.DialContext, l.proxied.Proxy = through.raw, http.ProxyURL(up.URL)
 	}
 	l.proxy = goproxy.NewProxyHttpServer()
 	l.proxy.Logger = log.New(io.Discard, "", 0)
@@ -89,6 +95,16 @@ func (l *lane) prepare(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *
 	return r, nil
 }
 
+// checkExists returns an error for a name below "invalid", which never exists
+// (RFC 6761). Chromium is told to call its maker's services under such names, which
+// need no DNS, no upstream proxy and no event.
+func checkExists(host string) error {
+	if strings.HasSuffix(strings.ToLower(host), ".invalid") {
+		return &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	return nil
+}
+
 // rawPath returns the path and query of a request line's absolute URL as they were
 // written. net/url would spell some characters in another way.
 func rawPath(target string) (path, query string, ok bool) {
@@ -105,11 +121,19 @@ func rawPath(target string) (path, query string, ok bool) {
 func (l *lane) roundTrip(r *http.Request, answer string) (*http.Response, error) {
 	to := *r.URL
 	to.Opaque = ""
-	err := l.traffic.CheckURL(&to)
+	err := checkExists(to.Hostname())
+	up := l.upstream(r.URL.Hostname())
+	switch {
+	case err != nil:
+	case up != nil:
+		err = l.traffic.CheckURLBehind(&to)
+	default:
+		err = l.traffic.CheckURL(&to)
+	}
 	var resp *http.Response
 	if err == nil {
 		transport := l.direct
-		if up := l.upstream(r.URL.Hostname()); up != nil {
+		if up != nil {
 			transport = l.proxied
 			if answer != "" && up.URL.Scheme != "socks5" && up.URL.User == nil {
 				r.Header.Set("Proxy-Authorization", answer)
@@ -127,7 +151,7 @@ func (l *lane) roundTrip(r *http.Request, answer string) (*http.Response, error)
 		}
 		return nil, err
 	}
-	plain(resp, l.up != nil)
+	plain(resp, up != nil)
 	if body, ok := r.Context().Value(bodyKey{}).(*watchedBody); ok && resp.StatusCode != http.StatusSwitchingProtocols {
 		body.ReadCloser = resp.Body
 		resp.Body = body
@@ -167,7 +191,10 @@ func finish(resp *http.Response, _ *goproxy.ProxyCtx) *http.Response {
 func (l *lane) admit(host string, ctx *goproxy.ProxyCtx) (*goproxy.ConnectAction, string) {
 	to, err := dialed(host)
 	if err == nil {
-		err = l.traffic.options.Policy.check(to, "")
+		err = checkExists(to.host)
+	}
+	if err == nil {
+		err = l.traffic.policy.Load().check(to, "")
 	}
 	if err == nil {
 		return goproxy.OkConnect, host

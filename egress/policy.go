@@ -97,6 +97,13 @@ type Options struct {
 	OwnPage func(path string) bool
 
 	Hosts Hosts
+
+	// Files is how many files the process may open: connections take a share of
+	// them. Default: the limit of the process.
+	Files int
+
+	// Resolver resolves the names in Own. Default: the system's.
+	Resolver *net.Resolver
 }
 
 // Policy decides which addresses may be reached. All methods may be called from
@@ -111,6 +118,8 @@ type Policy struct {
 // shared is what a policy has in common with those made from it.
 type shared struct {
 	blocked map[Reason]*atomic.Uint64 // how often each reason applied
+	room    *room
+	names   names
 
 	mu    sync.Mutex                  // guards what follows
 	ports map[netip.AddrPort]struct{} // listeners of this process that only one Chromium may use
@@ -118,7 +127,8 @@ type shared struct {
 
 // NewPolicy returns a policy. The error says which option is not valid.
 func NewPolicy(o Options) (*Policy, error) {
-	p := &Policy{options: o, shared: &shared{blocked: map[Reason]*atomic.Uint64{}, ports: map[netip.AddrPort]struct{}{}}}
+	p := &Policy{options: o, shared: &shared{blocked: map[Reason]*atomic.Uint64{}, room: newRoom(o.Files), ports: map[netip.AddrPort]struct{}{}}}
+	p.shared.names = names{resolver: o.Resolver, of: map[string]resolved{}}
 	for _, reason := range Reasons {
 		p.shared.blocked[reason] = new(atomic.Uint64)
 	}
@@ -214,6 +224,19 @@ func (p *Policy) CheckURL(u *url.URL) error {
 	return p.check(to, path)
 }
 
+// CheckURLBehind is CheckURL for a request that goes through a proxy, which resolves
+// the name.
+func (p *Policy) CheckURLBehind(u *url.URL) error {
+	if err := p.CheckURL(u); err != nil || u.Host == "" {
+		return err
+	}
+	to, err := endpointOf(u)
+	if err != nil {
+		return err
+	}
+	return p.checkNamed(to)
+}
+
 // check judges an endpoint without asking DNS. path is empty if it is not known.
 func (p *Policy) check(to endpoint, path string) error {
 	if p.isOwn(to) {
@@ -241,13 +264,34 @@ func (p *Policy) check(to endpoint, path string) error {
 	return nil
 }
 
+// checkBehind judges an endpoint that a proxy reaches, which also resolves its name.
+// Its address will not be known, so an allowed network allows no name.
+func (p *Policy) checkBehind(to endpoint) error {
+	if err := p.check(to, ""); err != nil {
+		return err
+	}
+	return p.checkNamed(to)
+}
+
+func (p *Policy) checkNamed(to endpoint) error {
+	if to.ip.IsValid() {
+		return nil
+	}
+	for _, list := range p.lists {
+		if len(list.Allowed) > 0 && !matchesName(list.Allowed, to.host) {
+			return to.blocked(netip.Addr{}, ReasonNotAllowed)
+		}
+	}
+	return nil
+}
+
 // checkIP judges an address to which an endpoint resolved, or that it is.
 func (p *Policy) checkIP(to endpoint, ip netip.Addr) error {
 	ip = ip.WithZone("").Unmap()
-	if p.isOwn(endpoint{ip: ip, port: to.port}) {
-		return to.blocked(ip, ReasonOwn)
-	}
 	for _, form := range append(embedded(ip), ip) {
+		if p.isOwn(endpoint{ip: form, port: to.port}) || p.isOwnByName(form, to.port) {
+			return to.blocked(ip, ReasonOwn)
+		}
 		if reason := p.judgeRange(form); reason != "" {
 			return to.blocked(ip, reason)
 		}
@@ -267,12 +311,8 @@ func (e endpoint) blocked(ip netip.Addr, why Reason) error {
 // isOwn reports whether an endpoint is the server or a part of it, as far as that
 // is known without DNS.
 func (p *Policy) isOwn(to endpoint) bool {
-	if p.options.PublicURL != nil {
-		if u, err := url.Parse(p.options.PublicURL()); err == nil && u.Host != "" {
-			if public, err := endpointOf(u); err == nil && to == public {
-				return true
-			}
-		}
+	if public := p.public(); public.port != 0 && to == public {
+		return true
 	}
 	for _, own := range p.own {
 		if to.port == own.port && (to == own || own.isLocal() && to.isLocal()) {
@@ -281,6 +321,35 @@ func (p *Policy) isOwn(to endpoint) bool {
 	}
 	if ip := to.ip; ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified()) {
 		return p.isGuarded(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), to.port))
+	}
+	return false
+}
+
+// public returns the present address of the server for people. It is zero if there
+// is none.
+func (p *Policy) public() endpoint {
+	if p.options.PublicURL == nil {
+		return endpoint{}
+	}
+	u, err := url.Parse(p.options.PublicURL())
+	if err != nil || u.Host == "" {
+		return endpoint{}
+	}
+	public, err := endpointOf(u)
+	if err != nil {
+		return endpoint{}
+	}
+	return public
+}
+
+// isOwnByName reports whether an address is one to which the name of a part of the
+// server resolves. The public name does not count: behind a CDN, its address is also
+// that of other people's sites.
+func (p *Policy) isOwnByName(ip netip.Addr, port uint16) bool {
+	for _, own := range p.own {
+		if own.port == port && own.host != "" && slices.Contains(p.shared.names.addresses(own.host), ip) {
+			return true
+		}
 	}
 	return false
 }

@@ -28,8 +28,8 @@ func policy(t *testing.T, o egress.Options) *egress.Policy {
 	return p
 }
 
-// reason returns why a policy refuses a URL, or empty. Of an address that is none it
-// returns "invalid".
+// reason returns why a policy refuses a URL: "" if it does not, and "invalid" if the
+// URL has no address.
 func reason(p *egress.Policy, u *url.URL) egress.Reason {
 	err := p.CheckURL(u)
 	if err == nil {
@@ -72,6 +72,10 @@ func TestOwnAddress(t *testing.T) {
 		"http://[::]:8191/":                           true,
 		"http://[::ffff:127.0.0.1]:8191/":             true,
 		"http://[::ffff:7f00:1]:8191/":                true,
+		"http://[64:ff9b::127.0.0.1]:8191/":           true,
+		"http://[2002:7f00:1::1]:8191/":               true,
+		"http://[::127.0.0.1]:8191/":                  true,
+		"http://[64:ff9b::127.0.0.1]:8191/demo/":      true,
 		"http://user@127.0.0.1:8191/":                 true,
 		"https://127.0.0.1:8191/":                     true,
 		"http://127.0.0.1:8191/demo/../login":         true,

@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"maps"
@@ -10,8 +11,12 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"takeover/limits"
 )
 
 const (
@@ -37,10 +42,25 @@ const (
 	// maxHead bounds a request's first line and headers, in bytes. Chromium's URLs
 	// have at most 2 MiB.
 	maxHead = 4 << 20
+
+	// maxLanes bounds the upstream proxies that the open contexts of one Chromium use
+	// besides the session's.
+	maxLanes = 1000
 )
 
 // errUnbound is the error for a request of a Chromium that has no session yet.
 var errUnbound = errors.New("this browser belongs to no session yet")
+
+// errLanes is the error for an upstream proxy beyond maxLanes.
+var errLanes = fmt.Errorf("contexts of this session use %d different proxies already; close some first", maxLanes)
+
+// ownAddress begins the address of the session's own lane. Addresses of others that
+// have ended lead nowhere: what a context sends while it is being closed must not
+// take another way.
+const ownAddress = "127.0.0.1:"
+
+// errNoLane is the error for a request at an address of no lane.
+var errNoLane = errors.New("the context of this proxy was closed")
 
 // Proxy is the forward proxy of one Chromium. It belongs to no session until Bind,
 // because a warm Chromium is started before its session exists. All methods may be
@@ -51,10 +71,12 @@ type Proxy struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	server *http.Server
+	from   atomic.Int64 // connections of Chromium
 
-	mu      sync.Mutex // guards what follows
-	traffic *Traffic   // nil until Bind
-	lanes   map[string]*lane
+	adding  sync.Mutex            // is held while Lane looks for a lane and adds it
+	mu      sync.Mutex            // guards what follows
+	traffic *Traffic              // nil until Bind
+	lanes   map[string]*lane      // by the listener's address; the session's own is ""
 	conns   map[net.Conn]struct{} // to the network
 	closed  bool
 }
@@ -102,22 +124,72 @@ func (p *Proxy) Serve(listener net.Listener, uid int) {
 		}
 		listener = ownedListener{listener, uid}
 	}
+	listener = roomyListener{listener, p}
 	p.work.Go(func() {
 		defer end()
 		_ = p.server.Serve(listener) // it closes the listener
 	})
 }
 
-// Lane makes the requests that arrive at a listener's address use another upstream
-// proxy than the session's.
-func (p *Proxy) Lane(address string, up *Upstream) error {
+// Lane returns the address of a listener whose requests use another upstream proxy
+// than the session's, and a function that the caller calls once it no longer needs
+// the address. Callers with the same upstream proxy get the same address. For the
+// first of them, Lane calls open, which opens a listener and returns what closes it.
+func (p *Proxy) Lane(up *Upstream, open func() (address string, end func(), err error)) (string, func(), error) {
+	p.adding.Lock()
+	defer p.adding.Unlock()
+	address, err := p.findLane(up)
+	if err != nil {
+		return "", nil, err
+	}
+	if address == "" {
+		var end func()
+		if address, end, err = open(); err != nil { // it calls Serve
+			return "", nil, err
+		}
+		p.mu.Lock()
+		l := p.newLane(up)
+		l.users, l.end = 1, end
+		p.lanes[address] = l
+		p.mu.Unlock()
+	}
+	return address, sync.OnceFunc(func() { p.leaveLane(address) }), nil
+}
+
+// leaveLane ends a lane when nobody needs it any more.
+func (p *Proxy) leaveLane(address string) {
+	p.mu.Lock()
+	l := p.lanes[address]
+	l.users--
+	if l.users > 0 {
+		p.mu.Unlock()
+		return
+	}
+	delete(p.lanes, address)
+	p.mu.Unlock()
+	l.end()
+	l.closeIdle()
+}
+
+// findLane returns the address for an upstream proxy, or an empty text if a lane
+// may be added for it.
+func (p *Proxy) findLane(up *Upstream) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.traffic == nil {
-		return errUnbound
+		return "", errUnbound
 	}
-	p.lanes[address] = p.newLane(up)
-	return nil
+	for address, l := range p.lanes {
+		if address != "" && l.up.equal(up) {
+			l.users++
+			return address, nil
+		}
+	}
+	if len(p.lanes) > maxLanes {
+		p.traffic.options.Limits.Add(limits.Egress, 1)
+		return "", errLanes
+	}
+	return "", nil
 }
 
 // Close ends the listeners and all connections.
@@ -173,26 +245,33 @@ func (p *Proxy) enter(address string) (*lane, error) {
 		return nil, errUnbound
 	}
 	l := p.lanes[address]
-	if l == nil {
-		l = p.newLane(p.traffic.Upstream())
-		p.lanes[address] = l
+	if l == nil { // the session's own
+		if !strings.HasPrefix(address, ownAddress) {
+			return nil, errNoLane
+		}
+		if l = p.lanes[""]; l == nil {
+			l = p.newLane(p.traffic.Upstream())
+			p.lanes[""] = l
+		}
 	}
 	p.work.Add(1)
 	return l, nil
 }
 
-// opened keeps a connection to the network until it is closed, so that Close can
-// close it.
-func (p *Proxy) opened(conn net.Conn) (func(), error) {
+// keep keeps a connection to the network, so that Close can close it.
+func (p *Proxy) keep(conn net.Conn) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, net.ErrClosed
+		return net.ErrClosed
 	}
 	p.conns[conn] = struct{}{}
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.conns, conn)
-	}, nil
+	return nil
+}
+
+// forget forgets a connection that was closed.
+func (p *Proxy) forget(conn net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, conn)
 }

@@ -2,9 +2,6 @@ package egress_test
 
 import (
 	"bufio"
-	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,184 +11,16 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"go.uber.org/goleak"
-	"golang.org/x/net/dns/dnsmessage"
-
 	"takeover/egress"
+	"takeover/limits"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// rig is a proxy, bound to a session's traffic, and a client that uses it.
-type rig struct {
-	*testing.T
-	*egress.Traffic
-	proxy   *egress.Proxy
-	address string
-	client  *http.Client
-
-	mu      sync.Mutex
-	blocked []*egress.BlockedError
-}
-
-// newRig returns a rig. The policy is that of policy(t, o).
-func newRig(t *testing.T, o egress.Options, traffic egress.TrafficOptions) *rig {
-	t.Helper()
-	r := &rig{T: t}
-	traffic.Policy = policy(t, o)
-	traffic.Blocked = func(b *egress.BlockedError) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.blocked = append(r.blocked, b)
-	}
-	r.Traffic = egress.NewTraffic(traffic)
-	r.proxy = egress.NewProxy(traffic.Policy)
-	r.proxy.Bind(r.Traffic)
-	t.Cleanup(func() {
-		if err := r.proxy.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	r.address = listen(t, r.proxy, os.Geteuid())
-	r.client = clientOf(t, r.address)
-	return r
-}
-
-// listen gives a proxy a listener for the user id, and returns its address.
-func listen(t *testing.T, proxy *egress.Proxy, uid int) string {
-	t.Helper()
-	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy.Serve(ln, uid)
-	return ln.Addr().String()
-}
-
-// clientOf returns a client that uses a proxy and follows redirects, as Chromium
-// does.
-func clientOf(t *testing.T, address string) *http.Client {
-	transport := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: address}), DisableCompression: true}
-	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport}
-}
-
-// get returns the status and the body of a GET.
-func (r *rig) get(address string) (int, string, error) {
-	r.Helper()
-	req, err := http.NewRequestWithContext(r.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		r.Fatal(err)
-	}
-	req.Header.Set("Accept", "text/html,*/*")
-	resp, err := r.client.Do(req)
-	if err != nil {
-		return 0, "", err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	return resp.StatusCode, string(body), err
-}
-
-// tunnel sends a CONNECT and returns the connection and the status.
-func (r *rig) tunnel(to string) (net.Conn, *bufio.Reader, int) {
-	r.Helper()
-	conn, err := new(net.Dialer).DialContext(r.Context(), "tcp", r.address)
-	if err != nil {
-		r.Fatal(err)
-	}
-	r.Cleanup(func() { _ = conn.Close() })
-	if _, err := fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %[1]s\r\n\r\n", to); err != nil {
-		r.Fatal(err)
-	}
-	reader := bufio.NewReader(conn)
-	resp, err := http.ReadResponse(reader, &http.Request{Method: http.MethodConnect})
-	if err != nil {
-		r.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	return conn, reader, resp.StatusCode
-}
-
-// refusals returns what was refused since the last call.
-func (r *rig) refusals() []egress.BlockedError {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	list := make([]egress.BlockedError, len(r.blocked))
-	for i, b := range r.blocked {
-		list[i] = *b
-	}
-	r.blocked = nil
-	return list
-}
-
-// resolver returns a resolver that asks a DNS server of the test. answer returns the
-// addresses of a name, which ends in a dot.
-func resolver(t *testing.T, answer func(name string) []string) *net.Resolver {
-	t.Helper()
-	conn, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var served sync.WaitGroup
-	served.Go(func() {
-		buf := make([]byte, 1500)
-		for {
-			n, from, err := conn.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			var m dnsmessage.Message
-			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
-				continue
-			}
-			q := m.Questions[0]
-			m.Response, m.Authoritative, m.Additionals = true, true, nil
-			addresses := answer(q.Name.String())
-			if addresses == nil {
-				m.RCode = dnsmessage.RCodeNameError
-			}
-			for _, text := range addresses {
-				ip := netip.MustParseAddr(text)
-				head := dnsmessage.ResourceHeader{Name: q.Name, Class: dnsmessage.ClassINET}
-				switch {
-				case ip.Is4() && q.Type == dnsmessage.TypeA:
-					m.Answers = append(m.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AResource{A: ip.As4()}})
-				case ip.Is6() && q.Type == dnsmessage.TypeAAAA:
-					m.Answers = append(m.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AAAAResource{AAAA: ip.As16()}})
-				}
-			}
-			if out, err := m.Pack(); err == nil {
-				_, _ = conn.WriteTo(out, from)
-			}
-		}
-	})
-	t.Cleanup(func() {
-		_ = conn.Close()
-		served.Wait()
-	})
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}
-}
-
-// site starts a server and returns it with its port.
-func site(t *testing.T, handler http.HandlerFunc) (*httptest.Server, string) {
-	t.Helper()
-	s := httptest.NewServer(handler)
-	t.Cleanup(s.Close)
-	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, port
-}
 
 // loopback allows the servers of tests.
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
@@ -260,25 +89,6 @@ func TestDialing(t *testing.T) {
 	}
 }
 
-// expect checks that there was one refusal, or none.
-func (r *rig) expect(what string, why egress.Reason, at string) {
-	r.Helper()
-	list := r.refusals()
-	if why == "" {
-		if len(list) > 0 {
-			r.Errorf("%s: refused %+v", what, list)
-		}
-		return
-	}
-	if len(list) != 1 || list[0].Reason != why {
-		r.Errorf("%s: refused %+v, want once for %s", what, list, why)
-		return
-	}
-	if got := list[0].Address; at != "" && got.String() != at || at == "" && got.IsValid() {
-		r.Errorf("%s: refused at %v, want %q", what, got, at)
-	}
-}
-
 // TestRebinding checks a name that resolves to an allowed address first, and to
 // another one afterwards.
 func TestRebinding(t *testing.T) {
@@ -340,7 +150,7 @@ func TestProxyProtectsItself(t *testing.T) {
 func TestListenerOfOthers(t *testing.T) {
 	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
 	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "reached") })
-	address := listen(t, r.proxy, os.Geteuid() + 1)
+	address := listen(t, r.proxy, os.Geteuid()+1)
 	r.client = clientOf(t, address)
 	if status, body, err := r.get(s.URL); err == nil {
 		t.Errorf("another user got %d %s", status, body)
@@ -483,6 +293,9 @@ func TestFailures(t *testing.T) {
 		return map[string][]string{"private.test.": {"10.0.0.1"}}[name]
 	})})
 	const tunnel = "net::ERR_TUNNEL_CONNECTION_FAILED"
+	if err := r.Narrow(egress.Hosts{Denied: []string{"*.invalid"}}); err != nil { // such a name does not exist, so nothing is refused
+		t.Fatal(err)
+	}
 	for _, tt := range []struct{ address, text, want string }{
 		{closed.URL + "/x", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_REFUSED"},
 		{drops.URL + "/x", "net::ERR_EMPTY_RESPONSE", "net::ERR_EMPTY_RESPONSE"},
@@ -490,6 +303,8 @@ func TestFailures(t *testing.T) {
 		{"https://nowhere.test/", tunnel, "net::ERR_NAME_NOT_RESOLVED"},
 		{strings.Replace(closed.URL, "http:", "https:", 1), tunnel, "net::ERR_CONNECTION_REFUSED"},
 		{"https://private.test/", tunnel, "net::ERR_BLOCKED_BY_ADMINISTRATOR (addresses of private networks are not opened here)"},
+		{"http://accounts.invalid/x", "net::ERR_EMPTY_RESPONSE", "net::ERR_NAME_NOT_RESOLVED"},
+		{"https://a.INVALID/", tunnel, "net::ERR_NAME_NOT_RESOLVED"},
 		{"https://unknown.test/", tunnel, tunnel},
 		{closed.URL, "net::ERR_ABORTED", "net::ERR_ABORTED"},
 	} {
@@ -511,191 +326,82 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestUpstream sends requests and tunnels through a further proxy.
-func TestUpstream(t *testing.T) {
-	_, port := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "direct") })
-	other, _ := site(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "other ", r.Host) })
-	target := strings.TrimPrefix(other.URL, "http://")
-	var got []string
-	httpProxy, _ := site(t, func(w http.ResponseWriter, r *http.Request) {
-		got = append(got, r.Method+" "+r.RequestURI+" "+r.Header.Get("Proxy-Authorization"))
-		if r.Method != http.MethodConnect {
-			fmt.Fprint(w, "by proxy")
-			return
-		}
-		conn, _, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\n\r\n")
-		if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil { // unread bytes would reset the connection
-			t.Error(err)
-		}
-		fmt.Fprint(conn, "by proxy")
-		_ = conn.Close()
-	})
-	socks := socksServer(t, "ann", "pass", target)
-	for _, tt := range []struct {
-		upstream string
-		plain    string
-		want     []string
-	}{
-		{strings.Replace(httpProxy.URL, "//", "//ann:pass@", 1), "by proxy", []string{
-			"GET http://far.test/a?b|c Basic YW5uOnBhc3M=", "CONNECT far.test:443 Basic YW5uOnBhc3M=",
-		}},
-		{"socks5://ann:pass@" + socks, "other far.test", nil},
-	} {
-		got = nil
-		up, err := egress.ParseUpstream(tt.upstream)
-		if err != nil {
-			t.Fatal(err)
-		}
-		up.Bypass = []string{".near.test"}
-		r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{Upstream: up, Resolver: resolver(t, func(name string) []string {
-			return map[string][]string{"x.near.test.": {"127.0.0.1"}}[name]
-		})})
-		if status, body, err := r.get("http://far.test/a?b|c"); status != 200 || body != tt.plain || err != nil {
-			t.Errorf("%s: %d %s %v", tt.upstream, status, body, err)
-		}
-		conn, reader, status := r.tunnel("far.test:443")
-		if status != 200 {
-			t.Errorf("%s: a tunnel %d", tt.upstream, status)
-		}
-		fmt.Fprint(conn, "GET / HTTP/1.0\r\nHost: far.test\r\n\r\n")
-		if rest, err := io.ReadAll(reader); err != nil || !strings.HasSuffix(string(rest), tt.plain) {
-			t.Errorf("%s: a tunnel's bytes %q %v", tt.upstream, rest, err)
-		}
-		if tt.want != nil && !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: the proxy got %q, want %q", tt.upstream, got, tt.want)
-		}
-		if status, body, err := r.get("http://x.near.test:" + port); status != 200 || body != "direct" || err != nil {
-			t.Errorf("%s, bypassed: %d %s %v", tt.upstream, status, body, err)
-		}
-		// The policy judges what it can without DNS, whatever the proxy would do.
-		r.refusals()
-		for host, why := range map[string]egress.Reason{"169.254.169.254": "metadata", "10.0.0.1": "private-network", "127.0.0.1:8191": "own-address"} {
-			if status, _, err := r.get("http://" + host + "/"); status != 403 || err != nil {
-				t.Errorf("%s by way of %s: %d %v", host, tt.upstream, status, err)
+// TestEmptyLabels checks that a name with empty labels, which DNS takes for another
+// one, does not get past the lists, whoever resolves it.
+func TestEmptyLabels(t *testing.T) {
+	var asked []string
+	up, _ := site(t, func(_ http.ResponseWriter, r *http.Request) { asked = append(asked, r.RequestURI) })
+	for _, upstream := range []string{"", up.URL} {
+		traffic := egress.TrafficOptions{Resolver: resolver(t, func(string) []string { return []string{"127.0.0.1"} })}
+		if upstream != "" {
+			var err error
+			if traffic.Upstream, err = egress.ParseUpstream(upstream); err != nil {
+				t.Fatal(err)
 			}
-			if list := r.refusals(); len(list) != 1 || list[0].Reason != why {
-				t.Errorf("%s by way of %s: %+v", host, tt.upstream, list)
+		}
+		r := newRig(t, egress.Options{Networks: loopback, Hosts: egress.Hosts{Denied: []string{"denied.test"}}}, traffic)
+		for _, host := range []string{"denied.test", "denied.test.", "denied.test..", "metadata.google.internal..", "denied.test\u3002.", "localhost..", "127.0.0.1..", ".denied.test", "..", "a..denied.test"} {
+			if _, _, status := r.tunnel(host + ":443"); status == http.StatusOK {
+				t.Errorf("a tunnel to %s by way of %q", host, upstream)
+			}
+			if status, _, err := r.get("http://" + host + "/"); status == http.StatusOK {
+				t.Errorf("a request to %s by way of %q: %d %v", host, upstream, status, err)
 			}
 		}
 	}
-	// The proxy itself must be allowed.
-	for address, why := range map[string]egress.Reason{"http://10.1.1.1:3128": "private-network", "socks5://10.1.1.1": "private-network", "http://169.254.1.1": "metadata", "http://127.0.0.1:8191": "own-address"} {
-		up, err := egress.ParseUpstream(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{Upstream: up})
-		if status, _, err := r.get("http://far.test/"); address[:4] == "http" && (status != 403 || err != nil) {
-			t.Errorf("by way of %s: %d %v", address, status, err)
-		}
-		if _, _, status := r.tunnel("far.test:443"); status != 403 {
-			t.Errorf("a tunnel by way of %s: %d", address, status)
-		}
-		for _, b := range r.refusals() {
-			if b.Reason != why {
-				t.Errorf("by way of %s: %+v", address, b)
-			}
-		}
+	if len(asked) > 0 {
+		t.Errorf("the upstream proxy was asked for %q", asked)
 	}
 }
 
-// TestLane gives one listener another upstream proxy than the session's.
-func TestLane(t *testing.T) {
-	proxy, _ := site(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "by proxy: ", r.URL) })
-	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "direct") })
-	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
-	address := listen(t, r.proxy, os.Geteuid())
-	up, err := egress.ParseUpstream(proxy.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.proxy.Lane(address, up); err != nil {
-		t.Fatal(err)
-	}
-	if _, body, err := r.get(s.URL); body != "direct" || err != nil {
-		t.Errorf("the session: %s %v", body, err)
-	}
-	r.client = clientOf(t, address)
-	if _, body, err := r.get(s.URL + "/x"); body != "by proxy: "+s.URL+"/x" || err != nil {
-		t.Errorf("the lane: %s %v", body, err)
-	}
-}
-
-// socksServer is a SOCKS5 server (RFC 1928, RFC 1929) that connects every request
-// to one target.
-func socksServer(t *testing.T, user, password, target string) string {
-	t.Helper()
-	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var served sync.WaitGroup
-	served.Go(func() {
-		for {
-			conn, err := ln.Accept()
+// TestRoom checks that neither a page nor a process in Chromium's rooms takes the
+// files that the server needs, and that closed connections give their room back.
+func TestRoom(t *testing.T) {
+	const files = 256 // 64 for all sessions, 16 of one on each side
+	hits := limits.New()
+	r := newRig(t, egress.Options{Networks: loopback, Files: files}, egress.TrafficOptions{Limits: hits})
+	for range 2 {
+		var conns []net.Conn
+		answered, before := 0, hits.Count(limits.Egress)
+		for range 40 { // which say nothing
+			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.address)
 			if err != nil {
-				return
+				t.Fatal(err)
 			}
-			served.Go(func() {
-				defer conn.Close()
-				if err := socksRequest(conn, user, password); err != nil {
-					t.Error("socks:", err)
-					return
-				}
-				out, err := new(net.Dialer).DialContext(t.Context(), "tcp", target)
-				if err != nil {
-					return
-				}
-				defer out.Close()
-				var back sync.WaitGroup
-				back.Go(func() {
-					_, _ = io.Copy(conn, out)
-					_ = conn.Close()
-				})
-				_, _ = io.Copy(out, conn)
-				_ = out.Close()
-				back.Wait()
-			})
+			conns = append(conns, conn)
 		}
-	})
-	t.Cleanup(func() {
-		_ = ln.Close()
-		served.Wait()
-	})
-	return ln.Addr().String()
+		for uint64(r.proxy.Open())+hits.Count(limits.Egress)-before < 40 { // the proxy has not seen all of them yet
+			runtime.Gosched()
+		}
+		for _, conn := range conns {
+			fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") // which is no request to a proxy
+			if n, _ := conn.Read(make([]byte, 1)); n > 0 {
+				answered++
+			}
+			_ = conn.Close()
+		}
+		if answered != 16 {
+			t.Errorf("%d connections were answered", answered)
+		}
+		for r.proxy.Open() > 0 { // net/http closes its side a little later
+			runtime.Gosched()
+		}
+	}
+	if got := hits.Count(limits.Egress); got != 48 {
+		t.Errorf("%d refusals were counted", got)
+	}
+	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "reached") })
+	if status, body, err := r.get(s.URL); body != "reached" {
+		t.Errorf("afterwards: %d %s %v", status, body, err)
+	}
 }
 
-func socksRequest(conn net.Conn, user, password string) error {
-	read := func(n int) []byte {
-		buf := make([]byte, n)
-		if _, err := io.ReadFull(conn, buf); err != nil {
-			return make([]byte, n)
-		}
-		return buf
+// TestCloseWhileDialing checks that a connection that is closed while it is being
+// kept is forgotten, once.
+func TestCloseWhileDialing(t *testing.T) {
+	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "reached") })
+	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
+	if forgotten, err := r.CloseAtOnce(t.Context(), strings.TrimPrefix(s.URL, "http://")); forgotten != 1 || err != nil {
+		t.Errorf("forgotten %d times: %v", forgotten, err)
 	}
-	methods := read(int(read(2)[1]))
-	if !strings.Contains(string(methods), "\x02") {
-		return errors.New("no password is offered")
-	}
-	_, _ = conn.Write([]byte{5, 2})
-	given := string(read(int(read(2)[1]))) + ":" + string(read(int(read(1)[0])))
-	if given != user+":"+password {
-		return fmt.Errorf("the password is %s", given)
-	}
-	_, _ = conn.Write([]byte{1, 0})
-	head := read(5)
-	if head[3] != 3 {
-		return errors.New("the name was resolved before")
-	}
-	host, port := string(read(int(head[4]))), binary.BigEndian.Uint16(read(2))
-	if host != "far.test" || port != 80 && port != 443 {
-		return fmt.Errorf("asked for %s:%d", host, port)
-	}
-	_, err := conn.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
-	return err
 }

@@ -7,13 +7,24 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/proxy"
+
+	"takeover/limits"
 )
+
+// maxTunnelHead bounds what an upstream proxy answers to a CONNECT, in bytes.
+const maxTunnelHead = 64 << 10
+
+// errTunnelHead is the error for a longer answer.
+var errTunnelHead = fmt.Errorf("the proxy's answer has more than %d bytes of headers", maxTunnelHead)
 
 // Upstream is a proxy behind the server's own one.
 type Upstream struct {
@@ -36,6 +47,11 @@ func ParseUpstream(text string) (*Upstream, error) {
 		return nil, errors.New("must be a URL without a path, such as http://host:port")
 	}
 	return &Upstream{URL: &url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host}}, nil
+}
+
+// equal reports whether requests take the same way through both proxies.
+func (u *Upstream) equal(other *Upstream) bool {
+	return u.URL.String() == other.URL.String() && slices.Equal(u.Bypass, other.Bypass)
 }
 
 // address returns host:port of the proxy.
@@ -84,10 +100,11 @@ func (d dialer) tunnel(ctx context.Context, up *Upstream, network, address, auth
 	if err != nil {
 		return nil, err
 	}
-	if err := d.traffic.options.Policy.check(to, ""); err != nil {
+	if err := d.traffic.policy.Load().checkBehind(to); err != nil {
 		d.traffic.report(err)
 		return nil, err
 	}
+	d.via, d.behind = up, to
 	if up.URL.Scheme == "socks5" {
 		return d.socks(ctx, up, network, to)
 	}
@@ -97,6 +114,9 @@ func (d dialer) tunnel(ctx context.Context, up *Upstream, network, address, auth
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	tunneled, err := connect(ctx, conn, up, to.String(), authorization)
+	if errors.Is(err, errTunnelHead) {
+		d.traffic.options.Limits.Add(limits.ProxyHead, 1)
+	}
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -125,15 +145,19 @@ func connect(ctx context.Context, conn net.Conn, up *Upstream, address, authoriz
 	if err := ask.Write(conn); err != nil {
 		return nil, err
 	}
-	reader := bufio.NewReader(conn)
-	answer, err := http.ReadResponse(reader, ask)
+	head := &io.LimitedReader{R: conn, N: maxTunnelHead}
+	reader := bufio.NewReader(head)
+	answer, err := http.ReadResponse(reader, ask) //nolint:bodyclose // its body, whatever the headers say, are the tunnel's bytes
+	if head.N <= 0 && err != nil {
+		return nil, errTunnelHead
+	}
 	if err != nil {
 		return nil, err
 	}
-	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return nil, &tunnelError{answer.StatusCode, answer.Header.Values("Proxy-Authenticate")}
 	}
+	head.N = math.MaxInt64
 	if reader.Buffered() > 0 {
 		return &ahead{Conn: conn, reader: reader}, nil
 	}

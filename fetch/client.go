@@ -50,6 +50,9 @@ type Options struct {
 	// client calls it for each URL before requesting it. Default: every address is
 	// allowed.
 	CheckURL func(*url.URL) error
+	// CheckBehind takes the place of CheckURL for requests through a proxy, which
+	// resolves the name. Default: CheckURL.
+	CheckBehind func(*url.URL) error
 	// Dial connects to servers, and DialProxy to proxies. They may refuse the address
 	// to which a name resolves. Default: a net.Dialer.
 	Dial, DialProxy Dial
@@ -78,6 +81,9 @@ type Client struct {
 func NewClient(o Options) *Client {
 	if o.CheckURL == nil {
 		o.CheckURL = func(*url.URL) error { return nil }
+	}
+	if o.CheckBehind == nil {
+		o.CheckBehind = o.CheckURL
 	}
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{Timeout: connectTimeout}).DialContext

@@ -71,7 +71,7 @@ func (c *Client) chain(ctx context.Context, r Request) (*Response, error) {
 		}
 	}
 	for {
-		if err := c.allowed(r.URL); err != nil {
+		if err := c.allowed(r); err != nil {
 			return nil, err
 		}
 		if !ownCookies {
@@ -188,10 +188,14 @@ func addCookies(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// allowed returns why the policy refuses a URL, or nil.
-func (c *Client) allowed(u *url.URL) error {
+// allowed returns why the policy refuses a request's URL, or nil.
+func (c *Client) allowed(r Request) error {
+	u := r.URL
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return &Error{Text: fmt.Sprintf("Protocol %q not supported. Expected \"http:\"", u.Scheme+":")}
+	}
+	if proxyFor(r.Proxy, u) != "" {
+		return c.options.CheckBehind(u)
 	}
 	return c.options.CheckURL(u)
 }

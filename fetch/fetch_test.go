@@ -302,6 +302,16 @@ func TestPolicy(t *testing.T) {
 	if res, err := c.Do(t.Context(), r); err == nil || !strings.Contains(err.Error(), refused) {
 		t.Errorf("through the server itself: %v, %v", res, err)
 	}
+	// What a proxy reaches is judged by a function of its own.
+	c = client(t, fetch.Options{CheckBehind: func(*url.URL) error { return errors.New("not behind a proxy") }})
+	if res, err := c.Do(t.Context(), r); err == nil || !strings.Contains(err.Error(), "not behind a proxy") {
+		t.Errorf("through a proxy: %v, %v", res, err)
+	}
+	past := get(t, s.URL+"/demo")
+	past.Proxy = &fetch.Proxy{Server: r.Proxy.Server, Bypass: []string{"127.0.0.1"}}
+	if res, err := c.Do(t.Context(), past); err != nil || res.Status != 200 {
+		t.Errorf("past a proxy: %v, %v", res, err)
+	}
 }
 
 func TestErrors(t *testing.T) {

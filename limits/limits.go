@@ -49,12 +49,14 @@ const (
 	CaptureInteraction Name = "capture-interactions" // interactions with pages that were dropped
 	CaptureTables      Name = "capture-tables"       // frames, contexts, requests, sockets and downloads not followed
 	EventsMemory       Name = "events-memory"        // events that a reader missed because they no longer fitted into memory
+	Disk               Name = "disk"                 // writes of the store refused because the disk is full
 	EventsRefused      Name = "events-refused"       // events refused by the durable stream or S2
 	ConsoleRate        Name = "console-rate"         // lines dropped from the background log
 	ConsoleRealms      Name = "console-realms"       // pages and workers that the background log does not listen to
 	ConsoleKept        Name = "console-kept"         // lines and sections omitted from the background log
 	Egress             Name = "egress-connections"   // connections to the network refused to a session
 	Renders            Name = "renders"              // pictures and documents of pages forgotten to make room for newer ones
+	ProxyHead          Name = "proxy-heads"          // tunnels refused because the upstream proxy's answer is too long
 	SavedScripts       Name = "saved-scripts"        // saved scripts refused
 	WebhookQueue       Name = "webhook-queue"        // webhooks refused because too many wait
 	WebhookDead        Name = "webhook-dead"         // failed webhooks forgotten to make room for newer ones
@@ -65,8 +67,8 @@ const (
 var Names = []Name{
 	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, MCPClients, Commands, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
-	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
-	Egress, Renders, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,
+	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, Disk, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
+	Egress, ProxyHead, Renders, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,
 }
 
 // Hits counts the hits of every limit. A nil Hits counts nothing. Its methods may

@@ -90,6 +90,10 @@ type Options struct {
 	MaxUses   int           // how often the link may be used; 0 for no limit
 	Takeover  string        // the takeover that it leads to, or empty for the session
 	CreatedBy string
+
+	// AllowedHosts and DeniedHosts narrow what the session reaches while a person
+	// with the link is in control. The caller has checked them.
+	AllowedHosts, DeniedHosts []string
 }
 
 // Info is a share link as the API lists it. Its secret is not kept.
@@ -106,6 +110,9 @@ type Info struct {
 	MaxUses   int        `json:"maxUses"`
 	Uses      int        `json:"uses"`
 	Visits    []Visit    `json:"visits"` // the last 50 uses, oldest first
+
+	AllowedHosts []string `json:"allowedHosts,omitempty"`
+	DeniedHosts  []string `json:"deniedHosts,omitempty"`
 }
 
 // Visit is one use of a link. The visitor may have become a viewer.
@@ -194,6 +201,7 @@ func (r *Registry) Create(session string, o Options) (Info, string, error) {
 	one := &link{hash: sha256.Sum256([]byte(secret)), over: make(chan struct{}), Info: Info{
 		ID: id.New("ln"), SessionID: session, Takeover: o.Takeover, Role: o.Role, State: Open, CreatedAt: now, CreatedBy: o.CreatedBy,
 		ExpiresAt: now.Add(o.ExpiresIn), MaxUses: o.MaxUses, Visits: []Visit{},
+		AllowedHosts: slices.Clone(o.AllowedHosts), DeniedHosts: slices.Clone(o.DeniedHosts),
 	}}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -276,6 +284,16 @@ func (r *Registry) Over(g Grant) <-chan struct{} {
 	gone := make(chan struct{})
 	close(gone)
 	return gone
+}
+
+// Hosts returns the lists of hosts of a link.
+func (r *Registry) Hosts(id string) (allowed, denied []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if one := r.byID[id]; one != nil {
+		return one.AllowedHosts, one.DeniedHosts
+	}
+	return nil, nil
 }
 
 // Joined records which viewer used a grant.

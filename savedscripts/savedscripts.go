@@ -29,6 +29,8 @@ const (
 var (
 	// ErrNotFound is returned for an id that no script has.
 	ErrNotFound = errors.New("not found")
+	// ErrNoRoom is returned while the disk is full.
+	ErrNoRoom = store.ErrFull
 	// ErrNoStore is returned by all methods on a server without a store.
 	ErrNoStore = errors.New("this server has no store")
 	// ErrChanged is returned for a change to a script that somebody else has

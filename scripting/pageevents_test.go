@@ -149,8 +149,9 @@ func TestDownloadsAndChoosers(t *testing.T) {
 			await page.goto(args.url);
 			const begin = () => page.evaluate(() => { const a = document.createElement('a'); a.href = URL.createObjectURL(new Blob(['hello'])); a.download = 're/port.txt'; a.click() });
 			const [download] = await Promise.all([page.waitForEvent('download'), begin()]);
+			const path = await download.path(); // a name belongs to the download that is complete first
 			const [again] = await Promise.all([context.waitForEvent('download'), begin()]);
-			const path = await download.path(), other = await again.path();
+			const other = await again.path();
 			await download.saveAs('copies/copy.txt');
 			const chunks = [];
 			for await (const c of await download.createReadStream())

@@ -43,6 +43,7 @@ func (s *Session) newControl() *control.Handover {
 // what the former controller held down, before the new one can press anything.
 func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	s.releaseInput()
+	narrowFor(s, holder)
 	if !holder.IsPerson() {
 		s.monitor.PersonControls(false)
 	}

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -278,6 +279,70 @@ func TestProxyOfContext(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+// TestProxyOfContextEnds checks that the address of a context's proxy is closed with
+// the context, also when the script leaves that to its end.
+func TestProxyOfContextEnds(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>by proxy</title>")
+	}))
+	t.Cleanup(proxy.Close)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	code := `
+		const open = async name => {
+			const own = await browser.newContext({proxy: {server: '` + proxy.URL + `', username: name}});
+			const page = await own.newPage();
+			await page.goto('http://far.test/');
+			if (await page.title() !== 'by proxy') throw Error(await page.title());
+			return own;
+		};
+		const first = await open('ann'), second = await open('ann');
+		await first.close();
+		await (await second.newPage()).goto('http://far.test/'); // it has the same proxy
+		await second.close();
+		await open('bob');
+		console.log('opened');
+	`
+	run := startRun(t, s, code+"await new Promise(() => {})")
+	logged(t, run)
+	if open := furtherListeners(t); len(open) != 1 {
+		t.Errorf("while one context is open, these are: %v", open)
+	}
+	run.Cancel()
+	endOf(t, run)
+	if open := furtherListeners(t); len(open) != 0 {
+		t.Errorf("after the script these are open: %v", open)
+	}
+}
+
+// furtherListeners returns the addresses of loopback besides 127.0.0.1 on which this
+// process listens.
+func furtherListeners(t *testing.T) (found []string) {
+	t.Helper()
+	table, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := map[string]bool{}
+	for _, file := range files {
+		if to, err := os.Readlink(file); err == nil {
+			own[to] = true
+		}
+	}
+	for line := range strings.Lines(string(table)) {
+		const address, state, inode, listens = 1, 3, 9, "0A"
+		fields := strings.Fields(line)
+		if fields[state] == listens && own["socket:["+fields[inode]+"]"] && strings.HasPrefix(fields[address][2:], "00007F:") && !strings.HasPrefix(fields[address], "01") {
+			found = append(found, fields[address])
+		}
+	}
+	return found
 }
 
 // TestHostsOfSession narrows what one session may reach.

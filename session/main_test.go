@@ -88,7 +88,12 @@ type viewer struct {
 
 func join(t *testing.T, s *Session, role Role) *viewer {
 	t.Helper()
-	v, err := s.Join(ViewerOptions{Role: role, Name: t.Name()})
+	return joinWith(t, s, ViewerOptions{Role: role, Name: t.Name()})
+}
+
+func joinWith(t *testing.T, s *Session, o ViewerOptions) *viewer {
+	t.Helper()
+	v, err := s.Join(o)
 	if err != nil {
 		t.Fatal(err)
 	}

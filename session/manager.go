@@ -53,6 +53,7 @@ type settings struct {
 	chromiumPath    string
 	publicURL       func() string
 	egress          *egress.Policy
+	bandwidth       int64
 	resolver        *net.Resolver
 	takeoverTimeout time.Duration
 	askTimeout      time.Duration
@@ -70,7 +71,7 @@ type settings struct {
 // settingsOf returns the part of the server's options that sessions use.
 func settingsOf(o *Options) settings {
 	return settings{
-		chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, resolver: o.Resolver,
+		chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
 		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
 		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, files: o.Files, s2: o.S2, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
 	}

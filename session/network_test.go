@@ -11,6 +11,7 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/egress"
+	"takeover/links"
 )
 
 // TestBlockedNavigation checks that a redirect does not lead to an address that the
@@ -30,7 +31,7 @@ func TestBlockedNavigation(t *testing.T) {
 	}
 	v.titled("This address is not opened here")
 	ev := awaitEvent(t, s, capture.TypeEgressBlocked)
-	want := `{"address":"169.254.169.254","host":"169.254.169.254","port":80,"reason":"metadata"}`
+	want := `{"host":"169.254.169.254","port":80,"address":"169.254.169.254","reason":"metadata"}`
 	if string(ev.Data) != want {
 		t.Errorf("event %s, want %s", ev.Data, want)
 	}
@@ -82,6 +83,114 @@ func awaitEvent(t *testing.T, s *Session, typ string) capture.Event {
 		}
 		if ev.Type == typ {
 			return ev
+		}
+	}
+}
+
+// TestBlockedTunnel checks what a person sees of a refused or failed page over
+// HTTPS, of which Chromium knows only that its proxy opened no tunnel.
+func TestBlockedTunnel(t *testing.T) {
+	m := startManager(t, Options{WarmBrowsers: -1, Resolver: alwaysResolver(t, [4]byte{169, 254, 169, 254})})
+	s := create(t, m, CreateOptions{URL: site(t)})
+	v := join(t, s, RoleControl)
+	v.take()
+	if err := v.Navigate(browsertest.Context(t, "navigate"), "goto", "https://cloud.test/secrets"); err != nil {
+		t.Fatal(err)
+	}
+	v.titled("This address is not opened here")
+	if got := s.Info().URL; got != "https://cloud.test/secrets" {
+		t.Errorf("the session's address is %s", got)
+	}
+	const read = `return [await page.evaluate(() => document.body.innerText), await page.evaluate(() => location.href)]`
+	if err := v.Control("release"); err != nil {
+		t.Fatal(err)
+	}
+	got := resultOf[[]string](t, startRun(t, s, read))
+	if !strings.Contains(got[0], "https://cloud.test\n") || !strings.Contains(got[0], "cloud metadata addresses are not opened here.") || got[1] != "chrome-error://chromewebdata/" {
+		t.Errorf("the page says %q", got)
+	}
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	info := endOf(t, startRun(t, s, fmt.Sprintf("await page.goto(%q)", strings.Replace(closed.URL, "http:", "https:", 1))))
+	if info.Error == nil || !strings.Contains(info.Error.Message, "ERR_CONNECTION_REFUSED") {
+		t.Errorf("a closed port: %+v", info.Error)
+	}
+	v.titled("This page cannot be reached")
+}
+
+// TestHostsOfTakeover checks that a takeover's hosts hold while it is open.
+func TestHostsOfTakeover(t *testing.T) {
+	near := site(t)
+	named := strings.Replace(near, "127.0.0.1", "localhost", 1)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: near + "/first"})
+	v := join(t, s, RoleControl)
+	v.take()
+	visit := func(address string) error { return v.Navigate(browsertest.Context(t, "navigate"), "goto", address) }
+	to, err := s.RequestTakeover(TakeoverOptions{Reason: "sign in", Hosts: egress.Hosts{Allowed: []string{"localhost"}, Denied: []string{"bad.localhost"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.take()
+	if err := visit(near); err == nil || !strings.Contains(err.Error(), "only hosts on a list") {
+		t.Errorf("another host: %v", err)
+	}
+	if err := visit(named + "/during"); err != nil {
+		t.Fatal(err)
+	}
+	v.titled("Page during")
+	if got := to.Info(); len(got.Hosts) != 1 || len(got.DeniedHosts) != 1 {
+		t.Errorf("the takeover says %q, %q", got.Hosts, got.DeniedHosts)
+	}
+	if err := to.Done("api", ""); err != nil {
+		t.Fatal(err)
+	}
+	v.take()
+	if err := visit(near + "/after"); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+	v.titled("Page after")
+	if _, err := s.RequestTakeover(TakeoverOptions{Reason: "x", Hosts: egress.Hosts{Allowed: []string{"a:1"}}}); err == nil || !strings.Contains(err.Error(), "hosts") {
+		t.Errorf("a malformed list: %v", err)
+	}
+	if err := v.Control("release"); err != nil {
+		t.Fatal(err)
+	}
+	info := startRun(t, s, `await requestTakeover('look', {hosts: ['localhost']})`)
+	if got := openTakeoverOf(t, info).Info().Hosts; len(got) != 1 {
+		t.Errorf("a script's takeover says %q", got)
+	}
+}
+
+// TestHostsOfLink checks that a link's hosts hold while a person with the link is
+// in control.
+func TestHostsOfLink(t *testing.T) {
+	near := site(t)
+	m := startManager(t, Options{WarmBrowsers: -1})
+	s := create(t, m, CreateOptions{URL: near + "/x"})
+	if _, _, err := s.CreateLink(links.Options{Role: RoleControl, DeniedHosts: []string{"a:1"}}); err == nil || !strings.Contains(err.Error(), "deniedHosts") {
+		t.Errorf("a malformed list: %v", err)
+	}
+	_, secret, err := s.CreateLink(links.Options{Role: RoleControl, DeniedHosts: []string{"127.0.0.0/8"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grant, err := m.RedeemLink(secret, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator, guest := join(t, s, RoleControl), joinWith(t, s, ViewerOptions{Role: RoleControl, Link: &grant})
+	operator.titled("Page x")
+	for _, one := range []struct {
+		v       *viewer
+		refused bool
+	}{{guest, true}, {operator, false}, {guest, true}} {
+		one.v.take()
+		err := one.v.Navigate(browsertest.Context(t, "navigate"), "goto", near)
+		if one.refused != (err != nil) {
+			t.Errorf("refused %v: %v", one.refused, err)
+		}
+		if err := one.v.Control("release"); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"takeover/automation"
 	"takeover/control"
+	"takeover/egress"
 )
 
 // runOperations executes the operations of a script's worker: the takeover
@@ -76,11 +77,14 @@ func takeoverOptions(params json.RawMessage) (TakeoverOptions, error) {
 		Timeout float64 `json:"timeout"` // ms
 		Until   string  `json:"until"`
 		Note    string  `json:"note"`
+
+		Hosts       []string `json:"hosts"`
+		DeniedHosts []string `json:"deniedHosts"`
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
 		return TakeoverOptions{}, fmt.Errorf("bad options: %w", err)
 	}
-	return TakeoverOptions{Reason: p.Reason, Timeout: time.Duration(p.Timeout * float64(time.Millisecond)), Until: p.Until, Note: p.Note}, nil
+	return TakeoverOptions{Reason: p.Reason, Timeout: time.Duration(p.Timeout * float64(time.Millisecond)), Until: p.Until, Note: p.Note, Hosts: egress.Hosts{Allowed: p.Hosts, Denied: p.DeniedHosts}}, nil
 }
 
 // awaitTakeover waits for the outcome of a takeover, and returns it to a script.

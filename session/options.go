@@ -66,6 +66,7 @@ type Options struct {
 	Launcher        []string                // the command that confines Chromium (browser.LaunchOptions); default: none
 	Executable      []string                // the command of a script worker; default: this binary
 	PublicURL       func() string           // beginning of links for people, without a slash at the end; default http://127.0.0.1:8080
+	Bandwidth       int64                   // bytes in a second that a session may send and receive; default: no limit
 	Egress          *egress.Policy          // what sessions may reach; default: all but link-local and like addresses, private networks included
 	Resolver        *net.Resolver           // resolves names for sessions; default: the system's
 	Timeout         time.Duration           // default DefaultTimeout
@@ -217,13 +218,8 @@ func (o *CreateOptions) check(server *Options) error {
 
 // checkNetwork checks what the session may reach.
 func (o *CreateOptions) checkNetwork(server *Options, add func(field, text string)) {
-	for _, list := range []struct {
-		field string
-		hosts []string
-	}{{"allowedHosts", o.Hosts.Allowed}, {"deniedHosts", o.Hosts.Denied}} {
-		if err := egress.CheckHosts(list.hosts); err != nil {
-			add(list.field, err.Error())
-		}
+	for _, bad := range wrongHosts("allowedHosts", o.Hosts) {
+		add(bad.Field, bad.Error)
 	}
 	var err error
 	hosts := o.Hosts

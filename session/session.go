@@ -44,6 +44,7 @@ type Session struct {
 	takeovers takeovers
 	stage     *stage // its browser and tabs, and what viewers see
 	traffic   *egress.Traffic
+	narrowing narrowing
 	capture   attachment // the monitor's attachment to a browser
 
 	ctx context.Context // ends with the session; its cause is an *endCause
@@ -265,7 +266,7 @@ func (s *Session) note(typ string, data map[string]any) {
 }
 
 // record records an event of a session itself, if a capture runs.
-func record(s *Session, typ string, data map[string]any) {
+func record(s *Session, typ string, data any) {
 	ev, err := capture.NewEvent(typ, data)
 	if err == nil {
 		_, err = s.monitor.Add(ev)

@@ -3,6 +3,8 @@ package session
 import (
 	"errors"
 
+	"takeover/egress"
+	"takeover/invalid"
 	"takeover/limits"
 	"takeover/links"
 )
@@ -22,6 +24,9 @@ const (
 func (s *Session) CreateLink(o links.Options) (links.Info, string, error) {
 	if err := s.life.alive(); err != nil {
 		return links.Info{}, "", err
+	}
+	if bad := wrongHosts("allowedHosts", egress.Hosts{Allowed: o.AllowedHosts, Denied: o.DeniedHosts}); bad != nil {
+		return links.Info{}, "", &invalid.Error{Fields: bad}
 	}
 	info, secret, err := s.services.links.Create(s.id, o)
 	if errors.Is(err, links.ErrTooMany) {

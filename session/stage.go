@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -403,7 +404,7 @@ func (t *tab) describe(p *browser.Page) {
 	if p.Crashed() {
 		t.State = TabCrashed
 	}
-	if url := p.URL(); url != "" {
+	if url := cmp.Or(p.MainFrame().FailedURL(), p.URL()); url != "" { // not the address of Chromium's error page
 		t.URL = text.Clip(url, 32<<10)
 	}
 	t.Title, t.Favicon = text.Clip(p.Title(), maxTitle), ""

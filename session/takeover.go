@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"takeover/control"
+	"takeover/egress"
 	"takeover/id"
 	"takeover/invalid"
 	"takeover/links"
@@ -36,6 +37,7 @@ type TakeoverOptions struct {
 	Note        string        // more text for the person
 	RequestedBy string        // "script", "api", …
 	RunID       string        // the run that makes the request, if any
+	Hosts       egress.Hosts  // while it is open, they narrow what the session reaches
 
 	program control.Holder // the program that waits for the outcome; Nobody if none does
 }
@@ -65,6 +67,8 @@ type TakeoverInfo struct {
 	EndedAt     *time.Time    `json:"endedAt"`
 	Note        string        `json:"note"`
 	URL         string        `json:"url"`
+	Hosts       []string      `json:"hosts,omitempty"`       // the only hosts that the session reaches meanwhile
+	DeniedHosts []string      `json:"deniedHosts,omitempty"` // hosts that it does not reach meanwhile
 	Changes     *Changes      `json:"changes"`
 }
 
@@ -269,6 +273,7 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 	if o.Timeout < time.Second || o.Timeout > MaxTakeoverTimeout {
 		bad = append(bad, invalid.FieldError{Field: "timeout", Error: "must be between 1000 and 86400000 ms"})
 	}
+	bad = append(bad, wrongHosts("hosts", o.Hosts)...)
 	if len(bad) > 0 {
 		return nil, &invalid.Error{Fields: bad}
 	}
@@ -282,7 +287,8 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 		info: TakeoverInfo{
 			ID: id, SessionID: s.id, RunID: o.RunID, Reason: reason, RequestNote: o.Note, RequestedBy: o.RequestedBy,
 			State: TakeoverPending, CreatedAt: now, Deadline: now.Add(o.Timeout),
-			URL: s.services.settings.publicURL() + "/takeover/" + id,
+			URL:   s.services.settings.publicURL() + "/takeover/" + id,
+			Hosts: o.Hosts.Allowed, DeniedHosts: o.Hosts.Denied,
 		},
 	}, nil
 }

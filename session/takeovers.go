@@ -100,6 +100,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 		s.hit(limits.Takeovers)
 		s.services.archive.Drop(oldest.key())
 	}
+	narrow(s)
 	t.addLink()
 	s.control.Release(control.Script)
 	s.control.Release(t.program)
@@ -167,6 +168,7 @@ func (s *Session) sendTakeover() {
 // takeover, or who came only for it, loses control.
 func (s *Session) takeoverEnded(t *Takeover) {
 	t.archive()
+	narrow(s)
 	s.life.clock.resume(time.Now())
 	s.tellLife()
 	info := t.Info()

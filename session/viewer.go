@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"takeover/control"
+	"takeover/egress"
 	"takeover/id"
 	"takeover/invalid"
 	"takeover/limits"
@@ -31,9 +32,10 @@ type Viewer struct {
 	role     Role
 	name     string
 	guest    bool
-	link     string // the id of a guest's link
-	takeover string // the only takeover that a guest with a takeover's link may see
-	secret   string // together with the id, it is the secret word that resumes this view
+	link     string       // the id of a guest's link
+	hosts    egress.Hosts // the lists of that link
+	takeover string       // the only takeover that a guest with a takeover's link may see
+	secret   string       // together with the id, it is the secret word that resumes this view
 	out      *outbox
 
 	ctx    context.Context // ends with the viewer
@@ -81,6 +83,7 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 	v := &Viewer{session: s, id: id.New("v"), secret: newWord(), role: o.Role, name: o.Name, guest: o.Link != nil, out: newOutbox()}
 	if o.Link != nil {
 		v.takeover, v.link = o.Link.Takeover, o.Link.LinkID
+		v.hosts.Allowed, v.hosts.Denied = s.services.links.Hosts(v.link)
 	}
 	v.ctx, v.cancel = context.WithCancel(context.WithoutCancel(s.ctx))
 	resumed := o.Resume != "" && s.resume(v, o.Resume)

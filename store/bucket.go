@@ -37,18 +37,28 @@ type Entry struct {
 
 // Bucket is a table that keeps the newest value of each key. Keys consist of
 // letters, digits, "-", "_", "=", "." and "/".
-type Bucket struct{ kv jetstream.KeyValue }
+type Bucket struct {
+	store *Store
+	kv    jetstream.KeyValue
+}
 
 // Bucket opens the bucket of that name, and creates it if it does not exist.
 // Names consist of letters, digits, "-" and "_".
 func (s *Store) Bucket(ctx context.Context, name string, o BucketOptions) (*Bucket, error) {
+	if full := s.room(); full != nil { // what is there can be read
+		kv, err := s.js.KeyValue(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("open bucket %s: %w", name, errors.Join(full, err))
+		}
+		return &Bucket{s, kv}, nil
+	}
 	kv, err := s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket: name, History: 1, Storage: jetstream.FileStorage, MaxBytes: o.bytes(), TTL: o.Age, Compression: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", name, err)
 	}
-	return &Bucket{kv}, nil
+	return &Bucket{s, kv}, nil
 }
 
 // Get returns the value of a key, or ErrNotFound.
@@ -67,6 +77,9 @@ func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
 // given one, from an earlier Get or Put, or 0 for a key that does not exist yet.
 // Otherwise the error is ErrConflict.
 func (b *Bucket) Put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	if err := b.store.room(); err != nil {
+		return 0, fmt.Errorf("write %s: %w", key, err)
+	}
 	var next uint64
 	var err error
 	if revision == 0 {
@@ -85,6 +98,9 @@ func (b *Bucket) Put(ctx context.Context, key string, value []byte, revision uin
 
 // Set sets a key, whatever its revision.
 func (b *Bucket) Set(ctx context.Context, key string, value []byte) error {
+	if err := b.store.room(); err != nil {
+		return fmt.Errorf("write %s: %w", key, err)
+	}
 	if _, err := b.kv.Put(ctx, key, value); err != nil {
 		return fmt.Errorf("write %s: %w", key, err)
 	}

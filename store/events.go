@@ -102,6 +102,9 @@ func (e *Events) Append(ctx context.Context, session string, records []Record) (
 	if away {
 		return 0, fmt.Errorf("keep events: %w", ErrAway)
 	}
+	if err := e.store.room(); err != nil {
+		return 0, fmt.Errorf("keep events: %w", err)
+	}
 	acks := make([]jetstream.PubAckFuture, 0, len(records))
 	for _, r := range records {
 		ack, err := e.js.PublishMsgAsync(&nats.Msg{

@@ -13,6 +13,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"takeover/limits"
 )
 
 const (
@@ -42,6 +44,7 @@ type Options struct {
 	MaxStore  int64        // bytes on disk of the embedded server; default DefaultMaxStore
 	MaxMemory int64        // bytes in memory streams of the embedded server; default DefaultMaxMemory
 	Logger    *slog.Logger // default: discard
+	Limits    *limits.Hits
 }
 
 // Store is a connection to JetStream, and the embedded server behind it if
@@ -51,18 +54,20 @@ type Store struct {
 	conn     *nats.Conn
 	js       jetstream.JetStream
 	ordered  *nats.Conn // for events; it does not send late messages, see connectOrdered
+	disk     *disk      // nil for an external server
 
 	mu      sync.Mutex // guards what follows
 	away    bool
 	changed chan struct{} // closed and replaced when away changes
 }
 
-// ErrAway is returned while the external server is not connected.
+// ErrAway is returned while the external server is not connected, or the embedded
+// one cannot write.
 var ErrAway = errors.New("NATS is away")
 
-// Away reports whether the connection to an external server is broken, and
-// returns a channel that is closed when that changes. The store reconnects by
-// itself.
+// Away reports whether the connection to an external server is broken or the
+// embedded server cannot write, and returns a channel that is closed when that
+// changes. Both end by themselves.
 func (s *Store) Away() (bool, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +162,8 @@ func (s *Store) embed(o Options) error {
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
-	embedded.SetLoggerV2(natsLog{o.Logger}, false, false, false)
+	broken := make(chan struct{}, 1)
+	embedded.SetLoggerV2(natsLog{o.Logger, broken}, false, false, false)
 	embedded.Start()
 	s.embedded = embedded
 	if !embedded.ReadyForConnections(OpenTimeout) {
@@ -166,6 +172,7 @@ func (s *Store) embed(o Options) error {
 	if !embedded.JetStreamEnabled() {
 		return errors.Join(errors.New("open store: JetStream did not start; does another server use the folder?"), s.Close())
 	}
+	s.disk = watchDisk(s, o, broken)
 	return nil
 }
 
@@ -177,20 +184,12 @@ func (s *Store) Close() error {
 			conn.Close()
 		}
 	}
+	if s.disk != nil {
+		s.disk.close()
+	}
 	if s.embedded != nil {
 		s.embedded.Shutdown()
 		s.embedded.WaitForShutdown()
 	}
 	return nil
 }
-
-// natsLog writes the embedded server's log to ours: warnings and errors as such,
-// everything else at level debug.
-type natsLog struct{ log *slog.Logger }
-
-func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Warnf(format string, v ...any)   { l.log.Warn(fmt.Sprintf(format, v...)) }
-func (l natsLog) Errorf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
-func (l natsLog) Fatalf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
-func (l natsLog) Debugf(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Tracef(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }

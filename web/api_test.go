@@ -192,6 +192,8 @@ func TestProblems(t *testing.T) {
 		{"proxy", request{method: "POST", path: "/v1/sessions", body: map[string]any{"proxyUrl": "http://169.254.169.254:80"}}, 400, "proxyUrl"},
 		{"allowed host", request{method: "POST", path: "/v1/sessions", body: map[string]any{"allowedHosts": []string{"http://a.example"}}}, 400, "allowedHosts"},
 		{"denied host", request{method: "POST", path: "/v1/sessions", body: map[string]any{"deniedHosts": []string{"a.example:80"}}}, 400, "deniedHosts"},
+		{"takeover's host", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers", body: map[string]any{"reason": "x", "hosts": []string{"http://a.example"}}}, 400, "hosts"},
+		{"link's host", request{method: "POST", path: "/v1/sessions/" + id + "/links", body: map[string]any{"role": "control", "allowedHosts": []string{"a.example/x"}}}, 400, "allowedHosts"},
 		{"header's name", request{method: "POST", path: "/v1/sessions", body: map[string]any{"extraHTTPHeaders": map[string]any{"a b": "c"}}}, 400, "extraHTTPHeaders"},
 		{"header's value", request{method: "POST", path: "/v1/sessions", body: map[string]any{"extraHTTPHeaders": map[string]any{"A": "b\r\nC: d"}}}, 400, "extraHTTPHeaders.A"},
 		{"not JSON", request{method: "POST", path: "/v1/sessions", body: `{"timeout"`}, 400, ""},

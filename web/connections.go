@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"takeover/egress"
 	"takeover/limits"
 )
 
@@ -36,14 +37,15 @@ const (
 
 // maxConnections returns how many connections the server can afford: those that
 // were asked for, or fewer if the process may open too few files. It leaves files
-// for the store and for browsers, but at most half of all.
+// for the store and for browsers, but at most half of all, and those that
+// package egress takes.
 func maxConnections(asked, sessions int) int {
 	var open syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &open); err != nil {
 		return asked
 	}
 	files := int(min(open.Cur, 1<<30)) // the limit may be infinite
-	return max(min(asked, files-min(serverFiles+sessionFiles*sessions, files/2)), addressShare)
+	return max(min(asked, files-min(serverFiles+sessionFiles*sessions, files/2)-files/egress.FilesShare), addressShare)
 }
 
 // connections are the server's open connections. If a new connection exceeds the

@@ -22,6 +22,10 @@ type linkRequest struct {
 	ExpiresIn *int64       `json:"expiresIn,omitempty"` // ms
 	MaxUses   int          `json:"maxUses,omitempty"`
 	Takeover  string       `json:"takeover,omitempty"` // the takeover of the link
+
+	// They narrow what the session reaches while a person with the link is in control.
+	AllowedHosts []string `json:"allowedHosts,omitempty"`
+	DeniedHosts  []string `json:"deniedHosts,omitempty"`
 }
 
 // linkCreated describes a new link. Its secret is in the URL's fragment.
@@ -62,6 +66,7 @@ func (s *Server) createLink(c echo.Context) error {
 	}
 	info, secret, err := one.CreateLink(links.Options{
 		Role: req.Role, ExpiresIn: life, MaxUses: req.MaxUses, Takeover: req.Takeover, CreatedBy: caller(c).name,
+		AllowedHosts: req.AllowedHosts, DeniedHosts: req.DeniedHosts,
 	})
 	if err != nil {
 		return err

@@ -87,12 +87,13 @@ var (
 	kindInternal     = kind{"internal", "Something went wrong on the server", http.StatusInternalServerError}
 	kindNotAvailable = kind{"not-available", "Not available on this server", http.StatusNotImplemented}
 	kindFull         = kind{"full", "The server is full", http.StatusServiceUnavailable}
+	kindDiskFull     = kind{"disk-full", "The disk is full", http.StatusServiceUnavailable}
 	kindNotReady     = kind{"not-ready", "Not ready", http.StatusServiceUnavailable}
 )
 
 // kinds lists every class of failures in the order of /docs.
 var kinds = []kind{kindBadInput, kindNoKey, kindForbidden, kindNotFound, kindMethod, kindTimeout, kindConflict, kindEnded,
-	kindTooLarge, kindUpgrade, kindPage, kindTooMany, kindInternal, kindNotAvailable, kindFull, kindNotReady}
+	kindTooLarge, kindUpgrade, kindPage, kindTooMany, kindInternal, kindNotAvailable, kindFull, kindDiskFull, kindNotReady}
 
 // outcomes maps the sentinels of other packages to a class of failures and to a
 // socket's close code. The first match counts.
@@ -124,6 +125,7 @@ var outcomes = []struct {
 	{savedscripts.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
 	{session.ErrNotController, kindConflict, websocket.StatusPolicyViolation},
 	{savedscripts.ErrChanged, kindConflict, websocket.StatusPolicyViolation},
+	{savedscripts.ErrNoRoom, kindDiskFull, websocket.StatusTryAgainLater},
 	{savedscripts.ErrNoStore, kindNotAvailable, websocket.StatusPolicyViolation},
 	{session.ErrRunning, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTakeoverOpen, kindConflict, websocket.StatusPolicyViolation},
@@ -168,7 +170,7 @@ func asFailure(err error) *failure {
 	for _, o := range outcomes {
 		if errors.Is(err, o.err) {
 			f := &failure{kind: o.kind, detail: sentence(err.Error()), err: err}
-			if o.kind == kindFull || o.kind == kindNotReady {
+			if o.kind == kindFull || o.kind == kindDiskFull || o.kind == kindNotReady {
 				f.retryAfter = fullRetryAfter
 			}
 			return f

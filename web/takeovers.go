@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"takeover/control"
+	"takeover/egress"
 	"takeover/session"
 )
 
@@ -22,6 +23,10 @@ type takeoverRequest struct {
 	Timeout *int64 `json:"timeout,omitempty"` // ms until it expires
 	Until   string `json:"until,omitempty"`
 	Note    string `json:"note,omitempty"`
+
+	// While the takeover is open, they narrow what the session reaches.
+	Hosts       []string `json:"hosts,omitempty"`
+	DeniedHosts []string `json:"deniedHosts,omitempty"`
 }
 
 // extendRequest is the body of extending.
@@ -86,6 +91,7 @@ func (s *Server) requestTakeover(c echo.Context) error {
 	}
 	t, err := one.RequestTakeover(session.TakeoverOptions{
 		Reason: req.Reason, Timeout: timeout, Until: req.Until, Note: req.Note, RequestedBy: caller(c).name,
+		Hosts: egress.Hosts{Allowed: req.Hosts, Denied: req.DeniedHosts},
 	})
 	if err != nil {
 		return err

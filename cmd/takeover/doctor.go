@@ -16,6 +16,7 @@ import (
 
 	"takeover/browser"
 	"takeover/confine"
+	"takeover/egress"
 	"takeover/static"
 )
 
@@ -125,8 +126,15 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 	if err := findChromium(d.Chromium); err != nil {
 		return []finding{good("chromium", "%v", err).as("failed", installChromium)}
 	}
+	policy, err := egress.NewPolicy(egress.Options{})
+	if err != nil {
+		return []finding{good("chromium", "%v", err).as("failed", "")}
+	}
 	start := time.Now()
-	p, err := browser.Launch(ctx, browser.LaunchOptions{ExecPath: d.Chromium, Dir: dir, Launcher: launcher})
+	p, err := browser.Launch(ctx, browser.LaunchOptions{
+		ExecPath: d.Chromium, Dir: dir, Launcher: launcher,
+		WayOut: func() browser.WayOut { return egress.NewProxy(policy) }, // which answers nothing without a session
+	})
 	if err != nil {
 		return []finding{good("chromium", "%v", err).as("failed", "Install it: apt-get install chromium, or name it with --chromium.")}
 	}

@@ -8,11 +8,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"takeover/browser/browsertest"
 	"takeover/confine"
@@ -29,7 +33,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
 		worker.Main(scripting.Bundles())
 	}
-	if len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == "mcp" || os.Args[1] == confine.Command) {
+	if len(os.Args) > 1 && slices.Contains([]string{"serve", "mcp", "doctor", confine.Command}, os.Args[1]) {
 		main()
 	}
 	http.DefaultTransport.(*http.Transport).DisableKeepAlives = true //nolint:forcetypeassert // it is one
@@ -285,6 +289,58 @@ func TestServeRefusesShortKey(t *testing.T) {
 		if code != exitUsage || stdout != "" || !strings.Contains(stderr, "TAKEOVER_API_KEY: an API key must have at least 16 characters") {
 			t.Errorf("%s: %d, %q, %q", reachable, code, stdout, stderr)
 		}
+	}
+}
+
+// TestServeRefusesKeyFiles gives files of keys that are none, and short keys, about
+// which the message names the file.
+func TestServeRefusesKeyFiles(t *testing.T) {
+	t.Setenv("TAKEOVER_API_KEY", "")
+	file := func(content string) string {
+		path := filepath.Join(t.TempDir(), "keys")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for path, want := range map[string]string{
+		"/dev/zero":                      "/dev/zero has more than 65536 bytes",
+		"/dev/null":                      "/dev/null holds no key",
+		file(testKey + "\x00\x01"):       "other bytes than printable text",
+		file(testKey + "\xff"):           "other bytes than printable text",
+		file("short"):                    "--api-key-file: an API key must have at least 16 characters",
+		file(strings.Repeat("k", 65537)): "more than 65536 bytes",
+	} {
+		code, stdout, stderr := command(t, "", "serve", "--addr=0.0.0.0:0", "--api-key-file", path, "--data-dir", t.TempDir())
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, want) || strings.Contains(stderr, "TAKEOVER_API_KEY") {
+			t.Errorf("%s: %d, %q, %q, want %q", path, code, stdout, stderr, want)
+		}
+	}
+}
+
+// TestServeHostLists checks that an empty list is refused, because it would be the
+// opposite of what somebody meant who wrote it, and that spaces do not matter.
+func TestServeHostLists(t *testing.T) {
+	t.Setenv("TAKEOVER_API_KEY", testKey)
+	for _, args := range [][]string{{"--egress-allow", ""}, {"--egress-allow", " "}, {"--egress-allow=a.test,"}, {"--egress-allow", "a.test", "--egress-allow", ""}, {"--egress-deny="}} {
+		code, stdout, stderr := command(t, "", append([]string{"serve", "--addr=127.0.0.1:0", "--data-dir", t.TempDir()}, args...)...)
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, "is empty or has an empty entry") {
+			t.Errorf("%q: %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+	s := &serveCommand{}
+	parser, err := kong.New(s, kong.Vars{"data_dir": t.TempDir()}, kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(duration)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse([]string{"--egress-allow", "a.test, *.b.test", "--egress-allow=10.0.0.0/8", "--egress-deny= c.test"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.policy("127.0.0.1:1", func() string { return "" }); err != nil {
+		t.Error(err)
+	}
+	if want := (hostList{"a.test", "*.b.test", "10.0.0.0/8"}); !slices.Equal(s.EgressAllow, want) || !slices.Equal(s.EgressDeny, hostList{"c.test"}) {
+		t.Errorf("%q, %q", s.EgressAllow, s.EgressDeny)
 	}
 }
 

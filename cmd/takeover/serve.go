@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"takeover/archive"
 	"takeover/capture"
@@ -81,8 +82,9 @@ type serveCommand struct {
 
 	AllowPrivateNetwork bool     `help:"Lets sessions reach this machine and private networks." env:"TAKEOVER_ALLOW_PRIVATE_NETWORK"`
 	AllowNetworks       []string `help:"Networks or addresses that sessions may reach although they are private or of this machine, such as 10.1.0.0/16." placeholder:"CIDR" env:"TAKEOVER_ALLOW_NETWORKS"`
-	EgressAllow         []string `help:"The only hosts that sessions may reach: names, *.names, addresses or networks. Default: all." placeholder:"HOST" env:"TAKEOVER_EGRESS_ALLOW"`
-	EgressDeny          []string `help:"Hosts that sessions may not reach, in the same forms." placeholder:"HOST" env:"TAKEOVER_EGRESS_DENY"`
+	SessionBandwidth    int64    `help:"Bytes in a second that one session may send and receive over the network. Default: no limit." placeholder:"BYTES" env:"TAKEOVER_SESSION_BANDWIDTH"`
+	EgressAllow         hostList `help:"The only hosts that sessions may reach: names, *.names, addresses or networks. Default: all." placeholder:"HOST" env:"TAKEOVER_EGRESS_ALLOW"`
+	EgressDeny          hostList `help:"Hosts that sessions may not reach, in the same forms." placeholder:"HOST" env:"TAKEOVER_EGRESS_DENY"`
 
 	TrustedProxies []string      `help:"Addresses or networks of reverse proxies, such as 10.0.0.0/8, whose Forwarded headers are trusted." placeholder:"CIDR" env:"TAKEOVER_TRUSTED_PROXIES"`
 	AllowedHosts   []string      `help:"Further names under which the server answers, besides the host of --public-url, the machine's own names and IP addresses." placeholder:"HOST" env:"TAKEOVER_ALLOWED_HOSTS"`
@@ -121,7 +123,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err := confine.Hide(); err != nil {
 		log.Warn("other processes of this user can read the server's memory", "error", err)
 	}
-	given, err := fromVariableOrFile("TAKEOVER_API_KEY", "--api-key-file", s.KeyFile)
+	given, from, err := fromVariableOrFile("TAKEOVER_API_KEY", "--api-key-file", s.KeyFile)
 	if err != nil {
 		return err
 	}
@@ -144,15 +146,15 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return fmt.Errorf("make data directory: %w", err)
 	}
-	keys, err := loadKeys(given, s.DataDir)
+	keys, err := loadKeys(given, from, s.DataDir)
 	if err != nil {
 		return err
 	}
 	if keys.Short() {
 		if s.PublicURL != "" || len(proxies) > 0 || web.CheckAddr(s.Addr, false) != nil {
-			return usage("TAKEOVER_API_KEY: %w", web.ErrShortKey)
+			return usage("%s: %w", from, web.ErrShortKey)
 		}
-		log.Warn("TAKEOVER_API_KEY holds a short key, which other programs of this machine could guess")
+		log.Warn(from + " holds a short key, which other programs of this machine could guess")
 	}
 	second, err := s2FromEnvironment()
 	if err != nil {
@@ -181,12 +183,12 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	kept, err := store.Open(ctx, store.Options{Dir: filepath.Join(s.DataDir, "store"), URL: s.NATSURL, MaxStore: s.maxStore(), Logger: log})
+	hits := limits.New()
+	kept, err := store.Open(ctx, store.Options{Dir: filepath.Join(s.DataDir, "store"), URL: s.NATSURL, MaxStore: s.maxStore(), Logger: log, Limits: hits})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	hits := limits.New()
 	hooks, err := s.webhooks(ctx, kept, policy, hits, log)
 	if err != nil {
 		return errors.Join(err, ln.Close())
@@ -227,6 +229,9 @@ func (s *serveCommand) policy(listen string, publicURL func() string) (*egress.P
 		if u, err := url.Parse(strings.TrimSpace(server)); err == nil && u.Host != "" {
 			own = append(own, egress.HostPort(u, "4222"))
 		}
+	}
+	if err := errors.Join(s.EgressAllow.check("--egress-allow"), s.EgressDeny.check("--egress-deny")); err != nil {
+		return nil, usage("%w", err)
 	}
 	policy, err := egress.NewPolicy(egress.Options{
 		AllowPrivate: s.AllowPrivateNetwork, Networks: networks, Own: own, PublicURL: publicURL, OwnPage: web.IsDemo,
@@ -311,6 +316,7 @@ func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *sl
 		Capture:         s.Capture,
 		Keep:            session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
 		MaxProfileBytes: s.MaxProfileBytes,
+		Bandwidth:       s.SessionBandwidth,
 		Files:           files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
 		Notify: func(n session.Notice) {
 			if hooks != nil {
@@ -350,43 +356,48 @@ const maxKeyFile = 64 << 10
 
 // secretKeys returns the keys that encrypt profiles, or nil.
 func (s *serveCommand) secretKeys() (*profiles.Keys, error) {
-	const variable = "TAKEOVER_SECRET_KEY"
-	given, err := fromVariableOrFile(variable, "--secret-key-file", s.SecretKeyFile)
+	given, from, err := fromVariableOrFile("TAKEOVER_SECRET_KEY", "--secret-key-file", s.SecretKeyFile)
 	if err != nil {
 		return nil, err
 	}
 	keys, err := profiles.NewKeys(strings.Split(given, ",")...)
 	if err != nil {
-		return nil, usage("%s: %w", variable, err)
+		return nil, usage("%s: %w", from, err)
 	}
 	return keys, nil
 }
 
 // fromVariableOrFile returns the keys in a variable of the environment or in the
-// file of a flag, separated by commas. Other processes may see the environment, but
-// not a file.
-func fromVariableOrFile(variable, flag, path string) (string, error) {
+// file of a flag, separated by commas, and the name of the one that was given. Other
+// processes may see the environment, but not a file.
+func fromVariableOrFile(variable, flag, path string) (keys, from string, err error) {
 	given := os.Getenv(variable)
 	if path == "" {
-		return given, nil
+		return given, variable, nil
 	}
 	if given != "" {
-		return "", usage("set either %s or %s", variable, flag)
+		return "", "", usage("set either %s or %s", variable, flag)
 	}
 	file, err := openGiven(path)
 	if err != nil {
-		return "", usage("%s: %w", flag, err)
+		return "", "", usage("%s: %w", flag, err)
 	}
 	defer file.Close() // also a descriptor, before Chromium could inherit it
-	data, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
+	data, err := io.ReadAll(io.LimitReader(file, maxKeyFile+1))
 	if err != nil {
-		return "", usage("%s: %w", flag, err)
+		return "", "", usage("%s: %w", flag, err)
 	}
-	keys := strings.FieldsFunc(string(data), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
-	if len(keys) == 0 {
-		return "", usage("%s: %s holds no key", flag, path)
+	if len(data) > maxKeyFile {
+		return "", "", usage("%s: %s has more than %d bytes", flag, path, maxKeyFile)
 	}
-	return strings.Join(keys, ","), nil
+	if !utf8.Valid(data) || strings.ContainsFunc(string(data), func(r rune) bool { return !unicode.IsPrint(r) && !unicode.IsSpace(r) }) {
+		return "", "", usage("%s: %s holds other bytes than printable text", flag, path)
+	}
+	list := strings.FieldsFunc(string(data), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	if len(list) == 0 {
+		return "", "", usage("%s: %s holds no key", flag, path)
+	}
+	return strings.Join(list, ","), flag, nil
 }
 
 // openGiven opens a file, or takes over the descriptor that /dev/fd/N names. To
@@ -400,13 +411,13 @@ func openGiven(path string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// loadKeys returns the keys in the environment or, if there are none, the key in
-// the data directory, which the first start creates.
-func loadKeys(given, dir string) (*web.Keys, error) {
+// loadKeys returns the keys that were given or, if there are none, the key in the
+// data directory, which the first start creates. from names where they were given.
+func loadKeys(given, from, dir string) (*web.Keys, error) {
 	if given != "" {
 		keys, err := web.NewKeys(strings.Split(given, ",")...)
 		if err != nil {
-			return nil, usage("TAKEOVER_API_KEY: %w", err)
+			return nil, usage("%s: %w", from, err)
 		}
 		return keys, nil
 	}

@@ -15,11 +15,13 @@ import (
 
 // TestSilentConnections opens 1,000 connections that send nothing, or no body, to a
 // server that may open 256 files. It checks that the server still answers health
-// checks, that people can work, and that the store and new browsers work.
+// checks, that a person's clicks reach the page and pictures come back, that a
+// script runs, and that the store and new browsers work.
 func TestSilentConnections(t *testing.T) {
-	server := startCommand(t, exec.Command("sh", "-c", `ulimit -n 256 && exec "$0" "$@"`, os.Args[0], "serve", "--addr", "127.0.0.1:0", "--warm", "0", "--max-sessions", "4", "--data-dir", t.TempDir()))
+	server := startCommand(t, exec.Command("sh", "-c", `ulimit -n 256 && exec "$0" "$@"`, os.Args[0], "serve", "--addr", "127.0.0.1:0", "--allow-networks", "127.0.0.0/8", "--warm", "0", "--max-sessions", "4", "--data-dir", t.TempDir()))
 	var session struct{ ID string }
-	server.do(t, "POST", "/v1/sessions", nil, &session)
+	site, clicked := clickSite(t)
+	server.do(t, "POST", "/v1/sessions", map[string]any{"url": site}, &session)
 	one := "/v1/sessions/" + session.ID
 	server.do(t, "POST", one+"/events/start", map[string]any{"console": true}, nil)
 	follows := make(chan []uint64, 1)
@@ -35,16 +37,27 @@ func TestSilentConnections(t *testing.T) {
 	}()
 	server.do(t, "POST", one+"/events", map[string]any{"type": "custom_first"}, nil)
 	<-started
+	person := server.watch(t, session.ID)
+	person.click(ctx, clicked)
+	var run struct{ ID, Status string }
+	server.do(t, "POST", one+"/scripts", map[string]any{"code": "const { note } = await requestTakeover('stay'); return note"}, &run)
+	takeover := server.openTakeover(ctx, t, one)
 
+	heads := []string{
+		"", "POST /lo", "GET / HTTP/1.1\r\nHost: loc", "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nkey=",
+		"POST /v1/links/redeem HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+	}
 	for i := range 1000 {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.base, "http://"))
+		dialer := net.Dialer{}
+		if i%3 == 0 { // a third comes from many addresses
+			dialer.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(i%250+1))}
+		}
+		conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(server.base, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = conn.Close() })
-		if i%2 == 0 {
-			_, _ = io.WriteString(conn, "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n") // the server may have closed it already
-		}
+		_, _ = io.WriteString(conn, heads[i%len(heads)]) // the server may have closed it already
 		if i%100 != 99 {
 			continue
 		}
@@ -54,15 +67,22 @@ func TestSilentConnections(t *testing.T) {
 			t.Fatalf("health beside %d silent connections: %v, %v", i+1, resp, err)
 		}
 		_ = resp.Body.Close()
+		person.click(ctx, clicked)
 		server.do(t, "POST", one+"/events", map[string]any{"type": "custom_later"}, nil)
 	}
 	if got := <-follows; len(got) != 11 {
 		t.Errorf("the stream brought %d events", len(got))
 	}
+	server.do(t, "POST", one+"/takeovers/"+takeover+"/done", map[string]any{"note": "done"}, nil)
+	for run.Status != "succeeded" {
+		server.do(t, "GET", one+"/runs/"+run.ID+"?wait=10s", nil, &run)
+		if run.Status == "failed" {
+			t.Fatal("the script failed")
+		}
+	}
 	var saved struct{ ID string }
 	server.do(t, "POST", "/v1/saved-scripts", map[string]any{"name": "kept", "code": "return 1"}, &saved)
 	server.do(t, "GET", "/v1/saved-scripts/"+saved.ID, nil, &saved)
-	var run struct{ Status string }
 	server.do(t, "POST", "/v1/sessions", nil, &session)
 	server.do(t, "POST", "/v1/sessions/"+session.ID+"/scripts", map[string]any{"code": "await page.goto('about:blank'); return 1", "wait": true}, &run)
 	if run.Status != "succeeded" {

@@ -18,6 +18,10 @@ export interface TakeoverOptions {
   /** A URL glob or a selector, a pattern for a page's URL, or a function that is called repeatedly. */
   until?: string | RegExp | (() => boolean | Promise<boolean>);
   note?: string;
+  /** While the takeover is open, the only hosts that pages reach. */
+  hosts?: string[];
+  /** Hosts that pages do not reach meanwhile. */
+  deniedHosts?: string[];
 }
 
 /** The pause between two calls to a function in `until`, in ms. */
@@ -58,6 +62,8 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
         reason,
         timeout: options.timeout,
         note: options.note,
+        hosts: options.hosts,
+        deniedHosts: options.deniedHosts,
         until: typeof until === 'string' ? until : undefined,
       });
       if (typeof until === 'function')
