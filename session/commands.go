@@ -251,7 +251,7 @@ func (c *Commands) start(ctx context.Context) (*commandWorker, error) {
 		return last, nil
 	}
 	if last != nil {
-		last.stop(errors.New("Chromium has crashed"))
+		last.stop(errors.New("the browser has crashed"))
 	}
 	p := c.program
 	if last != nil && last.client == client { // the worker died, and its names with it
