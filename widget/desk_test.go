@@ -100,6 +100,7 @@ func TestFramesFocus(t *testing.T) {
 			return got.X >= x && got.X < x+30 && got.Y >= y && got.Y+got.Height <= y+30
 		}
 	}
+	r.cursor(100+5+30+7+20, 50+5+20+9+15, "text") // until the frame is drawn, clicks on it go to the page
 	r.click(100+5+30+7+20, 50+5+20+9+15)
 	r.focus("focus in a frame", "tel", inside(142, 84))
 	r.eval(r.page.MainFrame(), "scrollTo(0, 40)")
