@@ -249,13 +249,12 @@ func (r *Runner) metrics(ctx context.Context) *Metrics {
 	return m
 }
 
-// metricsCode returns the fields of Metrics that the page knows. The largest paint
-// and long tasks come from observers, whose buffers are delivered a moment later.
+// metricsCode returns the fields of Metrics that the page knows. Paints and long
+// tasks come from observers, whose buffers are delivered a moment later.
 const metricsCode = `() => new Promise(resolve => {
   const [navigation] = performance.getEntriesByType('navigation');
-  const fcp = performance.getEntriesByName('first-contentful-paint')[0];
   const m = {
-    loadTime: navigation ? Math.max(navigation.loadEventEnd, 0) : 0, ttfb: navigation ? navigation.responseStart : 0, fcp: fcp ? fcp.startTime : 0, lcp: 0,
+    loadTime: navigation ? Math.max(navigation.loadEventEnd, 0) : 0, ttfb: navigation ? navigation.responseStart : 0, fcp: 0, lcp: 0,
     longTasks: 0, longestTask: 0,
   };
   const observe = (type, each) => {
@@ -263,6 +262,7 @@ const metricsCode = `() => new Promise(resolve => {
       new PerformanceObserver(list => list.getEntries().forEach(each)).observe({ type, buffered: true });
     } catch {}
   };
+  observe('paint', e => { if (e.name === 'first-contentful-paint') m.fcp = e.startTime; });
   observe('largest-contentful-paint', e => m.lcp = e.startTime);
   observe('longtask', e => { m.longTasks++; m.longestTask = Math.max(m.longestTask, e.duration); });
   setTimeout(() => resolve(m), 50);
