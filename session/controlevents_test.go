@@ -71,6 +71,7 @@ func TestControlEvents(t *testing.T) {
 	if err := s.RevokeLink(link.ID); err != nil {
 		t.Fatal(err)
 	}
+	noteNotSaved(s, "a", errors.New("too large"))
 	endOverLimit(s, 2, 1)
 	page, err := s.Journal().Events(t.Context(), 0, 1000, capture.Filter{Categories: []string{capture.CategoryControl}})
 	if err != nil {

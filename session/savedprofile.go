@@ -197,8 +197,12 @@ func (v *saving) state(ctx context.Context, eng *engine) {
 	if ctx.Err() == nil && !v.failed || s.ctx.Err() != nil {
 		v.failed = true
 		s.log.Warn("save profile", "profile", s.opts.saved.id, "error", err)
-		s.note(capture.TypeProfileNotSaved, map[string]any{"profile": s.opts.saved.id, "reason": err.Error()})
+		noteNotSaved(s, s.opts.saved.id, err)
 	}
+}
+
+func noteNotSaved(s *Session, profile string, why error) {
+	s.note(capture.TypeProfileNotSaved, map[string]any{"profile": profile, "reason": why.Error()})
 }
 
 // readState reads the state of a browser in the form of profiles.

@@ -244,7 +244,9 @@ func (c *call) answerDialog(in dialogArgs) (*answer, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	delete(s.dialogs, d.Page)
+	if s.dialogs[d.Page] == d { // the answer may have opened the next one
+		delete(s.dialogs, d.Page)
+	}
 	s.mu.Unlock()
 	s.leaveDialogs(c.ctx, t)
 	s.settle(c)

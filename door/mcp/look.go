@@ -70,7 +70,6 @@ func (s *seat) saw(t tab) bool {
 
 // status says where the caller is: the page, and what is unusual.
 func (s *seat) status() []string {
-	hide := s.session.Monitor().Redactor().Text
 	tabs, shown := s.program.Tabs()
 	var lines []string
 	for _, one := range tabs {
@@ -95,16 +94,25 @@ func (s *seat) status() []string {
 			lines = append(lines, fmt.Sprintf("A tab closed; there are %d.", len(tabs)))
 		}
 	}
-	for _, d := range s.dialogs {
-		lines = append(lines, fmt.Sprintf("A dialog is open: %s %q. Answer it with browser_handle_dialog.", d.Type, hide(d.Message)))
-	}
 	s.mu.Unlock()
+	lines = append(lines, s.dialogLines()...)
 	info := s.session.Info()
 	switch {
 	case info.Takeover != nil:
 		lines = append(lines, fmt.Sprintf("A takeover is %s: %s. Actions wait until it ends (takeover_status).", info.Takeover.State, info.Takeover.ID))
 	case info.Controller.IsPerson():
 		lines = append(lines, "A person is in control: actions wait, reading goes on.")
+	}
+	return lines
+}
+
+// dialogLines describes the open dialogs.
+func (s *seat) dialogLines() (lines []string) {
+	hide := s.session.Monitor().Redactor().Text
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.dialogs {
+		lines = append(lines, fmt.Sprintf("A dialog is open: %s %q. Answer it with browser_handle_dialog.", d.Type, hide(d.Message)))
 	}
 	return lines
 }
@@ -159,8 +167,14 @@ func (c *call) show(a *answer, v view) *answer {
 	if !saw && !v.Snapshot {
 		return a.add("This page is new to you: browser_snapshot shows it.")
 	}
-	tree, err := s.snapshot(c.ctx, t)
-	if err != nil {
+	ctx, stop := s.untilDialog(c.ctx)
+	tree, err := s.snapshot(ctx, t)
+	stop()
+	switch {
+	case err != nil && s.openDialog(t.names.Page) != nil:
+		a.lines = append(a.lines, s.dialogLines()...)
+		return a
+	case err != nil:
 		return a.add("The page cannot be read: %s", firstLine(err.Error()))
 	}
 	before := s.remember(t, tree)

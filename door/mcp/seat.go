@@ -221,6 +221,21 @@ func (s *seat) doing(c *call, t tab, do func(ctx context.Context) error) error {
 	}
 }
 
+// untilDialog returns a context that also ends when a dialog opens: a page with a
+// dialog answers nothing.
+func (s *seat) untilDialog(ctx context.Context) (context.Context, context.CancelFunc) {
+	opens := s.dialogOpens()
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-opens:
+			cancel(errDialog)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
 // hearDialogs makes dialogs wait for the program, or not. It does so even if the call
 // has ended.
 func (s *seat) hearDialogs(ctx context.Context, t tab, on bool) error {
