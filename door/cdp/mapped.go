@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/debugger"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
@@ -435,8 +436,14 @@ func inOpenWorld(c *Client, cmd *call, on attached) (bool, error) {
 }
 
 // sideEffectFree reports whether a command that evaluates code ends at the first
-// side effect, so that it only reads.
+// side effect, so that it only reads. Chromium heeds the parameter in these commands
+// alone.
 func sideEffectFree(cmd *call) bool {
+	switch cmd.method {
+	case runtime.Evaluate.Method, runtime.CallFunctionOn.Method, debugger.EvaluateOnCallFrame.Method:
+	default:
+		return false
+	}
 	if !bytes.Contains(cmd.params, []byte("throwOnSideEffect")) {
 		return false
 	}
@@ -444,4 +451,18 @@ func sideEffectFree(cmd *call) bool {
 		Throws bool `json:"throwOnSideEffect"`
 	}
 	return cmd.decode(&p) == nil && p.Throws
+}
+
+// actsAtOnce reports whether a command that adds a script for later documents also
+// runs it in those that are there. An empty script does nothing in them: programs
+// send one to make a world.
+func actsAtOnce(cmd *call) bool {
+	if cmd.method != page.AddScriptToEvaluateOnNewDocument.Method {
+		return false
+	}
+	var p struct {
+		Source string `json:"source"`
+		Now    bool   `json:"runImmediately"`
+	}
+	return cmd.decode(&p) == nil && p.Now && p.Source != ""
 }

@@ -78,6 +78,41 @@ func TestAPersonsNewPageIsSetUp(t *testing.T) {
 	p.reply(id)
 }
 
+// TestNoParameterAvoidsWaiting sends commands that write with parameters that are
+// about reading, or that make a setting act at once.
+func TestNoParameterAvoidsWaiting(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	page, target := p.attach()
+	p.evaluate(page, "document.title = 'theirs'")
+	leave := doortest.Person(t, s)
+	var ids []int
+	for _, cmd := range [][2]string{
+		{"Input.insertText", `{"text":"mine","throwOnSideEffect":true}`},
+		{"Page.setDocumentContent", fmt.Sprintf(`{"frameId":%q,"html":"<title>mine</title>","throwOnSideEffect":true}`, target)},
+		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"document.title = 'mine'","runImmediately":true}`},
+		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"document.title = 'mine'","\u0072unImmediately":true,"worldName":"w"}`},
+	} {
+		ids = append(ids, p.send(page, cmd[0], cmd[1]))
+	}
+	if m := p.reply(p.send(page, "Runtime.evaluate", `{"expression":"document.title","throwOnSideEffect":true}`)); !strings.Contains(string(m.Result), "theirs") {
+		t.Errorf("the title is %s", m.Result)
+	}
+	p.call(page, "Page.addScriptToEvaluateOnNewDocument", `{"source":"","worldName":"w","runImmediately":true}`, nil) // only makes a world
+	for _, m := range p.got {
+		if m.ID != nil {
+			t.Errorf("%d was carried out while a person is in control", *m.ID)
+		}
+	}
+	leave()
+	for _, id := range ids {
+		p.reply(id)
+	}
+	if got := p.evaluate(page, "document.title"); got != "mine" {
+		t.Errorf("afterwards the title is %s", got)
+	}
+}
+
 // TestAnAnswerToADialogThatAPersonGave lets a person answer the dialog that a client
 // wants to answer, too. The client's answer does not go to the next dialog.
 func TestAnAnswerToADialogThatAPersonGave(t *testing.T) {
