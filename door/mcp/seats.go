@@ -15,7 +15,7 @@ type seats struct {
 	door *Door
 	work sync.WaitGroup // one goroutine per seat, which waits for the session's end
 
-	mu      sync.Mutex // guards what follows; not held while a program opens or closes
+	mu      sync.Mutex // guards what follows; not held while a program closes
 	taken   map[place]*seat
 	created map[place]bool // the sessions that callers have created here
 	closed  bool
