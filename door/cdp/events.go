@@ -89,13 +89,30 @@ func (s *sight) paused() (ids []cdp.SessionID) {
 
 // settingUp reports whether a command belongs to setting up a session, which never
 // waits for a person: the person's own new page would wait with it. A paused target
-// shows nobody anything yet. In any other, only settings count, until the client
+// shows nobody anything yet, but code in it reaches its opener. In any other, only settings count, until the client
 // has let it run or has sent something else that writes.
 func (a attached) settingUp(method string) bool {
 	if a.begun {
 		return false
 	}
-	return a.paused || domainOf(method) == "Emulation" || setUpCommands[method]
+	domain := domainOf(method)
+	if a.paused {
+		return !acting[method] && !acting[domain]
+	}
+	return domain == "Emulation" && !standstill[method] || setUpCommands[method]
+}
+
+// acting has the commands and domains that do something in the pages of a person,
+// even if they are sent to a paused target: its opener can be reached from it.
+var acting = map[string]bool{
+	"Runtime.evaluate": true, "Runtime.callFunctionOn": true, "Runtime.runScript": true,
+	"Debugger.evaluateOnCallFrame": true, "Page.navigate": true, "Page.reload": true, "Page.navigateToHistoryEntry": true, "Page.setDocumentContent": true,
+	"Input": true, "DOM": true, "Autofill": true, "Storage": true, "DOMStorage": true, "IndexedDB": true, "CacheStorage": true,
+}
+
+// standstill has the settings that keep a page from going on.
+var standstill = map[string]bool{
+	"Emulation.setVirtualTimePolicy": true, "Emulation.setScriptExecutionDisabled": true, "Emulation.setCPUThrottlingRate": true, "Emulation.setDocumentCookieDisabled": true,
 }
 
 // setUpCommands are settings outside the domain Emulation.

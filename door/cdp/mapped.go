@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/layertree"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -18,6 +19,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"takeover/limits"
 	"takeover/session"
 )
 
@@ -45,6 +47,9 @@ func init() { //nolint:gochecknoinits // a map of functions that use it would be
 		page.CaptureScreenshot.Method:      whenUnveiled,
 		page.CaptureSnapshot.Method:        whenUnveiled,
 		page.PrintToPDF.Method:             whenUnveiled,
+		layertree.MakeSnapshot.Method:      whenUnveiled,
+		layertree.LoadSnapshot.Method:      whenUnveiled,
+		layertree.ReplaySnapshot.Method:    whenUnveiled,
 		tracing.Start.Method:               startTracing,
 
 		target.CreateTarget.Method:         createTarget,
@@ -272,8 +277,13 @@ func whenUnveiled(c *Client, cmd *call, on attached) (bool, error) {
 	if !c.raw.Veiled(on.target) {
 		return false, nil
 	}
+	if !c.waiting.hold(cmd) {
+		c.options.Limits.Add(limits.Waiting, 1)
+		return false, tooMany()
+	}
 	c.work.Go(func() {
 		err := c.raw.AwaitUnveiled(c.ctx, on.target)
+		c.waiting.letGo(cmd)
 		if err == nil {
 			err = c.post(cmd)
 		}
@@ -284,7 +294,11 @@ func whenUnveiled(c *Client, cmd *call, on attached) (bool, error) {
 	return true, nil
 }
 
-// startTracing traces this Chromium alone.
+// pictureCategory is the category of traces that contain pictures of the page.
+const pictureCategory = "disabled-by-default-devtools.screenshot"
+
+// startTracing traces this Chromium alone, without pictures: they would show what a
+// person types into a secret field.
 func startTracing(_ *Client, cmd *call, _ attached) (bool, error) {
 	o, err := cmd.object()
 	if err != nil {
@@ -292,6 +306,12 @@ func startTracing(_ *Client, cmd *call, _ attached) (bool, error) {
 	}
 	if backend, ok := o.text("tracingBackend"); ok && backend != "auto" && backend != "chrome" {
 		return false, refuse(cmd.method, "this backend traces the machine")
+	}
+	var whole any
+	_ = cmd.decode(&whole)            // object has decoded it
+	plain, err := json.Marshal(whole) // without escapes that would hide the category
+	if err != nil || bytes.Contains(plain, []byte(pictureCategory)) {
+		return false, refuse(cmd.method+" with "+pictureCategory, "take screenshots or a screencast instead")
 	}
 	if _, ok := o["perfettoConfig"]; ok {
 		return false, refuse(cmd.method, "use traceConfig instead of perfettoConfig")

@@ -78,6 +78,37 @@ func TestAPersonsNewPageIsSetUp(t *testing.T) {
 	p.reply(id)
 }
 
+// TestNoWayRoundByPausedPopup keeps a popup of a person's page paused: code in it,
+// which reaches its opener, waits for the person like code in the page itself.
+func TestNoWayRoundByPausedPopup(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	p.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
+	var there struct{ SessionID string }
+	if err := json.Unmarshal(p.event("Target.attachedToTarget").Params, &there); err != nil {
+		t.Fatal(err)
+	}
+	page := there.SessionID
+	p.evaluate(page, "document.title = 'theirs'")
+	p.send(page, "Runtime.evaluate", `{"expression":"void open('about:blank')","userGesture":true}`)
+	var e struct {
+		SessionID          string
+		WaitingForDebugger bool
+	}
+	if err := json.Unmarshal(p.event("Target.attachedToTarget").Params, &e); err != nil || !e.WaitingForDebugger {
+		t.Fatalf("attached: %+v %v", e, err)
+	}
+	leave := doortest.Person(t, s)
+	id := p.send(e.SessionID, "Runtime.evaluate", `{"expression":"opener.document.title = 'mine'"}`)
+	p.call(e.SessionID, "Emulation.setEmulatedMedia", `{"media":"screen"}`, nil) // the page is set up all the same
+	p.call(e.SessionID, "Runtime.runIfWaitingForDebugger", "", nil)
+	if m := p.reply(p.send(page, "Runtime.evaluate", `{"expression":"document.title","throwOnSideEffect":true}`)); !strings.Contains(string(m.Result), "theirs") {
+		t.Errorf("the title is %s", m.Result)
+	}
+	leave()
+	p.reply(id)
+}
+
 // TestNoParameterAvoidsWaiting sends commands that write with parameters that are
 // about reading, or that make a setting act at once.
 func TestNoParameterAvoidsWaiting(t *testing.T) {

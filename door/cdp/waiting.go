@@ -20,8 +20,8 @@ const (
 type waiting struct {
 	mu       sync.Mutex // guards what follows
 	list     []*call
-	bytes    int           // of the parameters in list
-	underWay int           // commands that Chromium has not answered
+	bytes    int           // of the parameters of all that wait
+	underWay int           // commands that Chromium has not answered, or that hold counts
 	running  bool          // a goroutine passes on the commands in list
 	asking   int           // requests for a person that are not open yet; later commands wait for them
 	asked    chan struct{} // closed when asking becomes 0; nil while it is 0
@@ -96,6 +96,26 @@ func (w *waiting) add(cmd *call) (start, ok bool) {
 	start = !w.running
 	w.running = true
 	return start, true
+}
+
+// hold counts a command that waits apart from the queue, until letGo. It returns
+// false if there are too many.
+func (w *waiting) hold(cmd *call) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.list)+w.underWay >= maxCommands || w.bytes+len(cmd.params) > maxWaitingBytes {
+		return false
+	}
+	w.underWay++
+	w.bytes += len(cmd.params)
+	return true
+}
+
+func (w *waiting) letGo(cmd *call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.underWay--
+	w.bytes -= len(cmd.params)
 }
 
 // next returns the first command, which stays in the queue until drop, or nil and
