@@ -145,7 +145,7 @@ func (f *Frame) commitLocked(a *attachment, doc *proto.Frame, kind page.Navigati
 	p.leaveLocalLocked(f)
 	if f == p.main {
 		p.replacedLocked()
-		p.title, p.favicon = "", ""
+		p.forgetHeadLocked()
 		p.loading = reached&LifecycleLoad == 0
 		p.tellLocked(PageChanged{Page: p})
 		p.readyLocked()

@@ -51,6 +51,14 @@ func (p *Page) watchHeadLocked() {
 	p.askHeadLocked(w, p.headRound)
 }
 
+// forgetHeadLocked handles a new document. Its worlds may be those of the document
+// before: a popup's first document takes over the window of the empty one.
+func (p *Page) forgetHeadLocked() {
+	p.title, p.favicon = "", ""
+	p.headWorld = nil
+	p.headRound++
+}
+
 // askHeadLocked asks for the next change. The reply arrives in a later turn,
 // which asks again.
 func (p *Page) askHeadLocked(w *World, round uint64) {

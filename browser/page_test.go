@@ -187,6 +187,26 @@ func TestPageState(t *testing.T) {
 	must(t, p.Activate(wait(t, "activate")))
 }
 
+// TestTitleOfPopups opens windows whose first document takes over the window of the
+// empty one, and changes its title later.
+func TestTitleOfPopups(t *testing.T) {
+	s := newSite(t, map[string]string{
+		"/":       "<title>Site</title>",
+		"/plain":  "<script>setTimeout(() => document.title = 'later', 200)</script>",
+		"/titled": "<title>first</title><script>setTimeout(() => document.title = 'later', 200)</script>",
+	})
+	b := attach(t)
+	p := newPage(t, b)
+	open(t, p.MainFrame(), s.URL+"/")
+	for i := range 6 {
+		before := len(b.Pages())
+		evalMain[any](t, p.MainFrame(), []string{"void window.open('/plain')", "void window.open('/titled')"}[i%2])
+		browsertest.Until(t, "the popup", func() bool { return len(b.Pages()) == before+1 })
+		popup := b.Pages()[before]
+		browsertest.Until(t, "the title", func() bool { return popup.Title() == "later" })
+	}
+}
+
 func TestCloseWithBeforeUnload(t *testing.T) {
 	s := newSite(t, map[string]string{"/a": `<title>A</title><script>onbeforeunload = e => { e.preventDefault(); return 'x' }</script>`})
 	b := attach(t)
