@@ -87,30 +87,12 @@ func FuzzUpstream(f *testing.F) {
 		f.Add([]byte(seed), false)
 	}
 	f.Fuzz(func(t *testing.T, answer []byte, socks bool) {
-		ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var served sync.WaitGroup
-		served.Go(func() {
-			for {
-				conn, err := ln.Accept()
-				if err != nil {
-					return
-				}
-				served.Go(func() {
-					_, _ = conn.Write(answer)
-					_ = conn.(*net.TCPConn).CloseWrite()
-					_, _ = io.Copy(io.Discard, conn)
-					_ = conn.Close()
-				})
-			}
+		address := accept(t, func(conn net.Conn) {
+			_, _ = conn.Write(answer)
+			_ = conn.(*net.TCPConn).CloseWrite()
+			_, _ = io.Copy(io.Discard, conn)
 		})
-		t.Cleanup(func() {
-			_ = ln.Close()
-			served.Wait()
-		})
-		up, err := egress.ParseUpstream(map[bool]string{true: "socks5://a:b@", false: "http://a:b@"}[socks] + ln.Addr().String())
+		up, err := egress.ParseUpstream(map[bool]string{true: "socks5://a:b@", false: "http://a:b@"}[socks] + address)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -325,8 +325,8 @@ func (p *Policy) isOwn(to endpoint) bool {
 	return false
 }
 
-// public returns the present address of the server for people. It is zero if there
-// is none.
+// public returns the address under which people reach the server, or the zero
+// endpoint if none is known.
 func (p *Policy) public() endpoint {
 	if p.options.PublicURL == nil {
 		return endpoint{}

@@ -209,36 +209,9 @@ func (r *rig) expect(what string, why egress.Reason, at string) {
 	}
 }
 
-// rawServer answers each connection's first request, then closes it.
-func rawServer(t *testing.T, answer func(io.Writer)) string {
-	t.Helper()
-	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var served sync.WaitGroup
-	served.Go(func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
-				answer(conn)
-			}
-			_ = conn.Close()
-		}
-	})
-	t.Cleanup(func() {
-		_ = ln.Close()
-		served.Wait()
-	})
-	return ln.Addr().String()
-}
-
-// socksServer is a SOCKS5 server (RFC 1928, RFC 1929) that connects every request
-// to one target.
-func socksServer(t *testing.T, user, password, target string) string {
+// accept serves each connection to the address that it returns, and closes it
+// afterwards.
+func accept(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -253,23 +226,7 @@ func socksServer(t *testing.T, user, password, target string) string {
 			}
 			served.Go(func() {
 				defer conn.Close()
-				if err := socksRequest(conn, user, password); err != nil {
-					t.Error("socks:", err)
-					return
-				}
-				out, err := new(net.Dialer).DialContext(t.Context(), "tcp", target)
-				if err != nil {
-					return
-				}
-				defer out.Close()
-				var back sync.WaitGroup
-				back.Go(func() {
-					_, _ = io.Copy(conn, out)
-					_ = conn.Close()
-				})
-				_, _ = io.Copy(out, conn)
-				_ = out.Close()
-				back.Wait()
+				serve(conn)
 			})
 		}
 	})
@@ -278,6 +235,41 @@ func socksServer(t *testing.T, user, password, target string) string {
 		served.Wait()
 	})
 	return ln.Addr().String()
+}
+
+// rawServer answers each connection's first request, then closes it.
+func rawServer(t *testing.T, answer func(io.Writer)) string {
+	t.Helper()
+	return accept(t, func(conn net.Conn) {
+		if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+			answer(conn)
+		}
+	})
+}
+
+// socksServer is a SOCKS5 server (RFC 1928, RFC 1929) that connects every request
+// to one target.
+func socksServer(t *testing.T, user, password, target string) string {
+	t.Helper()
+	return accept(t, func(conn net.Conn) {
+		if err := socksRequest(conn, user, password); err != nil {
+			t.Error("socks:", err)
+			return
+		}
+		out, err := new(net.Dialer).DialContext(t.Context(), "tcp", target)
+		if err != nil {
+			return
+		}
+		defer out.Close()
+		var back sync.WaitGroup
+		back.Go(func() {
+			_, _ = io.Copy(conn, out)
+			_ = conn.Close()
+		})
+		_, _ = io.Copy(out, conn)
+		_ = out.Close()
+		back.Wait()
+	})
 }
 
 func socksRequest(conn net.Conn, user, password string) error {

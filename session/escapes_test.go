@@ -11,13 +11,14 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
+	"golang.org/x/sys/unix"
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
@@ -318,28 +319,26 @@ func TestProxyOfContextEnds(t *testing.T) {
 }
 
 // furtherListeners returns the addresses of loopback besides 127.0.0.1 on which this
-// process listens.
-func furtherListeners(t *testing.T) (found []string) {
+// process listens. It asks the sockets: the kernel's table is not one moment's.
+func furtherListeners(t *testing.T) (found []netip.AddrPort) {
 	t.Helper()
-	table, err := os.ReadFile("/proc/net/tcp")
+	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("/proc/self/fd/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := map[string]bool{}
 	for _, file := range files {
-		if to, err := os.Readlink(file); err == nil {
-			own[to] = true
+		fd, err := strconv.Atoi(file.Name())
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for line := range strings.Lines(string(table)) {
-		const address, state, inode, listens = 1, 3, 9, "0A"
-		fields := strings.Fields(line)
-		if fields[state] == listens && own["socket:["+fields[inode]+"]"] && strings.HasPrefix(fields[address][2:], "00007F:") && !strings.HasPrefix(fields[address], "01") {
-			found = append(found, fields[address])
+		address, err := unix.Getsockname(fd)
+		if err != nil {
+			continue // it is no socket, or was closed meanwhile
+		}
+		at, ok := address.(*unix.SockaddrInet4)
+		listens, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN)
+		if ok && err == nil && listens == 1 && at.Addr[0] == 127 && at.Addr != [4]byte{127, 0, 0, 1} {
+			found = append(found, netip.AddrPortFrom(netip.AddrFrom4(at.Addr), uint16(at.Port)))
 		}
 	}
 	return found
