@@ -675,7 +675,7 @@ func TestCallsWithASessionOfTheirOwnObeyTheLease(t *testing.T) {
 			release()
 			for n := range 3 {
 				person.click(200, 100, epoch)
-				person.wait("the person's click", at(fmt.Sprintf("/#clicked-%d", n+1)))
+				person.wait("the person's click", at(fmt.Sprintf("/more#clicked-%d", n+1)))
 			}
 			if len(answered) > 0 {
 				t.Fatalf("it did not wait for the person: %s", (<-answered).body)

@@ -20,7 +20,7 @@ assert.equal(await handle.textContent(), 'Signed in as Ada');
 assert.equal(await login.locator('#user-name').textContent(), 'Demo User');
 assert.equal(login.url(), `${base}/demo/welcome`);
 assert.deepEqual(context.pages(), [account, login]);
-assert.ok((await context.cookies(base)).some((cookie) => cookie.name === 'takeover_demo'));
+assert.ok((await context.cookies(`${base}/demo/`)).some((cookie) => cookie.name === 'takeover_demo'));
 await login.getByRole('button', { name: 'Sign out' }).click();
 await login.waitForURL('**/demo/login');
 await browser.close();

@@ -23,7 +23,8 @@ const account = await CDP({ ...options, target: first });
 await open(account, `${base}/demo/account`);
 const { objectId } = await evaluate(account, `document.querySelector('#who')`);
 const { targetId } = await account.Target.createTarget({ url: 'about:blank' });
-const second = (await CDP.List(options)).find((target) => target.id === targetId);
+let second;
+while (!second) second = (await CDP.List(options)).find((target) => target.id === targetId); // the page may be new to the server, too
 const login = await CDP({ ...options, target: second });
 await open(login, `${base}/demo/login`);
 
