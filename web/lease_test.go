@@ -321,58 +321,8 @@ func code(chain []link) string {
 	return text
 }
 
-// TestScriptsObeyTheLease tries each member of the script API that writes, in a script,
-// while a person is in control.
-func TestScriptsObeyTheLease(t *testing.T) {
-	l := newLeaseTest(t)
-	try := func(members []member) {
-		var calls []string
-		var writes []write
-		for _, m := range members {
-			calls = append(calls, "(async () => await "+code(m.chain)+")()")
-		}
-		source := "const all = [" + strings.Join(calls, ",\n") + "];\nawait page.title();\nconsole.log('sent');\nawait Promise.all(all);"
-		ran, sent := make(chan struct{}), make(chan struct{})
-		var failed error
-		for i, m := range members {
-			writes = append(writes, write{name: code(m.chain), events: m.events, page: m.page, do: func() error {
-				if i == 0 {
-					defer close(ran)
-					failed = l.script(source, sent)
-				}
-				<-ran
-				return failed
-			}})
-		}
-		l.round(writes, func() { <-sent })
-	}
-	try(together)
-	for _, m := range alone(l.address) {
-		try([]member{m})
-	}
-}
-
-// script runs a script. It closes sent when the script says so.
-func (l *leaseTest) script(source string, sent chan<- struct{}) error {
-	run, err := l.one.StartRun(session.RunOptions{Code: source})
-	if err != nil {
-		close(sent)
-		return err
-	}
-	for ev, err := range run.Stream(l.t.Context()) {
-		if log, ok := ev.Data.(session.RunLog); err != nil || ok && log.Text == "sent" {
-			break
-		}
-	}
-	close(sent)
-	<-run.Done()
-	if info := run.Info(); info.Status != session.RunSucceeded {
-		return fmt.Errorf("%s: %+v", info.Status, info.Error)
-	}
-	return nil
-}
-
-// TestCommandsObeyTheLease does the same with commands.
+// TestCommandsObeyTheLease tries each member of the script API that writes, as a command,
+// while a person is in control. A script worker carries out both in the same way.
 func TestCommandsObeyTheLease(t *testing.T) {
 	l := newLeaseTest(t)
 	conn := l.socket("/v1/sessions/" + l.one.ID() + "/commands")
