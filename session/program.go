@@ -273,6 +273,22 @@ func (c *Client) begin(ctx context.Context) error {
 	return err
 }
 
+// AwaitTurn waits until the program may write, as an operation does. It is for callers
+// that choose what to act on only then, such as the tab that people see: a person may
+// have closed the one before.
+func (p *Program) AwaitTurn(ctx context.Context) error {
+	ctx, done, err := p.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	err = p.session.gate(ctx, p.holder)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", ErrWaited, err)
+	}
+	return err
+}
+
 // RequestTakeover asks for a person. Until the takeover ends, operations of
 // programs that write wait. Its Info then says how it ended. The caller may
 // withdraw it with Cancel.

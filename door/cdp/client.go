@@ -66,6 +66,7 @@ type Client struct {
 	sight                  // what the client sees of the browser
 	holding  chan struct{} // one token: a page waits for the client
 	waiting  waiting       // commands that wait until the client may write
+	acting   acting        // commands whose end is not reported
 	handoffs handoffs      // takeovers by the names of other vendors
 }
 
@@ -79,7 +80,6 @@ type call struct {
 	writes  bool
 	dialogs uint64 // for an answer to a dialog: the number of dialogs that the session had seen
 
-	action *session.RawAction
 	result func(json.RawMessage) (json.RawMessage, error) // changes the result; nil for none
 	then   func()                                         // for a command of the door's own: called on the connection's read loop
 }
@@ -107,6 +107,7 @@ func (c *Client) Close() {
 	if err := c.raw.Close(); err != nil {
 		c.log.Warn("close CDP client", "error", err)
 	}
+	c.acting.endAll(context.Cause(c.ctx))
 }
 
 // Serve runs the connection until one side ends it or ctx does, and closes both.
@@ -233,7 +234,7 @@ func (c *Client) write(conn *websocket.Conn) {
 			}
 			continue
 		}
-		message := next.encode(buffer[:0])
+		message := c.encode(next, buffer[:0])
 		next.event.Release()
 		if err := conn.Write(writing, websocket.MessageText, message); err != nil {
 			c.cancel(errLeft)
@@ -254,7 +255,7 @@ func (c *Client) write(conn *websocket.Conn) {
 const keepBuffer = 1 << 20
 
 // encode returns the message as it is sent, in b if that is large enough.
-func (i item) encode(b []byte) []byte {
+func (c *Client) encode(i item, b []byte) []byte {
 	switch {
 	case i.ready != nil:
 		return append(b, i.ready...)
@@ -262,7 +263,7 @@ func (i item) encode(b []byte) []byte {
 		return appendEvent(b, i.event.Method, i.event.Session, i.event.Params)
 	}
 	result, err := json.RawMessage(i.event.Params), i.event.Err
-	i.call.action.End(err)
+	c.acting.end(i.call, err)
 	if err == nil && i.call.result != nil {
 		result, err = i.call.result(result)
 	}
@@ -280,7 +281,7 @@ func (c *Client) send(i item) {
 
 // reply answers a command that did not go to Chromium.
 func (c *Client) reply(to *call, result json.RawMessage, err error) {
-	to.action.End(err)
+	c.acting.end(to, err)
 	c.send(item{ready: appendReply(nil, to.id, to.session, result, err)})
 }
 
@@ -348,7 +349,7 @@ func (c *Client) post(cmd *call) error {
 		return tooMany()
 	}
 	if cmd.writes {
-		cmd.action = c.raw.Action(cmd.method, cmd.params)
+		c.acting.begin(cmd, c.raw.Action(cmd.method, cmd.params))
 		c.raw.Pressed(cmd.on, cmd.method, cmd.params)
 		c.bringToFront(cmd)
 	}

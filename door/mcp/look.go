@@ -408,6 +408,9 @@ func (c *call) act(w where, v view, do func(ctx context.Context, t tab) error) (
 	case <-c.ctx.Done():
 		return nil, context.Cause(c.ctx)
 	}
+	if err := s.program.AwaitTurn(c.ctx); err != nil {
+		return nil, err
+	}
 	t, err := s.shown(c.ctx)
 	if err != nil {
 		return nil, err
