@@ -52,6 +52,16 @@ type Options struct {
 	Logger     *slog.Logger
 }
 
+// Conn is the connection to a program: a WebSocket, or what behaves like one. Read
+// is called by one goroutine, and Write by another.
+type Conn interface {
+	Read(ctx context.Context) (websocket.MessageType, []byte, error)
+	Write(ctx context.Context, typ websocket.MessageType, message []byte) error
+	Ping(ctx context.Context) error
+	Close(code websocket.StatusCode, reason string) error // ends Read
+	SetReadLimit(bytes int64)
+}
+
 // Client is one connection of a program that speaks the DevTools protocol.
 type Client struct {
 	options Options
@@ -110,7 +120,7 @@ func (c *Client) Close() {
 }
 
 // Serve runs the connection until one side ends it or ctx does, and closes both.
-func (c *Client) Serve(ctx context.Context, conn *websocket.Conn) {
+func (c *Client) Serve(ctx context.Context, conn Conn) {
 	stop := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
 	defer stop()
 	conn.SetReadLimit(maxMessage)
@@ -148,7 +158,7 @@ func closing(err error) (websocket.StatusCode, string) {
 }
 
 // read reads commands until the socket ends.
-func (c *Client) read(conn *websocket.Conn) {
+func (c *Client) read(conn Conn) {
 	for {
 		_, raw, err := conn.Read(context.Background()) // without a deadline, because Serve closes the socket
 		if err != nil {
@@ -178,7 +188,7 @@ func (c *Client) isPaused() bool {
 
 // keepAlive detects peers that are gone. A peer for which a new page waits has less
 // time, because a person may wait for the page, too.
-func (c *Client) keepAlive(conn *websocket.Conn) {
+func (c *Client) keepAlive(conn Conn) {
 	tick := time.NewTicker(min(pingEvery, c.options.StallLimit/2))
 	defer tick.Stop()
 	for {
@@ -208,7 +218,7 @@ func (c *Client) keepAlive(conn *websocket.Conn) {
 
 // write writes the messages of the outbox until the connection ends. A message
 // that is being written then is finished, because the close frame follows it.
-func (c *Client) write(conn *websocket.Conn) {
+func (c *Client) write(conn Conn) {
 	writing, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
 	defer cancel()
 	stop := context.AfterFunc(c.ctx, func() {
