@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
 	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -29,9 +31,10 @@ const (
 	maxMessage = 256 << 20
 
 	pingEvery      = 20 * time.Second
-	lastWrite      = 2 * time.Second // for what is being written when the connection ends
-	pausePatience  = 5 * time.Second // for a client for which a new page waits, until it must let the page run or answer a ping
-	maxCloseReason = 120             // bytes; the protocol permits 123
+	lastWrite      = 2 * time.Second  // for what is being written when the connection ends
+	downloadTime   = 10 * time.Second // for a completed download to become a file of the session
+	pausePatience  = 5 * time.Second  // for a client for which a new page waits, until it must let the page run or answer a ping
+	maxCloseReason = 120              // bytes; the protocol permits 123
 )
 
 // Causes of a connection's end.
@@ -50,6 +53,10 @@ type Options struct {
 	StallLimit time.Duration // how long a peer may take no bytes, or leave a ping unanswered
 	Limits     *limits.Hits
 	Logger     *slog.Logger
+
+	// Downloaded gets the file of each completed download before the client learns of
+	// its end. The client waits meanwhile. Default: does nothing.
+	Downloaded func(guid string, file *os.File)
 }
 
 // Conn is the connection to a program: a WebSocket, or what behaves like one. Read
@@ -243,6 +250,7 @@ func (c *Client) write(conn Conn) {
 			}
 			continue
 		}
+		c.passDownload(writing, next)
 		message := next.encode(buffer[:0])
 		next.event.Release()
 		if err := conn.Write(writing, websocket.MessageText, message); err != nil {
@@ -257,6 +265,26 @@ func (c *Client) write(conn Conn) {
 			buffer = nil
 		}
 	}
+}
+
+// passDownload passes on the file of a download whose end a message tells.
+func (c *Client) passDownload(ctx context.Context, i item) {
+	if c.options.Downloaded == nil || i.call != nil || i.event.Method != browser.DownloadProgress.Method {
+		return
+	}
+	var e browser.EventDownloadProgress
+	if !decode(i.event.Params, &e) || e.State != browser.DownloadProgressStateCompleted {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, downloadTime)
+	defer cancel()
+	file, err := c.raw.OpenDownload(ctx, e.GUID)
+	if err != nil {
+		c.log.Debug("pass on a download", "error", err)
+		return
+	}
+	defer file.Close()
+	c.options.Downloaded(e.GUID, file)
 }
 
 // keepBuffer is the size, in bytes, of the largest buffer that is kept for the next

@@ -10,7 +10,7 @@ import (
 
 // site is a page for the tests.
 var site = map[string]string{
-	"/":      `<title>site</title><button onclick="document.querySelector('output').textContent = 'clicked'">Press</button><output></output><label>Name <input></label><button id=popup onclick="open('/other')">Open</button><a id=download href="/report.txt" download>Get</a><input type=file onchange="document.title = this.files[0].name">`,
+	"/":      `<title>site</title><button onclick="document.querySelector('output').textContent = 'clicked'">Press</button><output></output><label>Name <input></label><button id=popup onclick="window.open('/other')">Open</button><a id=download href="/report.txt" download>Get</a><input type=file onchange="document.title = this.files[0].name">`,
 	"/other": `<title>other</title>`, "/report.txt": "the report\n",
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -158,11 +159,11 @@ func (c *Client) start(ctx context.Context, node string, pkg Package) (err error
 	c.browser = browser
 	browser.ended = c.browserEnded
 	o := c.door.options
-	devtools, err := cdp.Open(ctx, cdp.Options{Session: c.session, StallLimit: o.StallLimit, Limits: o.Limits, Logger: o.Logger})
+	c.log = o.Logger.With("session", c.session.ID(), "playwright", pkg.Version)
+	devtools, err := cdp.Open(ctx, cdp.Options{Session: c.session, StallLimit: o.StallLimit, Limits: o.Limits, Logger: o.Logger, Downloaded: c.keepDownload})
 	if err != nil {
 		return err
 	}
-	c.log = o.Logger.With("session", c.session.ID(), "playwright", pkg.Version)
 	c.work.Go(func() { devtools.Serve(c.ctx, c.browser) })
 	if c.process, err = startProcess(processOptions{
 		launcher: o.Launcher, node: node, pkg: pkg, folder: c.folder, proxy: c.proxy, uid: uid, client: theirClient, browser: theirBrowser,
@@ -176,6 +177,13 @@ func (c *Client) start(ctx context.Context, node string, pkg Package) (err error
 	}
 	c.process.rooms.Works()
 	return nil
+}
+
+// keepDownload puts a downloaded file where Playwright expects it.
+func (c *Client) keepDownload(guid string, file *os.File) {
+	if err := c.folder.add(guid, file); err != nil {
+		c.log.Warn("give a download to Playwright's process", "error", err)
+	}
 }
 
 // browserEnded ends the connection when the stream to the browser is closed for

@@ -29,6 +29,11 @@ assert.equal(await popup.title(), 'other');
 assert.equal(context.pages().length, 2);
 await popup.close();
 
+const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#download').click()]);
+assert.equal(download.suggestedFilename(), 'report.txt');
+await download.saveAs(join(folder, 'report.txt'));
+assert.equal(await readFile(join(folder, 'report.txt'), 'utf8'), 'the report\n');
+
 await page.locator('input[type=file]').setInputFiles({ name: 'in.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
 assert.equal(await page.title(), 'in.txt');
 
@@ -44,6 +49,9 @@ assert.equal(picture.subarray(1, 4).toString(), 'PNG');
 page.once('dialog', dialog => dialog.accept('yes'));
 assert.equal(await page.evaluate(() => prompt('really?')), 'yes');
 
+const response = await page.request.get(`${site}/other`);
+assert.match(await response.text(), /other/);
+
 const other = await browser.newContext({ viewport: { width: 500, height: 400 } });
 const second = await other.newPage();
 await second.goto(`${site}/`);
@@ -51,5 +59,5 @@ assert.equal(await second.evaluate(() => innerWidth), 500);
 await other.close();
 
 await assert.rejects(page.goto('file:///etc/passwd'), /cannot be opened here/);
-console.log(process.hrtime.bigint() && 'done');
 await browser.close();
+console.log('done');
