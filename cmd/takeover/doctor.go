@@ -222,7 +222,7 @@ func fonts() finding {
 // playwright looks for what serves programs that speak Playwright's own protocol.
 // Everything else works without.
 func (d *doctorCommand) playwright() finding {
-	packages, err := playwright.New(playwright.Options{Node: d.Node, Folders: d.Playwright}).Check()
+	packages, err := playwright.Check(d.Node, d.Playwright)
 	if err != nil {
 		return good("playwright", "chromium.connect is not offered: %v", err).as("warning", "Not needed for chromium.connectOverCDP and other clients: docs/playwright.md.")
 	}

@@ -237,7 +237,7 @@ func TestNotInstalled(t *testing.T) {
 		if _, err := d.Open(browsertest.Context(t, tt.name), s, ""); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
-		if _, err := d.Check(); tt.want != ErrUnusable && !errors.Is(err, tt.want) {
+		if _, err := Check(tt.options.Node, d.options.Folders); tt.want != ErrUnusable && !errors.Is(err, tt.want) {
 			t.Errorf("check with %s: %v", tt.name, err)
 		}
 	}

@@ -82,19 +82,6 @@ func New(o Options) *Door {
 	return &Door{options: o}
 }
 
-// Check returns the packages that clients can use, or why there are none: ErrNoNode,
-// ErrNoPackage.
-func (d *Door) Check() ([]Package, error) {
-	if _, err := findNode(d.options.Node); err != nil {
-		return nil, err
-	}
-	packages := FindPackages(d.options.Folders)
-	if len(packages) == 0 {
-		return nil, ErrNoPackage
-	}
-	return packages, nil
-}
-
 // admit counts a client. It returns false if there are too many.
 func (d *Door) admit() bool {
 	d.mu.Lock()

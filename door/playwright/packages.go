@@ -39,6 +39,22 @@ type Package struct {
 // minor returns the part of the version that the client's must equal.
 func (p Package) minor() string { return fmt.Sprintf("%d.%d", p.number[0], p.number[1]) }
 
+// Check returns the packages that clients can use, or why there are none: ErrNoNode,
+// ErrNoPackage. The parameters are those of Options.
+func Check(node string, folders []string) ([]Package, error) {
+	if _, err := findNode(node); err != nil {
+		return nil, err
+	}
+	if len(folders) == 0 {
+		folders = DefaultFolders()
+	}
+	packages := FindPackages(folders)
+	if len(packages) == 0 {
+		return nil, ErrNoPackage
+	}
+	return packages, nil
+}
+
 // FindPackages returns the packages in folders, the newest first. A folder may be the
 // package, a node_modules with it, a folder with such a node_modules, or a folder of
 // these, for several versions.
