@@ -17,10 +17,11 @@ import (
 )
 
 const (
-	// CloseStalled is the close code for a client that does not read, and for one whose
-	// process has too many files CloseFull.
+	// CloseStalled is the close code for a client that does not read.
 	CloseStalled websocket.StatusCode = 4008
-	CloseFull    websocket.StatusCode = 4013
+
+	// CloseFull is the close code for a client whose process has too many files.
+	CloseFull websocket.StatusCode = 4013
 
 	pingEvery      = 20 * time.Second
 	maxCloseReason = 120 // bytes; the protocol permits 123

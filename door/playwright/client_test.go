@@ -118,7 +118,7 @@ func TestHostileClient(t *testing.T) {
 	}
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, "secret.har")
-	if err := errors.Join(os.Chmod(folder, 0o755), os.WriteFile(file, []byte(`{"log":{"entries":[]}}`), 0o644)); err != nil { //nolint:gosec // only the rooms hold the process back
+	if err := errors.Join(os.Chmod(folder, 0o755), os.WriteFile(file, []byte(`{"log":{"entries":[]}}`), 0o644)); err != nil { // only the rooms hold the process back
 		t.Fatal(err)
 	}
 	s := doortest.Session(t, session.CreateOptions{Hosts: egress.Hosts{Denied: []string{"denied.test", "127.0.0.1"}}})
@@ -218,9 +218,9 @@ func TestClients(t *testing.T) {
 func TestNotInstalled(t *testing.T) {
 	broken := t.TempDir()
 	for path, mode := broken, os.FileMode(0o755); path != "/tmp" && path != "/"; path = filepath.Dir(path) {
-		_ = os.Chmod(path, mode) //nolint:gosec // the process must reach it; folders of others may refuse
+		_ = os.Chmod(path, mode) // the process must reach it; folders of others may refuse
 	}
-	if err := os.WriteFile(filepath.Join(broken, "package.json"), []byte(`{"name":"playwright-core","version":"1.2.3"}`), 0o644); err != nil { //nolint:gosec // see above
+	if err := os.WriteFile(filepath.Join(broken, "package.json"), []byte(`{"name":"playwright-core","version":"1.2.3"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s := doortest.Session(t, session.CreateOptions{})
@@ -237,7 +237,7 @@ func TestNotInstalled(t *testing.T) {
 		if _, err := d.Open(browsertest.Context(t, tt.name), s, ""); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
-		if _, err := Check(tt.options.Node, d.options.Folders); tt.want != ErrUnusable && !errors.Is(err, tt.want) {
+		if _, err := Check(tt.options.Node, d.options.Folders); !errors.Is(tt.want, ErrUnusable) && !errors.Is(err, tt.want) {
 			t.Errorf("check with %s: %v", tt.name, err)
 		}
 	}

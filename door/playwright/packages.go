@@ -25,7 +25,7 @@ var (
 	ErrNoPackage = errors.New("playwright-core is not installed on this server: run npm install playwright-core in a folder, and name the folder with --playwright")
 
 	// ErrNoNode is returned when Node is not installed.
-	ErrNoNode = errors.New("Node.js is not installed on this server: install it, or name it with --node") //nolint:revive,staticcheck // a name
+	ErrNoNode = errors.New("Node.js is not installed on this server: install it, or name it with --node") //nolint:staticcheck // a name
 )
 
 // Package is an installed playwright-core.
