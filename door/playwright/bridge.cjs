@@ -3,7 +3,7 @@
 //   node -e <this text> <folder of playwright-core> <folder for files> <URL of the proxy>
 //
 // Descriptor 3 carries messages of Playwright's protocol, descriptor 4 those of the
-// DevTools protocol; a NUL byte ends each. The first message on descriptor 3 says
+// DevTools protocol; a NUL byte ends each, and an empty one on descriptor 4 is a ping. The first message on descriptor 3 says
 // {"version"} when a client may begin, or {"error"}.
 'use strict';
 
@@ -38,7 +38,12 @@ const transport = {
   send: message => { browserSocket.write(JSON.stringify(message) + '\0'); },
   close: () => { browserSocket.end(); },
 };
-eachMessage(browserSocket, text => transport.onmessage?.(JSON.parse(text)));
+eachMessage(browserSocket, text => {
+  if (text)
+    transport.onmessage?.(JSON.parse(text));
+  else
+    browserSocket.write('\0'); // answers a ping
+});
 browserSocket.on('close', () => transport.onclose?.());
 
 async function main() {

@@ -42,7 +42,7 @@ var (
 	errSilent    = &closed{code: CloseStalled, reason: "stalled: the client does not answer pings"}
 	errTooLarge  = &closed{code: websocket.StatusMessageTooBig, reason: fmt.Sprintf("a message is larger than %d MiB", maxMessage>>20)}
 	errMalformed = &closed{code: websocket.StatusInvalidFramePayloadData, reason: "a message is not JSON"}
-	errScratch   = &closed{code: CloseFull, reason: fmt.Sprintf("recordings, traces and downloads have more than %d MiB", maxScratch>>20)}
+	errFiles     = &closed{code: CloseFull, reason: "recordings, traces and downloads are larger than this server allows"}
 	errProcess   = &closed{code: websocket.StatusInternalError, reason: "Playwright's process ended"}
 )
 
@@ -169,9 +169,8 @@ func (c *Client) toClient(conn *websocket.Conn) {
 	}
 }
 
-// endedByProcess ends the connection because the process has closed its stream. It
-// closes it for two reasons: it ended, or it lost the browser, whose stream then says
-// why.
+// endedByProcess ends the connection because the process has closed its stream. If the
+// process lost the browser, browserEnded has ended the connection already.
 func (c *Client) endedByProcess() {
 	if c.ctx.Err() != nil {
 		return
@@ -207,7 +206,7 @@ func (c *Client) keepAlive(conn *websocket.Conn) {
 
 // watchFolder ends the connection when the process has too many files.
 func (c *Client) watchFolder() {
-	tick := time.NewTicker(scratchEvery)
+	tick := time.NewTicker(countEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -215,9 +214,9 @@ func (c *Client) watchFolder() {
 		case <-c.ctx.Done():
 			return
 		}
-		if c.folder.size() > maxScratch {
+		if c.folder.size() > c.door.options.Files {
 			c.door.options.Limits.Add(limits.PlaywrightFiles, 1)
-			c.cancel(errScratch)
+			c.cancel(errFiles)
 			return
 		}
 	}

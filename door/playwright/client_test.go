@@ -1,7 +1,9 @@
 package playwright
 
 import (
+	"crypto/rand"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -9,7 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -189,6 +193,50 @@ func TestEndOfSession(t *testing.T) {
 	}
 	if code, reason := closeOf(t, conn); code != websocket.StatusNormalClosure || !strings.Contains(reason, "enough") {
 		t.Errorf("closed with %d %q", code, reason)
+	}
+}
+
+// TestProcessDies kills the process of a client. The session goes on, and other clients
+// come.
+func TestProcessDies(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	address := serveWith(t, newDoor(Options{}), s, func(c *Client) { c.process.kill() })
+	for range 2 {
+		if code, reason := closeOf(t, dial(t, address)); code != websocket.StatusInternalError || reason != errProcess.reason {
+			t.Errorf("closed with %d %q", code, reason)
+		}
+	}
+	if s.Status().Ended() {
+		t.Error("the session ended")
+	}
+}
+
+// TestStuckProcess stops a process, which then answers no ping.
+func TestStuckProcess(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	address := serveWith(t, newDoor(Options{StallLimit: 2 * time.Second}), s, func(c *Client) {
+		c.process.mu.Lock()
+		defer c.process.mu.Unlock()
+		if err := syscall.Kill(-c.process.pid, syscall.SIGSTOP); err != nil {
+			t.Error(err)
+		}
+	})
+	if code, reason := closeOf(t, dial(t, address)); code != CloseStalled {
+		t.Errorf("closed with %d %q", code, reason)
+	}
+}
+
+// TestTooManyFiles lets a process have more files than it may.
+func TestTooManyFiles(t *testing.T) {
+	hits := limits.New()
+	s := doortest.Session(t, session.CreateOptions{})
+	address := serveWith(t, newDoor(Options{Files: 1 << 20, Limits: hits}), s, func(c *Client) {
+		if err := c.folder.add("recording", io.LimitReader(rand.Reader, 2<<20)); err != nil {
+			t.Error(err)
+		}
+	})
+	if code, reason := closeOf(t, dial(t, address)); code != CloseFull || hits.Count(limits.PlaywrightFiles) != 1 {
+		t.Errorf("closed with %d %q, counted %d", code, reason, hits.Count(limits.PlaywrightFiles))
 	}
 }
 

@@ -47,6 +47,7 @@ type Options struct {
 	Node     string   // Node's executable; default: found on PATH
 	Folders  []string // where packages are, as for FindPackages; default DefaultFolders
 	Clients  int      // how many may be connected at once; default DefaultClients
+	Files    int64    // bytes of the files that one process may have; default DefaultFiles
 	Launcher []string // the command that calls confine.Main; default: this program with confine.Command
 
 	StallLimit time.Duration // how long a client may take no bytes, or leave a ping unanswered; default a minute
@@ -69,6 +70,9 @@ func New(o Options) *Door {
 	}
 	if o.Clients <= 0 {
 		o.Clients = DefaultClients
+	}
+	if o.Files <= 0 {
+		o.Files = DefaultFiles
 	}
 	if o.StallLimit <= 0 {
 		o.StallLimit = time.Minute
@@ -193,6 +197,10 @@ func (c *Client) awaitReady(ctx context.Context, pkg Package) error {
 		err = json.Unmarshal(message, &first)
 	}
 	switch {
+	case err != nil && c.session.Status().Ended():
+		return session.ErrEnded
+	case err != nil && c.ctx.Err() != nil: // the browser is gone
+		return session.ErrNotReady
 	case ctx.Err() != nil:
 		return fmt.Errorf("start Playwright's process: %w", context.Cause(ctx))
 	case err != nil:

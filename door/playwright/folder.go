@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// maxScratch bounds the files of one process, in bytes: recordings, traces,
+	// DefaultFiles bounds the files of one process, in bytes: recordings, traces,
 	// downloads.
-	maxScratch = 512 << 20
+	DefaultFiles = 512 << 20
 
-	// scratchEvery is how often they are counted.
-	scratchEvery = 5 * time.Second
+	// countEvery is how often they are counted.
+	countEvery = 2 * time.Second
 
 	// folderPrefix begins the names of the folders, and abandoned is the age from
 	// which a folder that nobody locks belongs to a server that was killed.

@@ -38,6 +38,12 @@ func newDoor(o Options) *Door {
 // serve serves a session by a door, and returns its address.
 func serve(t *testing.T, d *Door, s *session.Session) string {
 	t.Helper()
+	return serveWith(t, d, s, func(*Client) {})
+}
+
+// serveWith does so and passes on each client before it is served.
+func serveWith(t *testing.T, d *Door, s *session.Session, opened func(*Client)) string {
+	t.Helper()
 	ctx, stop := context.WithCancelCause(context.Background())
 	var work sync.WaitGroup
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,6 +59,7 @@ func serve(t *testing.T, d *Door, s *session.Session) string {
 			client.Close()
 			return
 		}
+		opened(client)
 		client.Serve(ctx, conn)
 	}))
 	t.Cleanup(func() {
