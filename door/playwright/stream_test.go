@@ -60,6 +60,7 @@ func TestStreamPings(t *testing.T) {
 	s, other := peer(t)
 	go func() { _, _, _ = s.Read(context.Background()) }() // ends with the stream
 	ctx, cancel := context.WithCancelCause(browsertest.Context(t, "a pong"))
+	defer cancel(nil)
 	for _, answers := range []bool{true, false} {
 		answered := make(chan error, 1)
 		go func() { answered <- s.Ping(ctx) }()
@@ -82,6 +83,7 @@ func TestStreamPings(t *testing.T) {
 func TestStreamWrites(t *testing.T) {
 	s, other := peer(t)
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	written := make(chan error, 1)
 	go func() { written <- s.Write(ctx, websocket.MessageText, bytes.Repeat([]byte("x"), 8<<20)) }()
 	if _, err := io.ReadFull(other, make([]byte, 1)); err != nil {
