@@ -138,7 +138,7 @@ func (c *Client) fromClient(conn *websocket.Conn) {
 			c.cancel(errMalformed) // it would be two messages for the process
 			return
 		}
-		if err := c.inner.Write(c.ctx, typ, message); err != nil {
+		if err := c.inner.Write(c.ctx, typ, withoutHARPath(message)); err != nil {
 			c.endedByProcess()
 			return
 		}

@@ -52,11 +52,12 @@ assert.equal(await page.evaluate(() => prompt('really?')), 'yes');
 const response = await page.request.get(`${site}/other`);
 assert.match(await response.text(), /other/);
 
-const other = await browser.newContext({ viewport: { width: 500, height: 400 } });
+const other = await browser.newContext({ viewport: { width: 500, height: 400 }, recordHar: { path: join(folder, 'requests.har') } });
 const second = await other.newPage();
 await second.goto(`${site}/`);
 assert.equal(await second.evaluate(() => innerWidth), 500);
 await other.close();
+assert.equal(JSON.parse(await readFile(join(folder, 'requests.har'), 'utf8')).log.entries[0].request.url, `${site}/`);
 
 await assert.rejects(page.goto('file:///etc/passwd'), /cannot be opened here/);
 await browser.close();
