@@ -135,7 +135,7 @@ var internalBounds = map[string][]string{
 	"protects against what Chromium, the worker or the store never send": {
 		"browser.maxAddress", "browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "capture.maxShotPixels", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
 		"browser.keptEarly", "capture.maxPlaceDigits", "web.drainLimit",
-		"door/cdp.maxIDDigits",
+		"door/cdp.maxIDDigits", "door/playwright.maxPackageFile",
 	},
 	"how far redaction looks; what lies beyond is removed as a whole": {
 		"capture.maxRedactPasses", "capture.maxEmbedded", "capture.maxRedactDepth", "capture.maxKeyBytes", "capture.maxAuthority", "secrets.maxTypedText",
@@ -144,7 +144,7 @@ var internalBounds = map[string][]string{
 	"shortens what is shown of a text, not the text": {
 		"background.MaxMessage", "background.maxStack", "background.maxTitles", "background.maxName", "background.maxResult", "browser.maxFaviconURL", "browser.maxTitle",
 		"browser.maxRefusal", "capture.maxDataURL", "capture.maxStackFrames", "capture.maxElementLookups", "capture.maxDepth", "capture.maxMembers", "capture.maxExpansions",
-		"cdp.maxTraced", "questions.maxAccept", "questions.maxAddress", "questions.maxRealm", "session.maxTarget", "session.maxTitle", "web.maxFailure", "web.maxCloseReason", "door/cdp.maxCloseReason",
+		"cdp.maxTraced", "questions.maxAccept", "questions.maxAddress", "questions.maxRealm", "session.maxTarget", "session.maxTitle", "web.maxFailure", "web.maxCloseReason", "door/cdp.maxCloseReason", "door/playwright.maxCloseReason", "door/playwright.maxComplaint", "door/playwright.maxStderr",
 		"widget.maxLabel", "widget.maxValue",
 	},
 	"Playwright's own bookkeeping, in docs/scripting.md": {"browser.keptAttempts", "browser.maxHead"},
@@ -152,7 +152,7 @@ var internalBounds = map[string][]string{
 
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
-	"archive", "background", "browser", "capture", "cdp", "clipboard", "confine", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/steel", "door/mcp", "egress", "input", "journal", "links", "liveview", "profiles", "questions", "savedscripts", "screencast",
+	"archive", "background", "browser", "capture", "cdp", "clipboard", "confine", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/steel", "door/mcp", "door/playwright", "egress", "input", "journal", "links", "liveview", "profiles", "questions", "savedscripts", "screencast",
 	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "web", "webhook", "widget",
 }
 

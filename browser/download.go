@@ -48,6 +48,9 @@ func (DownloadEnded) event()      {}
 // nothing else, Page is the page that opened the popup.
 func (d *Download) Page() *Page { return d.page }
 
+// GUID returns Chromium's name of the download.
+func (d *Download) GUID() string { return d.guid }
+
 // URL returns the address of the download.
 func (d *Download) URL() string { return d.url }
 

@@ -83,7 +83,7 @@ func restrictFiles(what spec) error {
 		return err
 	}
 	if version < 6 {
-		return fmt.Errorf("the kernel's is version %d: it cannot hold back signals and abstract sockets", version)
+		return &partly{fmt.Sprintf("the kernel's is version %d: it cannot hold back signals and abstract sockets", version)}
 	}
 	return nil
 }

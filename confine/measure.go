@@ -38,6 +38,7 @@ type Measure struct {
 	Name   string `json:"name"`
 	On     bool   `json:"on"`
 	Reason string `json:"reason,omitempty"` // why it is not, or what is missing of it
+	Partly bool   `json:"partly,omitempty"` // it is in force, except for what the reason says
 }
 
 // Report lists all measures of one start.
@@ -48,9 +49,15 @@ func (r *Report) add(name string, err error) {
 	m := Measure{Name: name, On: err == nil}
 	if err != nil {
 		m.Reason = err.Error()
+		_, m.Partly = errors.AsType[*partly](err)
 	}
 	*r = append(*r, m)
 }
+
+// partly is the error of a measure that is in force only in part.
+type partly struct{ missing string }
+
+func (p *partly) Error() string { return p.missing }
 
 // Nothing returns the report of a start without a launcher: no measure is in
 // force, for one reason.
@@ -95,6 +102,16 @@ func (r Report) On(name string) bool {
 	for _, m := range r {
 		if m.Name == name {
 			return m.On
+		}
+	}
+	return false
+}
+
+// Partly reports whether a measure is in force, at least in part.
+func (r Report) Partly(name string) bool {
+	for _, m := range r {
+		if m.Name == name {
+			return m.On || m.Partly
 		}
 	}
 	return false

@@ -34,6 +34,8 @@ const (
 	Waiting            Name = "waiting-commands"     // commands of programs refused because too many wait for a person
 	ProgramOutbox      Name = "program-outbox"       // programs disconnected because they do not read
 	MCPClients         Name = "mcp-clients"          // clients of MCP that were refused because too many are connected
+	Playwright         Name = "playwright"           // clients of Playwright's protocol refused because too many are connected
+	PlaywrightFiles    Name = "playwright-files"     // such clients disconnected because their files are too large
 	Commands           Name = "commands"             // commands of programs refused because too many are under way
 	Permissions        Name = "permissions"          // permissions that people could not give
 	SignInLinks        Name = "sign-in-links"        // how often all open sign-in links were dropped
@@ -65,7 +67,7 @@ const (
 
 // Names lists every limit, in the order of /metrics.
 var Names = []Name{
-	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, MCPClients, Commands, Permissions, SignInLinks, Secrets, Asked,
+	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, MCPClients, Playwright, PlaywrightFiles, Commands, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, Disk, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	Egress, ProxyHead, Renders, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,

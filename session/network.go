@@ -23,6 +23,18 @@ func newTraffic(s *Session) *egress.Traffic {
 	})
 }
 
+// OpenProxy returns a forward proxy by which a program's own process reaches the
+// network as the session's pages do. Close it.
+func OpenProxy(s *Session) *egress.Proxy {
+	policy := s.opts.policy
+	if policy == nil {
+		policy = s.services.settings.egress
+	}
+	proxy := egress.NewProxy(policy)
+	proxy.Bind(s.traffic)
+	return proxy
+}
+
 // narrowing is what narrows a session's lists of hosts at the moment.
 type narrowing struct {
 	mu         sync.Mutex // guards what follows, and is held while the lists are set

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -294,6 +295,28 @@ func (c *RawClient) FilePaths(names []string) ([]string, error) {
 		}
 	}
 	return paths, nil
+}
+
+// OpenDownload opens the file of a download that Chromium has completed, given its
+// GUID. It waits until the session has the file.
+func (c *RawClient) OpenDownload(ctx context.Context, guid string) (*os.File, error) {
+	known, err := c.session.transfers.await(ctx, func(k *knownDownload) bool { return k.download != nil && k.download.GUID() == guid })
+	if err != nil {
+		return nil, err
+	}
+	name, failure, err := c.engine.auto.Downloaded(ctx, known.download)
+	if err != nil {
+		return nil, err
+	}
+	if failure != "" {
+		return nil, errors.New(failure)
+	}
+	folder, err := c.session.Files()
+	if err != nil {
+		return nil, err
+	}
+	file, _, err := folder.Open(name)
+	return file, err
 }
 
 // RequestTakeover asks for a person. Until the takeover has ended, no program may

@@ -33,6 +33,7 @@ type transfers struct {
 	guestBytes int64                 // size of the files that guests added
 	guestFiles int                   // number of files that guests added
 	downloads  []*knownDownload      // the newest downloads, oldest first
+	began      chan struct{}         // closed when the next download is added; nil until somebody waits
 }
 
 // knownDownload is a download, or a printed page.
@@ -110,6 +111,10 @@ func (t *transfers) add(k *knownDownload) (message DownloadMessage, forgot bool)
 	if t.downloads = append(t.downloads, k); len(t.downloads) > maxDownloads {
 		t.downloads, forgot = slices.Delete(t.downloads, 0, 1), true
 	}
+	if t.began != nil {
+		close(t.began)
+		t.began = nil
+	}
 	return k.message, forgot
 }
 
@@ -129,6 +134,27 @@ func (t *transfers) find(match func(*knownDownload) bool) *knownDownload {
 		return t.downloads[at]
 	}
 	return nil
+}
+
+// await waits for a download that match accepts, and returns it.
+func (t *transfers) await(ctx context.Context, match func(*knownDownload) bool) (*knownDownload, error) {
+	for {
+		t.mu.Lock()
+		if at := slices.IndexFunc(t.downloads, match); at >= 0 {
+			defer t.mu.Unlock()
+			return t.downloads[at], nil
+		}
+		if t.began == nil {
+			t.began = make(chan struct{})
+		}
+		began := t.began
+		t.mu.Unlock()
+		select {
+		case <-began:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // messages returns the message of each download, oldest first.

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"takeover/browser/browsertest"
+	"takeover/confine"
 	"takeover/egress"
 	"takeover/savedscripts"
 	"takeover/scripting"
@@ -23,8 +24,12 @@ import (
 	"takeover/store"
 )
 
-// TestMain runs the tests, or the worker of a script that a test runs.
+// TestMain runs the tests, or what a test starts: the worker of a script, or the
+// launcher of a process in rooms.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == confine.Command {
+		confine.Main()
+	}
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
 		worker.Main(scripting.Bundles())
 	}

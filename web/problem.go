@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"takeover/capture"
+	"takeover/door/playwright"
 	"takeover/files"
 	"takeover/invalid"
 	"takeover/links"
@@ -117,6 +118,11 @@ var outcomes = []struct {
 	{profiles.ErrNoStore, kindNotAvailable, websocket.StatusPolicyViolation},
 	{session.ErrEnded, kindEnded, websocket.StatusNormalClosure},
 	{session.ErrFull, kindFull, websocket.StatusTryAgainLater},
+	{playwright.ErrNoNode, kindNotAvailable, websocket.StatusPolicyViolation},
+	{playwright.ErrNoPackage, kindNotAvailable, websocket.StatusPolicyViolation},
+	{playwright.ErrNoRooms, kindNotAvailable, websocket.StatusPolicyViolation},
+	{playwright.ErrUnusable, kindNotAvailable, websocket.StatusPolicyViolation},
+	{playwright.ErrFull, kindFull, websocket.StatusTryAgainLater},
 	{session.ErrNotReady, kindNotReady, websocket.StatusTryAgainLater},
 	{session.ErrRole, kindForbidden, websocket.StatusPolicyViolation},
 	{links.ErrInvalid, kindForbidden, websocket.StatusPolicyViolation},

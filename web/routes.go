@@ -94,6 +94,7 @@ func (s *Server) routes() []route {
 
 		{method: get, path: one + "/cdp", name: "cdp", does: "The browser's socket for programs that speak the DevTools protocol: Playwright's connectOverCDP, Puppeteer and others. The same at / with ?sessionId=.", kind: socket, handler: s.cdpSocket, answers: answer{status: 101, mime: "application/octet-stream"}},
 		{method: get, path: one + "/cdp/page/:target", name: "cdpPage", does: "The socket of one page.", kind: socket, handler: s.cdpSocket, answers: answer{status: 101, mime: "application/octet-stream"}},
+		{method: get, path: one + "/playwright", name: "playwright", does: "The socket for programs that speak Playwright's own protocol: chromium.connect. Needs Node.js and playwright-core on the server.", kind: socket, handler: s.playwrightSocket, answers: answer{status: 101, mime: "application/octet-stream"}},
 		{method: get, path: one + "/json/version", name: "cdpVersion", does: "The browser's version and the address of its socket, as Chromium's debugging port tells them.", kind: discovery, handler: s.cdpVersion, answers: answer{body: cdp.Version{}}},
 		{method: get, path: one + "/json/list", name: "cdpList", does: "The pages and the addresses of their sockets, as Chromium's debugging port tells them.", kind: discovery, handler: s.cdpList, answers: answer{body: []cdp.Target{}}},
 		{method: get, path: one + "/json/protocol", name: "cdpProtocol", does: "The commands and events that the browser's socket understands.", kind: discovery, handler: s.cdpProtocol, answers: answer{body: cdp.Protocol{}}},

@@ -19,6 +19,7 @@ import (
 
 	"takeover/door/diagnose"
 	"takeover/door/mcp"
+	"takeover/door/playwright"
 	"takeover/limits"
 	"takeover/profiles"
 	"takeover/savedscripts"
@@ -63,6 +64,10 @@ type Config struct {
 	// be saved.
 	Profiles *profiles.Profiles
 	Keys     *Keys
+
+	// Playwright serves programs that speak Playwright's own protocol. Default: they
+	// are refused.
+	Playwright *playwright.Door
 
 	// Analyst diagnoses pages. Default: diagnose.Rules.
 	Analyst diagnose.Analyst

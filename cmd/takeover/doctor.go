@@ -16,6 +16,7 @@ import (
 
 	"takeover/browser"
 	"takeover/confine"
+	"takeover/door/playwright"
 	"takeover/egress"
 	"takeover/static"
 )
@@ -32,10 +33,12 @@ const (
 
 // doctorCommand checks whether this machine is ready for the server.
 type doctorCommand struct {
-	Addr     string `help:"Address that the server would listen on." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
-	DataDir  string `help:"The server's data directory." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
-	Chromium string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
-	Health   bool   `help:"Only request the server's /healthz: exit code 0 if it answers, otherwise 1. For a container's health check."`
+	Addr       string   `help:"Address that the server would listen on." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
+	DataDir    string   `help:"The server's data directory." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
+	Chromium   string   `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
+	Playwright []string `help:"Folders with playwright-core. Default: beside the program, and where npm installs globally." placeholder:"DIR" env:"TAKEOVER_PLAYWRIGHT" type:"path"`
+	Node       string   `help:"Node.js for programs that speak Playwright's own protocol. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_NODE"`
+	Health     bool     `help:"Only request the server's /healthz: exit code 0 if it answers, otherwise 1. For a container's health check."`
 }
 
 // finding is the outcome of one check.
@@ -61,7 +64,7 @@ func (d *doctorCommand) Run(ctx context.Context, c *cli, std streams) error {
 	if d.Health {
 		findings = []finding{health(ctx, c.Server)}
 	} else {
-		findings = append(d.chromium(ctx), fonts(), assets(), d.port(ctx), d.dataDir(), disk(d.DataDir), shm())
+		findings = append(d.chromium(ctx), fonts(), assets(), d.playwright(), d.port(ctx), d.dataDir(), disk(d.DataDir), shm())
 	}
 	failed := 0
 	for _, f := range findings {
@@ -214,6 +217,20 @@ func fonts() finding {
 		return good("fonts", "with CJK and emoji")
 	}
 	return good("fonts", "missing: %s", strings.Join(missing, ", ")).as("warning", "apt-get install fonts-liberation fonts-noto-cjk fonts-noto-color-emoji")
+}
+
+// playwright looks for what serves programs that speak Playwright's own protocol.
+// Everything else works without.
+func (d *doctorCommand) playwright() finding {
+	packages, err := playwright.Check(d.Node, d.Playwright)
+	if err != nil {
+		return good("playwright", "chromium.connect is not offered: %v", err).as("warning", "Not needed for chromium.connectOverCDP and other clients: docs/playwright.md.")
+	}
+	var versions []string
+	for _, p := range packages {
+		versions = append(versions, p.Version)
+	}
+	return good("playwright", "chromium.connect for %s", strings.Join(versions, ", "))
 }
 
 func assets() finding {

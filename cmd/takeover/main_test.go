@@ -373,9 +373,13 @@ func TestDoctorAndVersion(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	code, stdout, _ = command(t, "", "doctor", "--chromium", "/none", "--data-dir", t.TempDir())
-	if code != 1 || !strings.Contains(stdout, "→ Install it") {
-		t.Errorf("doctor without Chromium: %d, %s", code, stdout)
+	code, stdout, _ = command(t, "", "doctor", "--chromium", "/none", "--node", "/none", "--data-dir", t.TempDir())
+	if code != 1 || !strings.Contains(stdout, "→ Install it") || !strings.Contains(stdout, "chromium.connect is not offered: Node.js is not installed") {
+		t.Errorf("doctor without Chromium and Node: %d, %s", code, stdout)
+	}
+	code, stdout, _ = command(t, "", "doctor", "--chromium", "/none", "--playwright", "../../node_modules", "--data-dir", t.TempDir())
+	if code != 1 || !strings.Contains(stdout, "chromium.connect for 1.") {
+		t.Errorf("doctor with playwright-core: %d, %s", code, stdout)
 	}
 	if code, stdout, _ := command(t, "", "version"); code != 0 || !strings.HasPrefix(stdout, "takeover ") {
 		t.Errorf("version: %d, %q", code, stdout)

@@ -24,6 +24,7 @@ import (
 	"takeover/capture"
 	"takeover/confine"
 	"takeover/door/diagnose"
+	"takeover/door/playwright"
 	"takeover/egress"
 	"takeover/files"
 	"takeover/limits"
@@ -54,6 +55,10 @@ type serveCommand struct {
 	PublicURL     string `help:"Address under which people reach the server, for links. Default: http:// and the listen address." placeholder:"URL" env:"TAKEOVER_PUBLIC_URL"`
 	NATSURL       string `name:"nats-url" help:"NATS servers with JetStream that store the data. Default: an embedded server that uses the data directory." placeholder:"URL" env:"TAKEOVER_NATS_URL"`
 	Chromium      string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
+
+	Playwright    []string `help:"Folders with playwright-core, one or several versions, for programs that speak Playwright's own protocol. Default: beside the program, and where npm installs globally." placeholder:"DIR" env:"TAKEOVER_PLAYWRIGHT" type:"path"`
+	Node          string   `help:"Node.js for such programs. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_NODE"`
+	MaxPlaywright int      `help:"Maximum number of such programs that are connected. Each needs 120 MB. Default: 8." placeholder:"N" env:"TAKEOVER_MAX_PLAYWRIGHT"`
 
 	MaxSessions     int           `help:"Maximum number of live sessions. Default: four per core." placeholder:"N" env:"TAKEOVER_MAX_SESSIONS"`
 	Warm            int           `help:"Number of Chromiums that are started in advance for the next sessions." default:"1" env:"TAKEOVER_WARM"`
@@ -334,6 +339,9 @@ func (s *serveCommand) config(manager *session.Manager, scripts *savedscripts.Sc
 		CreateRate: s.CreateRate, CreateBurst: s.CreateBurst, SignInRate: s.SignInRate, SignInBurst: s.SignInBurst,
 		Version: version(), Logger: log,
 	}
+	cfg.Playwright = playwright.New(playwright.Options{
+		Node: s.Node, Folders: s.Playwright, Clients: s.MaxPlaywright, Launcher: launcher, StallLimit: s.StallTimeout, Limits: manager.Limits(), Logger: log,
+	})
 	cfg.PublicURL = func() string { return s.PublicURL }
 	if url := os.Getenv("TAKEOVER_ANALYST_URL"); url != "" {
 		cfg.Analyst = diagnose.Chat{URL: url, Key: os.Getenv("TAKEOVER_ANALYST_KEY"), Model: os.Getenv("TAKEOVER_ANALYST_MODEL")}

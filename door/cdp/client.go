@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
 	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -29,9 +31,10 @@ const (
 	maxMessage = 256 << 20
 
 	pingEvery      = 20 * time.Second
-	lastWrite      = 2 * time.Second // for what is being written when the connection ends
-	pausePatience  = 5 * time.Second // for a client for which a new page waits, until it must let the page run or answer a ping
-	maxCloseReason = 120             // bytes; the protocol permits 123
+	lastWrite      = 2 * time.Second  // for what is being written when the connection ends
+	downloadTime   = 10 * time.Second // for a completed download to become a file of the session
+	pausePatience  = 5 * time.Second  // for a client for which a new page waits, until it must let the page run or answer a ping
+	maxCloseReason = 120              // bytes; the protocol permits 123
 )
 
 // Causes of a connection's end.
@@ -50,6 +53,20 @@ type Options struct {
 	StallLimit time.Duration // how long a peer may take no bytes, or leave a ping unanswered
 	Limits     *limits.Hits
 	Logger     *slog.Logger
+
+	// Downloaded gets the file of each completed download before the client learns of
+	// its end. The client waits meanwhile. Default: does nothing.
+	Downloaded func(guid string, file *os.File)
+}
+
+// Conn is the connection to a program: a WebSocket, or what behaves like one. Read
+// is called by one goroutine, and Write by another.
+type Conn interface {
+	Read(ctx context.Context) (websocket.MessageType, []byte, error)
+	Write(ctx context.Context, typ websocket.MessageType, message []byte) error
+	Ping(ctx context.Context) error
+	Close(code websocket.StatusCode, reason string) error // ends Read
+	SetReadLimit(bytes int64)
 }
 
 // Client is one connection of a program that speaks the DevTools protocol.
@@ -111,7 +128,7 @@ func (c *Client) Close() {
 }
 
 // Serve runs the connection until one side ends it or ctx does, and closes both.
-func (c *Client) Serve(ctx context.Context, conn *websocket.Conn) {
+func (c *Client) Serve(ctx context.Context, conn Conn) {
 	stop := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
 	defer stop()
 	conn.SetReadLimit(maxMessage)
@@ -149,7 +166,7 @@ func closing(err error) (websocket.StatusCode, string) {
 }
 
 // read reads commands until the socket ends.
-func (c *Client) read(conn *websocket.Conn) {
+func (c *Client) read(conn Conn) {
 	for {
 		_, raw, err := conn.Read(context.Background()) // without a deadline, because Serve closes the socket
 		if err != nil {
@@ -179,7 +196,7 @@ func (c *Client) isPaused() bool {
 
 // keepAlive detects peers that are gone. A peer for which a new page waits has less
 // time, because a person may wait for the page, too.
-func (c *Client) keepAlive(conn *websocket.Conn) {
+func (c *Client) keepAlive(conn Conn) {
 	tick := time.NewTicker(min(pingEvery, c.options.StallLimit/2))
 	defer tick.Stop()
 	for {
@@ -209,7 +226,7 @@ func (c *Client) keepAlive(conn *websocket.Conn) {
 
 // write writes the messages of the outbox until the connection ends. A message
 // that is being written then is finished, because the close frame follows it.
-func (c *Client) write(conn *websocket.Conn) {
+func (c *Client) write(conn Conn) {
 	writing, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
 	defer cancel()
 	stop := context.AfterFunc(c.ctx, func() {
@@ -234,6 +251,7 @@ func (c *Client) write(conn *websocket.Conn) {
 			}
 			continue
 		}
+		c.passDownload(writing, next)
 		message := c.encode(next, buffer[:0])
 		next.event.Release()
 		if err := conn.Write(writing, websocket.MessageText, message); err != nil {
@@ -248,6 +266,26 @@ func (c *Client) write(conn *websocket.Conn) {
 			buffer = nil
 		}
 	}
+}
+
+// passDownload passes on the file of a download whose end a message tells.
+func (c *Client) passDownload(ctx context.Context, i item) {
+	if c.options.Downloaded == nil || i.call != nil || i.event.Method != browser.DownloadProgress.Method {
+		return
+	}
+	var e browser.EventDownloadProgress
+	if !decode(i.event.Params, &e) || e.State != browser.DownloadProgressStateCompleted {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, downloadTime)
+	defer cancel()
+	file, err := c.raw.OpenDownload(ctx, e.GUID)
+	if err != nil {
+		c.log.Debug("pass on a download", "error", err)
+		return
+	}
+	defer file.Close()
+	c.options.Downloaded(e.GUID, file)
 }
 
 // keepBuffer is the size, in bytes, of the largest buffer that is kept for the next

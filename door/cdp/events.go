@@ -89,22 +89,23 @@ func (s *sight) paused() (ids []cdp.SessionID) {
 
 // settingUp reports whether a command belongs to setting up a session, which never
 // waits for a person: the person's own new page would wait with it. A paused target
-// shows nobody anything yet, but code in it reaches its opener. In any other, only settings count, until the client
-// has let it run or has sent something else that writes.
+// shows nobody anything yet, but code in it reaches its opener. In any other, only
+// settings count, until the client has let it run or has sent something else that
+// writes.
 func (a attached) settingUp(method string) bool {
 	if a.begun {
 		return false
 	}
 	domain := domainOf(method)
 	if a.paused {
-		return !acting[method] && !acting[domain]
+		return !actsInPages[method] && !actsInPages[domain]
 	}
 	return domain == "Emulation" && !standstill[method] || setUpCommands[method]
 }
 
-// acting has the commands and domains that do something in the pages of a person,
+// actsInPages has the commands and domains that do something in the pages of a person,
 // even if they are sent to a paused target: its opener can be reached from it.
-var acting = map[string]bool{
+var actsInPages = map[string]bool{
 	"Runtime.evaluate": true, "Runtime.callFunctionOn": true, "Runtime.runScript": true,
 	"Debugger.evaluateOnCallFrame": true, "Page.navigate": true, "Page.reload": true, "Page.navigateToHistoryEntry": true, "Page.setDocumentContent": true,
 	"Input": true, "DOM": true, "Autofill": true, "Storage": true, "DOMStorage": true, "IndexedDB": true, "CacheStorage": true,

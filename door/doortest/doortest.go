@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"takeover/browser/browsertest"
+	"takeover/confine"
 	"takeover/control"
 	"takeover/scripting"
 	"takeover/scripting/worker"
@@ -22,6 +23,9 @@ import (
 
 // Main runs the tests of a package. Call it from TestMain.
 func Main(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == confine.Command {
+		confine.Main() // does not return
+	}
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
 		worker.Main(scripting.Bundles()) // a worker that a test's pool started; does not return
 	}
