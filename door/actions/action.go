@@ -69,66 +69,66 @@ type Step struct {
 
 // Response is the answer to a sequence.
 type Response struct {
-	Type      string `json:"type"` // browser-response
-	SessionID string `json:"sessionId"`
-	Data      Data   `json:"data"`    // of the last action that was carried out
-	Results   []Data `json:"results"` // of all of them
-	Stopped   string `json:"stopped,omitempty"`
+	Type      string `json:"type" doc:"browser-response."`
+	SessionID string `json:"sessionId" doc:"The session that the actions used."`
+	Data      Data   `json:"data" doc:"The outcome of the last action that was carried out."`
+	Results   []Data `json:"results" doc:"The outcomes of all actions."`
+	Stopped   string `json:"stopped,omitempty" doc:"Why the sequence was stopped."`
 }
 
 // Data is the outcome of one action.
 type Data struct {
-	Action        string         `json:"action"` // its type
-	Success       bool           `json:"success"`
-	Screenshot    string         `json:"screenshot,omitempty"` // JPEG, base64
-	Logs          []Log          `json:"logs"`
-	NetworkEvents []NetworkEvent `json:"networkEvents"`
-	Error         string         `json:"error,omitempty"`
-	Hint          string         `json:"hint,omitempty"` // what may help
-	Metrics       *Metrics       `json:"metrics,omitempty"`
-	Steps         []StepData     `json:"steps,omitempty"`     // of a diagnose
-	Truncated     bool           `json:"truncated,omitempty"` // some logs or requests are left out
+	Action        string         `json:"action" doc:"The action's type."`
+	Success       bool           `json:"success" doc:"Whether it worked."`
+	Screenshot    string         `json:"screenshot,omitempty" doc:"JPEG, in base64."`
+	Logs          []Log          `json:"logs" doc:"What the page logged meanwhile."`
+	NetworkEvents []NetworkEvent `json:"networkEvents" doc:"What the page requested meanwhile."`
+	Error         string         `json:"error,omitempty" doc:"Why it did not work."`
+	Hint          string         `json:"hint,omitempty" doc:"What may help."`
+	Metrics       *Metrics       `json:"metrics,omitempty" doc:"Times and counts of the page."`
+	Steps         []StepData     `json:"steps,omitempty" doc:"The steps, for a diagnose."`
+	Truncated     bool           `json:"truncated,omitempty" doc:"Some logs or requests are left out."`
 
 	// For diagnoses: the events between which the action was carried out.
-	FromSeq uint64 `json:"fromSeq"`
-	ToSeq   uint64 `json:"toSeq"`
+	FromSeq uint64 `json:"fromSeq" doc:"The number of the event before the action."`
+	ToSeq   uint64 `json:"toSeq" doc:"The number of the last event of the action."`
 }
 
 // StepData is the outcome of one step of a diagnose.
 type StepData struct {
-	Label    string   `json:"label"`
-	Success  bool     `json:"success"`
-	Failures []string `json:"failures"` // what was not as it must be
-	Data     Data     `json:"data"`
+	Label    string   `json:"label" doc:"The step's label."`
+	Success  bool     `json:"success" doc:"Whether all was as expected."`
+	Failures []string `json:"failures" doc:"What was not."`
+	Data     Data     `json:"data" doc:"The outcome of the step's action."`
 }
 
 // Log is a line that the page logged, or an error in it.
 type Log struct {
-	Type      string `json:"type"` // error, warning, info
-	Message   string `json:"message"`
-	Timestamp int64  `json:"timestamp"` // Unix ms
-	Location  string `json:"location,omitempty"`
-	Stack     string `json:"stack,omitempty"`
-	Seq       uint64 `json:"seq"`              // of its event
-	Source    string `json:"source,omitempty"` // of an error: console.error, window.onerror, unhandledrejection, crash
+	Type      string `json:"type" doc:"error, warning or info."`
+	Message   string `json:"message" doc:"The text."`
+	Timestamp int64  `json:"timestamp" doc:"Milliseconds since 1970."`
+	Location  string `json:"location,omitempty" doc:"Where it was logged."`
+	Stack     string `json:"stack,omitempty" doc:"The stack of an error."`
+	Seq       uint64 `json:"seq" doc:"The number of the event."`
+	Source    string `json:"source,omitempty" doc:"Of an error: console.error, window.onerror, unhandledrejection or crash."`
 }
 
 // NetworkEvent is a request of the page, with what is known of its response.
 type NetworkEvent struct {
-	Type         string `json:"type"` // request, response, failed, blocked
-	URL          string `json:"url"`
-	Method       string `json:"method,omitempty"`
-	Status       int    `json:"status,omitempty"`
-	ResourceType string `json:"resourceType,omitempty"`
-	Error        string `json:"error,omitempty"`
-	Timestamp    int64  `json:"timestamp"` // Unix ms
-	Seq          uint64 `json:"seq"`       // of its event
+	Type         string `json:"type" doc:"request, response, failed or blocked."`
+	URL          string `json:"url" doc:"The address."`
+	Method       string `json:"method,omitempty" doc:"The method."`
+	Status       int    `json:"status,omitempty" doc:"The response's status."`
+	ResourceType string `json:"resourceType,omitempty" doc:"What the page uses it for."`
+	Error        string `json:"error,omitempty" doc:"Why it failed."`
+	Timestamp    int64  `json:"timestamp" doc:"Milliseconds since 1970."`
+	Seq          uint64 `json:"seq" doc:"The number of the event."`
 
 	// Of the event, for diagnoses.
-	Blocked      string `json:"blockedReason,omitempty"`
-	RedirectedTo string `json:"redirectedTo,omitempty"`
-	Document     string `json:"document,omitempty"` // in which it was made
-	Size         int64  `json:"size,omitempty"`     // bytes transferred
+	Blocked      string `json:"blockedReason,omitempty" doc:"Why it was blocked."`
+	RedirectedTo string `json:"redirectedTo,omitempty" doc:"Where it was redirected to."`
+	Document     string `json:"document,omitempty" doc:"The document that made it."`
+	Size         int64  `json:"size,omitempty"` // bytes transferred
 }
 
 // Metrics are figures of the shown page after an action. Times are in ms since the

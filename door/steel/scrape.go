@@ -33,10 +33,10 @@ var ErrTooLarge = errors.New("the page is too large")
 
 // PageRequest is what all calls that read one page have.
 type PageRequest struct {
-	URL      string          `json:"url"`
-	Delay    float64         `json:"delay,omitempty"`    // ms after the page has loaded
-	UseProxy json.RawMessage `json:"useProxy,omitempty"` // refused: this server has no proxies of its own
-	Region   json.RawMessage `json:"region,omitempty"`   // refused: this server has no regions
+	URL      string          `json:"url" doc:"An address that begins with http or https." required:"true"`
+	Delay    float64         `json:"delay,omitempty" doc:"Milliseconds to wait after the page has loaded." min:"0" max:"30000" default:"0"`
+	UseProxy json.RawMessage `json:"useProxy,omitempty" doc:"Refused: this server has no proxies of its own."`
+	Region   json.RawMessage `json:"region,omitempty" doc:"Refused: this server has no regions."`
 }
 
 // check returns what is wrong with a request.
@@ -67,9 +67,9 @@ func Asks(value json.RawMessage) bool {
 // ScrapeRequest is the body of POST /v1/scrape.
 type ScrapeRequest struct {
 	PageRequest
-	Format     []string `json:"format,omitempty"`     // html (default), cleaned_html, markdown, readability
-	Screenshot bool     `json:"screenshot,omitempty"` // also take a picture
-	PDF        bool     `json:"pdf,omitempty"`        // also print the page
+	Format     []string `json:"format,omitempty" doc:"Any of html, cleaned_html, markdown, readability. Default: html."`
+	Screenshot bool     `json:"screenshot,omitempty" doc:"Also takes a picture."`
+	PDF        bool     `json:"pdf,omitempty" doc:"Also prints the page."`
 }
 
 // Check returns an *invalid.Error, or nil.
@@ -87,7 +87,7 @@ func (r *ScrapeRequest) Check() error {
 // ScreenshotRequest is the body of POST /v1/screenshot.
 type ScreenshotRequest struct {
 	PageRequest
-	FullPage bool `json:"fullPage,omitempty"`
+	FullPage bool `json:"fullPage,omitempty" doc:"The whole page instead of what is in view." default:"false"`
 }
 
 // Check returns an *invalid.Error, or nil.
@@ -108,7 +108,7 @@ func errorOf(bad []invalid.FieldError) error {
 
 // Hosted is where a picture or a document can be fetched.
 type Hosted struct {
-	URL string `json:"url"`
+	URL string `json:"url" doc:"The address of the picture or document, for ten minutes."`
 }
 
 // Host keeps a picture or a document, and returns its address.
@@ -116,11 +116,11 @@ type Host func(content []byte, mime string) (string, error)
 
 // Scraped is the answer to POST /v1/scrape.
 type Scraped struct {
-	Content    Content         `json:"content"`
-	Links      []Link          `json:"links"`
-	Metadata   json.RawMessage `json:"metadata"`
-	Screenshot *Hosted         `json:"screenshot,omitempty"`
-	PDF        *Hosted         `json:"pdf,omitempty"`
+	Content    Content         `json:"content" doc:"The page's content, in each format."`
+	Links      []Link          `json:"links" doc:"The page's links."`
+	Metadata   json.RawMessage `json:"metadata" doc:"What the page says about itself: title, description, language and others."`
+	Screenshot *Hosted         `json:"screenshot,omitempty" doc:"The picture."`
+	PDF        *Hosted         `json:"pdf,omitempty" doc:"The document."`
 }
 
 // Content is a page's content in the formats that were asked for.
