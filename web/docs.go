@@ -27,7 +27,7 @@ var docsSections = []struct {
 	path      *regexp.Regexp
 }{
 	{"sessions", "Sessions", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|context|screenshot|thumbnail|picture|view))?)?$`)},
-	{"programs", "Programs that speak the DevTools protocol", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json)\b`)},
+	{"programs", "DevTools protocol", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json)\b`)},
 	{"scripts", "Scripts and runs", regexp.MustCompile(`^/v1/.*/?(scripts|runs)\b`)},
 	{"takeovers", "Takeovers", regexp.MustCompile(`/takeovers\b`)},
 	{"links", "Share links", regexp.MustCompile(`/links\b`)},
@@ -36,7 +36,7 @@ var docsSections = []struct {
 	{"agents", "Agents", regexp.MustCompile(`^/mcp$|^/v1/(sessions/:id/)?(commands|actions|diagnose)$`)},
 	{"profiles", "Profiles", regexp.MustCompile(`^/v1/profiles\b`)},
 	{"render", "Pages without a session", regexp.MustCompile(`^/v1/(scrape|screenshot|pdf|renders)$`)},
-	{"browserless", "Calls of Browserless", regexp.MustCompile(`^/(json/version|sessions|kill/:id|content|screenshot|pdf|function)$`)},
+	{"browserless", "Browserless", regexp.MustCompile(`^/(json/version|sessions|kill/:id|content|screenshot|pdf|function)$`)},
 	{"webhooks", "Webhooks", regexp.MustCompile(`^/v1/webhooks\b`)},
 	{"server", "The server", regexp.MustCompile(`^/(healthz|readyz|metrics|version|openapi\.json|debug/pprof/\*)$`)},
 	{docsPages, "Pages", regexp.MustCompile(``)},
