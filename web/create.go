@@ -53,7 +53,7 @@ type createRequest struct {
 	Downloads         *bool             `json:"downloads,omitempty" doc:"Whether downloads are allowed." default:"true"`
 
 	DeviceConfig *struct {
-		Device string `json:"device,omitempty"`
+		Device string `json:"device,omitempty" doc:"desktop or mobile." one:"desktop,mobile"`
 	} `json:"deviceConfig,omitempty" doc:"{device}: desktop or mobile, as in Steel's client."`
 
 	steel.Create

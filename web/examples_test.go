@@ -27,7 +27,7 @@ import (
 type exampleRunner struct {
 	*testServer
 	dir       string
-	goProgram string // has all examples in Go
+	goProgram string           // has all examples in Go
 	session   *session.Session // the last one; some examples end it
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"takeover/door/steel"
 	"takeover/links"
 	"takeover/profiles"
 	"takeover/savedscripts"
@@ -46,7 +47,7 @@ var queryParams = map[string]object{
 
 // openAPI describes the routes as an OpenAPI 3.1 document.
 func openAPI(table []route, version string) ([]byte, error) {
-	g := &specGenerator{schemas: object{}, requests: requestTypes(table)}
+	g := &specGenerator{schemas: object{}, types: map[string]reflect.Type{}, requests: requestTypes(table)}
 	paths := map[string]object{}
 	problemRef := g.schema(reflect.TypeFor[problem]())
 	for _, r := range table {
@@ -59,6 +60,9 @@ func openAPI(table []route, version string) ([]byte, error) {
 			return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 		}
 		paths[path][strings.ToLower(r.method)] = op
+	}
+	if g.clash != nil {
+		return nil, g.clash
 	}
 	const overHTTPS = "Over HTTPS the name begins with " + hostPrefix + "."
 	doc := object{
@@ -102,7 +106,9 @@ func specPath(path string) (string, []string) {
 // specGenerator collects the components of the document.
 type specGenerator struct {
 	schemas  object
-	requests map[reflect.Type]bool // types of requests: they may leave out fields, and may have no others
+	types    map[string]reflect.Type // of the components
+	clash    error                   // two types have the name of one component
+	requests map[reflect.Type]bool   // types of requests: they may leave out fields, and may have no others
 }
 
 func (g *specGenerator) operation(r route, pathParams []string, problemRef object) (object, error) {
@@ -257,8 +263,12 @@ func (g *specGenerator) structSchema(t reflect.Type) object {
 	}
 	ref := object{"$ref": "#/components/schemas/" + name}
 	if _, known := g.schemas[name]; known {
+		if g.types[name] != t {
+			g.clash = fmt.Errorf("%v and %v have the same name %s", g.types[name], t, name)
+		}
 		return ref
 	}
+	g.types[name] = t
 	g.schemas[name] = object{} // ends the recursion for types that contain themselves
 	props, required := g.properties(t)
 	schema := object{"type": "object", "properties": props}
@@ -304,7 +314,12 @@ var componentNames = map[reflect.Type]string{
 	reflect.TypeFor[links.Grant]():         "LinkGrant",
 	reflect.TypeFor[savedscripts.Script](): "SavedScript",
 	reflect.TypeFor[profiles.Profile]():    "Profile",
+	reflect.TypeFor[steel.Link]():          "PageLink",
 }
+
+// componentPrefixes precede the names of structs in packages whose names others have,
+// too.
+var componentPrefixes = map[string]string{"takeover/background": "Background", "takeover/door/browserless": "Browserless"}
 
 // componentName returns the name of a struct in the document, with a capital
 // first letter.
@@ -317,5 +332,8 @@ func componentName(t reflect.Type) string {
 		return ""
 	}
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "Info"), "View")
+	if prefix := componentPrefixes[t.PkgPath()]; prefix != "" {
+		return prefix + name
+	}
 	return string(unicode.ToUpper(rune(name[0]))) + name[1:]
 }

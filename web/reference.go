@@ -63,11 +63,6 @@ func (f *reference) add(t reflect.Type) {
 		return
 	}
 	name := componentName(t)
-	for _, o := range f.objects {
-		if o.Name == name { // another package's type of that name
-			name = strings.ToUpper(packageOf(t)[:1]) + packageOf(t)[1:] + name
-		}
-	}
 	at := len(f.objects)
 	f.anchors[t] = "object-" + name
 	f.objects = append(f.objects, views.DocsObject{ID: f.anchors[t], Name: name})
@@ -76,8 +71,6 @@ func (f *reference) add(t reflect.Type) {
 	}
 	f.objects[at].Fields = f.fields(t, "")
 }
-
-func packageOf(t reflect.Type) string { return t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:] }
 
 // elementOf returns what a pointer points to or a list has.
 func elementOf(t reflect.Type) reflect.Type {

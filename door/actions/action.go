@@ -38,13 +38,13 @@ const (
 
 // Action is one valid action. Which fields count depends on its type.
 type Action struct {
-	Type string `json:"type"`
+	Type string `json:"type" doc:"The action, such as click."`
 
-	URL       string `json:"url,omitempty"`       // start, navigate
-	Selector  string `json:"selector,omitempty"`  // click, type
-	Text      string `json:"text,omitempty"`      // type
-	Direction string `json:"direction,omitempty"` // scroll: up, down, left, right
-	Amount    int    `json:"amount,omitempty"`    // scroll: CSS pixels; default most of the viewport
+	URL       string `json:"url,omitempty" doc:"The address, for start and navigate."`
+	Selector  string `json:"selector,omitempty" doc:"The element, for click and type."`
+	Text      string `json:"text,omitempty" doc:"The text to type."`
+	Direction string `json:"direction,omitempty" doc:"down, up, left or right, for scroll."`
+	Amount    int    `json:"amount,omitempty" doc:"Pixels to scroll."`
 
 	Timeout           time.Duration `json:"-"` // of start, navigate, click, type, scroll and screenshot
 	WaitUntil         string        `json:"-"` // navigate: load, domcontentloaded, networkidle
@@ -128,21 +128,21 @@ type NetworkEvent struct {
 	Blocked      string `json:"blockedReason,omitempty" doc:"Why it was blocked."`
 	RedirectedTo string `json:"redirectedTo,omitempty" doc:"Where it was redirected to."`
 	Document     string `json:"document,omitempty" doc:"The document that made it."`
-	Size         int64  `json:"size,omitempty"` // bytes transferred
+	Size         int64  `json:"size,omitempty" doc:"Bytes of the body, as they were sent."`
 }
 
 // Metrics are figures of the shown page after an action. Times are in ms since the
 // navigation began; a time that is not known yet is 0.
 type Metrics struct {
-	LoadTime      float64 `json:"loadTime"`
-	MemoryUsage   int64   `json:"memoryUsage"` // bytes of JavaScript's heap
-	JSErrors      int     `json:"jsErrors"`    // uncaught, during the action
-	NetworkErrors int     `json:"networkErrors"`
-	TTFB          float64 `json:"ttfb"` // first byte of the document
-	FCP           float64 `json:"fcp"`  // first contentful paint
-	LCP           float64 `json:"lcp"`  // largest contentful paint
-	LongTasks     int     `json:"longTasks"`
-	LongestTask   float64 `json:"longestTask"`
+	LoadTime      float64 `json:"loadTime" doc:"Milliseconds from the navigation to the load event."`
+	MemoryUsage   int64   `json:"memoryUsage" doc:"Bytes that the page's scripts use."`
+	JSErrors      int     `json:"jsErrors" doc:"Uncaught errors during the action."`
+	NetworkErrors int     `json:"networkErrors" doc:"Failed requests during the action."`
+	TTFB          float64 `json:"ttfb" doc:"Milliseconds from the navigation to the first byte."`
+	FCP           float64 `json:"fcp" doc:"Milliseconds from the navigation to the first paint of content."`
+	LCP           float64 `json:"lcp" doc:"Milliseconds from the navigation to the largest paint of content."`
+	LongTasks     int     `json:"longTasks" doc:"Number of tasks that kept the page busy for long."`
+	LongestTask   float64 `json:"longestTask" doc:"Milliseconds of the longest of them."`
 }
 
 // Failed reports whether a request did not succeed.

@@ -30,10 +30,10 @@ type PDFOptions struct {
 
 // Margin holds the margins of paper.
 type Margin struct {
-	Top    json.RawMessage `json:"top,omitempty"`
-	Right  json.RawMessage `json:"right,omitempty"`
-	Bottom json.RawMessage `json:"bottom,omitempty"`
-	Left   json.RawMessage `json:"left,omitempty"`
+	Top    json.RawMessage `json:"top,omitempty" doc:"A number of CSS pixels, or a length with its unit."`
+	Right  json.RawMessage `json:"right,omitempty" doc:"A number of CSS pixels, or a length with its unit."`
+	Bottom json.RawMessage `json:"bottom,omitempty" doc:"A number of CSS pixels, or a length with its unit."`
+	Left   json.RawMessage `json:"left,omitempty" doc:"A number of CSS pixels, or a length with its unit."`
 }
 
 // papers are the formats of paper in inches.

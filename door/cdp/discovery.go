@@ -77,15 +77,15 @@ type Protocol struct {
 
 // Domain is a domain of the protocol.
 type Domain struct {
-	Name     string   `json:"domain"`
-	Commands []Member `json:"commands"`
-	Events   []Member `json:"events"`
+	Name     string   `json:"domain" doc:"The domain's name."`
+	Commands []Member `json:"commands" doc:"Commands that clients may send."`
+	Events   []Member `json:"events" doc:"Events that clients may get."`
 }
 
 // Member is a command or an event.
 type Member struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
+	Name        string `json:"name" doc:"The name without the domain."`
+	Description string `json:"description,omitempty" doc:"What it does."`
 }
 
 // DescribeProtocol returns what this endpoint understands. Refused commands are

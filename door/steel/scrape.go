@@ -125,28 +125,28 @@ type Scraped struct {
 
 // Content is a page's content in the formats that were asked for.
 type Content struct {
-	HTML        string       `json:"html,omitempty"`
-	CleanedHTML string       `json:"cleaned_html,omitempty"`
-	Markdown    string       `json:"markdown,omitempty"`
-	Readability *Readability `json:"readability,omitempty"`
+	HTML        string       `json:"html,omitempty" doc:"The page's markup."`
+	CleanedHTML string       `json:"cleaned_html,omitempty" doc:"The markup without scripts and style."`
+	Markdown    string       `json:"markdown,omitempty" doc:"The page as Markdown."`
+	Readability *Readability `json:"readability,omitempty" doc:"The main text."`
 }
 
 // Readability is the main text of a page.
 type Readability struct {
-	Title       string `json:"title"`
-	Byline      string `json:"byline"`
-	Excerpt     string `json:"excerpt"`
-	SiteName    string `json:"siteName"`
-	Lang        string `json:"lang"`
-	Content     string `json:"content"` // as markup
-	TextContent string `json:"textContent"`
-	Length      int    `json:"length"` // characters of TextContent
+	Title       string `json:"title" doc:"The title."`
+	Byline      string `json:"byline" doc:"The author."`
+	Excerpt     string `json:"excerpt" doc:"The beginning, or the page's own summary."`
+	SiteName    string `json:"siteName" doc:"The name of the site."`
+	Lang        string `json:"lang" doc:"The language."`
+	Content     string `json:"content" doc:"The main text as markup."`
+	TextContent string `json:"textContent" doc:"The main text as plain text."`
+	Length      int    `json:"length" doc:"Number of characters of the plain text."`
 }
 
 // Link is a link of a page.
 type Link struct {
-	URL  string `json:"url"`
-	Text string `json:"text"`
+	URL  string `json:"url" doc:"Where the link leads."`
+	Text string `json:"text" doc:"The link's text."`
 }
 
 // open opens the page of a request.

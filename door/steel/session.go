@@ -16,15 +16,15 @@ import (
 
 // Session has the fields of Steel's session that a session of this server lacks.
 type Session struct {
-	CreditsUsed       int            `json:"creditsUsed"` // 0: nothing is charged here
-	OptimizeBandwidth map[string]any `json:"optimizeBandwidth"`
-	ProxyBytesUsed    int64          `json:"proxyBytesUsed"`
-	ProxySource       *string        `json:"proxySource"` // external for a proxyUrl, or null
-	Headless          bool           `json:"headless"`
-	IsSelenium        bool           `json:"isSelenium"`
-	SolveCaptcha      bool           `json:"solveCaptcha"`
-	PersistProfile    bool           `json:"persistProfile"`
-	ProfileID         string         `json:"profileId,omitempty"`
+	CreditsUsed       int            `json:"creditsUsed" doc:"Only for Steel's client: 0, because nothing is charged here."`
+	OptimizeBandwidth map[string]any `json:"optimizeBandwidth" doc:"Only for Steel's client: an empty object."`
+	ProxyBytesUsed    int64          `json:"proxyBytesUsed" doc:"Only for Steel's client: bytes sent and received."`
+	ProxySource       *string        `json:"proxySource" doc:"Only for Steel's client: external for a proxyUrl, or null."`
+	Headless          bool           `json:"headless" doc:"Only for Steel's client."`
+	IsSelenium        bool           `json:"isSelenium" doc:"Only for Steel's client: false."`
+	SolveCaptcha      bool           `json:"solveCaptcha" doc:"Only for Steel's client: false."`
+	PersistProfile    bool           `json:"persistProfile" doc:"Only for Steel's client: whether the state is saved to the profile."`
+	ProfileID         string         `json:"profileId,omitempty" doc:"Only for Steel's client: the profile's id."`
 }
 
 // SessionOf returns those fields of a session.

@@ -203,8 +203,11 @@ func javascript(c Call) string {
 		}
 		headers = append(headers, name+": "+value)
 	}
-	if len(headers) > 0 {
-		options = append(options, "headers: { "+strings.Join(headers, ", ")+" }")
+	switch {
+	case len(headers) == 1:
+		options = append(options, "headers: { "+headers[0]+" }")
+	case len(headers) > 1:
+		options = append(options, "headers: {\n    "+strings.Join(headers, ",\n    ")+",\n  }")
 	}
 	if c.Body != "" {
 		body := quote(c.Body, '\'')
@@ -277,8 +280,11 @@ func python(c Call) string {
 		}
 		headers = append(headers, `"`+h.name+`": `+formatted(value))
 	}
-	if len(headers) > 0 {
-		fmt.Fprintf(&b, "    headers={%s},\n", strings.Join(headers, ", "))
+	switch {
+	case len(headers) == 1:
+		fmt.Fprintf(&b, "    headers={%s},\n", headers[0])
+	case len(headers) > 1:
+		fmt.Fprintf(&b, "    headers={\n        %s,\n    },\n", strings.Join(headers, ",\n        "))
 	}
 	switch {
 	case c.isJSON():
