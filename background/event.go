@@ -32,12 +32,12 @@ const (
 
 // Event is one line of console output, or one error.
 type Event struct {
-	Type    string `json:"type"`
-	Level   string `json:"level,omitempty"`  // of console output: log, info, warn or error
-	Source  string `json:"source,omitempty"` // of an error
-	TS      string `json:"ts"`               // HH:MM:SS, UTC
-	Message string `json:"message"`
-	Stack   string `json:"stack,omitempty"`
+	Type    string `json:"type" doc:"The kind: console output, or an error."`
+	Level   string `json:"level,omitempty" doc:"Of console output: log, info, warn or error."`
+	Source  string `json:"source,omitempty" doc:"Of an error: how it was caught."`
+	TS      string `json:"ts" doc:"The time of day in UTC, such as 12:04:11."`
+	Message string `json:"message" doc:"The text."`
+	Stack   string `json:"stack,omitempty" doc:"The stack of an error."`
 }
 
 // Entry is an event as capture delivers it.

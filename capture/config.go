@@ -24,18 +24,18 @@ var triggers = []string{
 
 // Config says what to capture. All groups are off by default.
 type Config struct {
-	Console             bool     `json:"console"`
-	Network             bool     `json:"network"`
-	NetworkResponseBody bool     `json:"network_response_body"` // needs Network
-	Navigation          bool     `json:"navigation"`            // navigation, load, dialogs, downloads, crashes
-	DOM                 bool     `json:"dom"`
-	LayoutShifts        bool     `json:"layout_shifts"`
-	Screenshots         bool     `json:"screenshots"`
-	Targets             bool     `json:"targets"`
-	Interactions        bool     `json:"interactions"`
-	Actions             bool     `json:"actions"`         // actions of programs
-	ComputedEvents      bool     `json:"computed_events"` // also switches on the groups that they need
-	ScreenshotTriggers  []string `json:"screenshot_triggers"`
+	Console             bool     `json:"console" doc:"Console lines and uncaught errors."`
+	Network             bool     `json:"network" doc:"Requests and responses."`
+	NetworkResponseBody bool     `json:"network_response_body" doc:"Bodies of responses that are texts. Needs network."`
+	Navigation          bool     `json:"navigation" doc:"Navigations, loads, dialogs, downloads, crashes."`
+	DOM                 bool     `json:"dom" doc:"Changes of the document."`
+	LayoutShifts        bool     `json:"layout_shifts" doc:"Shifts of the layout."`
+	Screenshots         bool     `json:"screenshots" doc:"Pictures at the moments that screenshot_triggers names."`
+	Targets             bool     `json:"targets" doc:"Tabs and workers that come and go."`
+	Interactions        bool     `json:"interactions" doc:"Clicks, keys without their text, scrolling."`
+	Actions             bool     `json:"actions" doc:"What programs do."`
+	ComputedEvents      bool     `json:"computed_events" doc:"Events that follow from others, such as network_idle. Turns on what they need."`
+	ScreenshotTriggers  []string `json:"screenshot_triggers" doc:"When pictures are taken. Default: error and navigation_settled."`
 }
 
 // DefaultConfig captures what is cheap: console output, requests and navigations.

@@ -25,18 +25,18 @@ var ErrEventType = errors.New("not a type of event that can be added")
 // Event is one event. Do not change an event from a Ring: all readers share its
 // memory.
 type Event struct {
-	CaptureSessionID string          `json:"capture_session_id"` // UUIDv4; new with every start, kept when the browser restarts
-	Seq              uint64          `json:"seq"`                // rising from 1 within a session; set by the ring
-	TS               int64           `json:"ts"`                 // Unix milliseconds
-	Type             string          `json:"type"`
-	Category         string          `json:"category"`
-	TargetID         string          `json:"target_id,omitempty"`
-	CDPSessionID     string          `json:"cdp_session_id,omitempty"`
-	FrameID          string          `json:"frame_id,omitempty"`
-	ParentFrameID    string          `json:"parent_frame_id,omitempty"` // set for events in an iframe
-	URL              string          `json:"url,omitempty"`             // of the document or worker it happened in
-	Data             json.RawMessage `json:"data"`                      // depends on the type; always an object
-	Truncated        bool            `json:"truncated,omitempty"`       // a part was cut to keep within a limit
+	CaptureSessionID string          `json:"capture_session_id" doc:"The capture that the event belongs to."`
+	Seq              uint64          `json:"seq" doc:"The event's number in its session, from 1."`
+	TS               int64           `json:"ts" doc:"Milliseconds since 1970."`
+	Type             string          `json:"type" doc:"The event's type, such as console_log."`
+	Category         string          `json:"category" doc:"The type's category, such as console."`
+	TargetID         string          `json:"target_id,omitempty" doc:"The tab or worker, as the DevTools protocol names it."`
+	CDPSessionID     string          `json:"cdp_session_id,omitempty" doc:"The DevTools protocol's session."`
+	FrameID          string          `json:"frame_id,omitempty" doc:"The frame in which it happened."`
+	ParentFrameID    string          `json:"parent_frame_id,omitempty" doc:"Only for events in a frame within a page."`
+	URL              string          `json:"url,omitempty" doc:"The document or worker in which it happened."`
+	Data             json.RawMessage `json:"data" doc:"What happened. Its fields depend on the type."`
+	Truncated        bool            `json:"truncated,omitempty" doc:"A part was cut because it was too long."`
 
 	encoded []byte // the whole event as JSON; set by the ring
 }

@@ -227,9 +227,9 @@ func (m *Monitor) detached(l *link, reason string) {
 
 // Started is the result of Start.
 type Started struct {
-	CaptureSessionID string   `json:"capture_session_id"`
-	Config           Config   `json:"config"` // as it is in effect
-	Warnings         []string `json:"warnings"`
+	CaptureSessionID string   `json:"capture_session_id" doc:"New with every start."`
+	Config           Config   `json:"config" doc:"What is captured now."`
+	Warnings         []string `json:"warnings" doc:"Switches that were turned on because others need them."`
 }
 
 // Start starts a capture. If one is running, Start changes its configuration
@@ -285,10 +285,10 @@ func (m *Monitor) CapturesActions() bool { return m.actions.Load() }
 
 // Stopped is the result of Stop.
 type Stopped struct {
-	CaptureSessionID string            `json:"capture_session_id,omitempty"` // empty if nothing was running
-	Events           uint64            `json:"events"`                       // written since Start
-	ByCategory       map[string]uint64 `json:"by_category"`
-	Dropped          uint64            `json:"dropped"` // lost before they reached the ring
+	CaptureSessionID string            `json:"capture_session_id,omitempty" doc:"Missing if nothing was captured."`
+	Events           uint64            `json:"events" doc:"Number of events since the start."`
+	ByCategory       map[string]uint64 `json:"by_category" doc:"Number of events, by category."`
+	Dropped          uint64            `json:"dropped" doc:"Number of events that were lost."`
 }
 
 // Stop ends the capture, if one is running. Events already in the ring stay.

@@ -65,10 +65,10 @@ for (const width of WIDTHS) {
     await page.getByRole('button', { name: 'Key', exact: true }).click();
     await looksRight(page, 'account menu');
     await page.locator('#account-menu').getByRole('link', { name: 'API' }).click();
-    await expect(page.getByRole('heading', { name: 'API' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'API', exact: true })).toBeVisible();
     await looksRight(page, 'API');
-    await page.getByRole('link', { name: 'Takeovers' }).click();
-    await expect(page.getByRole('heading', { name: 'Takeovers' })).toBeInViewport();
+    await page.getByRole('link', { name: 'Takeovers', exact: true }).click();
+    await expect(page.getByRole('heading', { name: 'Takeovers', exact: true })).toBeInViewport();
     await page.goto('/scripts');
     await looksRight(page, 'scripts');
     await page.goto('/sessions/none');

@@ -44,9 +44,9 @@ type Limits struct {
 
 // File describes a file without its content.
 type File struct {
-	Name       string    `json:"name"`
-	Size       int64     `json:"size"` // bytes
-	ModifiedAt time.Time `json:"modifiedAt"`
+	Name       string    `json:"name" doc:"The file's name."`
+	Size       int64     `json:"size" doc:"Bytes."`
+	ModifiedAt time.Time `json:"modifiedAt" doc:"When it was last written."`
 }
 
 // Folder is a folder of files. All methods may be called from any goroutine. The

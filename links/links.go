@@ -98,40 +98,40 @@ type Options struct {
 
 // Info is a share link as the API lists it. Its secret is not kept.
 type Info struct {
-	ID        string     `json:"id"`
-	SessionID string     `json:"sessionId"`
-	Takeover  string     `json:"takeover,omitempty"`
-	Role      Role       `json:"role"`
-	State     State      `json:"state"`
-	CreatedAt time.Time  `json:"createdAt"`
-	CreatedBy string     `json:"createdBy,omitempty"`
-	ExpiresAt time.Time  `json:"expiresAt"`
-	EndedAt   *time.Time `json:"endedAt,omitempty"` // when it was revoked, or its session ended
-	MaxUses   int        `json:"maxUses"`
-	Uses      int        `json:"uses"`
-	Visits    []Visit    `json:"visits"` // the last 50 uses, oldest first
+	ID        string     `json:"id" doc:"The link's id."`
+	SessionID string     `json:"sessionId" doc:"The session that it opens."`
+	Takeover  string     `json:"takeover,omitempty" doc:"The takeover that it opens, if it is for one."`
+	Role      Role       `json:"role" doc:"What people with it may do."`
+	State     State      `json:"state" doc:"Whether it still opens the session, and why not."`
+	CreatedAt time.Time  `json:"createdAt" doc:"When it was made."`
+	CreatedBy string     `json:"createdBy,omitempty" doc:"Who made it."`
+	ExpiresAt time.Time  `json:"expiresAt" doc:"When it stops working."`
+	EndedAt   *time.Time `json:"endedAt,omitempty" doc:"When it was revoked, or its session ended."`
+	MaxUses   int        `json:"maxUses" doc:"How many browsers may open it; 0 for any number."`
+	Uses      int        `json:"uses" doc:"How many browsers have opened it."`
+	Visits    []Visit    `json:"visits" doc:"The last 50 uses, oldest first."`
 
-	AllowedHosts []string `json:"allowedHosts,omitempty"`
-	DeniedHosts  []string `json:"deniedHosts,omitempty"`
+	AllowedHosts []string `json:"allowedHosts,omitempty" doc:"The only hosts that the session reaches while a person with the link is in control."`
+	DeniedHosts  []string `json:"deniedHosts,omitempty" doc:"Hosts that the session does not reach while a person with the link is in control."`
 }
 
 // Visit is one use of a link. The visitor may have become a viewer.
 type Visit struct {
-	Number int       `json:"number"` // from 1
-	At     time.Time `json:"at"`
-	From   string    `json:"from"`             // the network it came from, not the address
-	Viewer string    `json:"viewer,omitempty"` // the last viewer of this visit
-	Here   bool      `json:"here"`             // whether that viewer is in the session now
+	Number int       `json:"number" doc:"From 1."`
+	At     time.Time `json:"at" doc:"When."`
+	From   string    `json:"from" doc:"The network that it came from, not the address."`
+	Viewer string    `json:"viewer,omitempty" doc:"The last viewer of this visit."`
+	Here   bool      `json:"here" doc:"Whether that viewer is in the session now."`
 }
 
 // Grant is what a visitor gets for a link's secret.
 type Grant struct {
-	SessionID string    `json:"sessionId"`
-	LinkID    string    `json:"linkId"`
-	Visit     int       `json:"visit"` // the number of the visit
-	Takeover  string    `json:"takeover,omitempty"`
-	Role      Role      `json:"role"`
-	Expires   time.Time `json:"expires"`
+	SessionID string    `json:"sessionId" doc:"The session that the link opens."`
+	LinkID    string    `json:"linkId" doc:"The link."`
+	Visit     int       `json:"visit" doc:"The number of the visit."`
+	Takeover  string    `json:"takeover,omitempty" doc:"The takeover that the link opens, if it is for one."`
+	Role      Role      `json:"role" doc:"What the visitor may do."`
+	Expires   time.Time `json:"expires" doc:"When the link stops working."`
 }
 
 // link is a share link with the hash of its secret.

@@ -55,21 +55,21 @@ var (
 
 // Profile describes a profile, without its contents.
 type Profile struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"` // unique; empty if Locked
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
+	ID        string    `json:"id" doc:"The profile's id."`
+	Name      string    `json:"name" doc:"Its name; empty if it is locked."`
+	CreatedAt time.Time `json:"createdAt" doc:"When it was made."`
+	UpdatedAt time.Time `json:"updatedAt" doc:"When it was last changed."`
 	Summary
-	Bytes    int  `json:"bytes"`    // of its contents, before encryption
-	UserData bool `json:"userData"` // it has a whole user data directory
-	Locked   bool `json:"locked"`   // no key of this server opens it: it can only be deleted
+	Bytes    int  `json:"bytes" doc:"Size of its contents, before encryption."`
+	UserData bool `json:"userData" doc:"Whether it has a whole user data directory."`
+	Locked   bool `json:"locked" doc:"No key of this server opens it: it can only be deleted."`
 }
 
 // Summary says what a state has.
 type Summary struct {
-	Cookies  int      `json:"cookies"`
-	Origins  []string `json:"origins"` // with storage
-	Passkeys int      `json:"passkeys"`
+	Cookies  int      `json:"cookies" doc:"Number of cookies."`
+	Origins  []string `json:"origins" doc:"Sites with storage."`
+	Passkeys int      `json:"passkeys" doc:"Number of passkeys."`
 }
 
 // State is the storage state of a profile as JSON, and what is in it.

@@ -43,12 +43,12 @@ var (
 
 // Script is a saved script.
 type Script struct {
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Code      string          `json:"code"`
-	Args      json.RawMessage `json:"args"` // default for a run's args, as JSON; null for none
-	CreatedAt time.Time       `json:"createdAt"`
-	UpdatedAt time.Time       `json:"updatedAt"`
+	ID        string          `json:"id" doc:"The script's id."`
+	Name      string          `json:"name" doc:"Its name."`
+	Code      string          `json:"code" doc:"The script."`
+	Args      json.RawMessage `json:"args" doc:"Default args of its runs; null for none."`
+	CreatedAt time.Time       `json:"createdAt" doc:"When it was saved."`
+	UpdatedAt time.Time       `json:"updatedAt" doc:"When it was last changed."`
 }
 
 // Filename returns the script's name as error positions show it.

@@ -109,12 +109,12 @@ type ControlAsked struct {
 
 // Tab is a tab of a session. Numbers rise by one and are never reused.
 type Tab struct {
-	Tab     uint32   `json:"tab"`
-	URL     string   `json:"url"`
-	Title   string   `json:"title"`
-	Favicon string   `json:"favicon"`
-	Loading bool     `json:"loading"`
-	State   TabState `json:"state"`
+	Tab     uint32   `json:"tab" doc:"The tab's number."`
+	URL     string   `json:"url" doc:"The tab's address."`
+	Title   string   `json:"title" doc:"The page's title."`
+	Favicon string   `json:"favicon" doc:"The page's icon, as a data: address."`
+	Loading bool     `json:"loading" doc:"Whether the page is loading."`
+	State   TabState `json:"state" doc:"live, or crashed."`
 }
 
 // TabState says whether a tab shows its page.
@@ -144,25 +144,25 @@ func (s Status) Ended() bool { return s == StatusReleased || s == StatusFailed }
 // Info describes a session as the API does, without the fields that only the
 // server around it knows.
 type Info struct {
-	ID           string         `json:"id"`
-	SessionID    string         `json:"sessionId"`
-	Status       Status         `json:"status"`
-	CreatedAt    time.Time      `json:"createdAt"`
-	ExpiresAt    time.Time      `json:"expiresAt"`
-	EndedAt      *time.Time     `json:"endedAt"`
-	EndReason    string         `json:"endReason"`
-	Duration     int64          `json:"duration"` // ms
-	Timeout      int64          `json:"timeout"`  // ms
-	Dimensions   Dimensions     `json:"dimensions"`
-	UserAgent    string         `json:"userAgent"`
-	URL          string         `json:"url"`
-	Title        string         `json:"title"`
-	Tabs         []Tab          `json:"tabs"`
-	Controller   control.Holder `json:"controller"`
-	Viewers      int            `json:"viewers"`
-	Takeover     *TakeoverInfo  `json:"takeover"`
-	EventCount   uint64         `json:"eventCount"`
-	ProxyTxBytes int64          `json:"proxyTxBytes"`
-	ProxyRxBytes int64          `json:"proxyRxBytes"`
-	Metadata     map[string]any `json:"metadata"`
+	ID           string         `json:"id" doc:"The session's id, a UUID."`
+	SessionID    string         `json:"sessionId" doc:"The same as id."`
+	Status       Status         `json:"status" doc:"starting, live or crashed; released or failed at the end."`
+	CreatedAt    time.Time      `json:"createdAt" doc:"When the session began."`
+	ExpiresAt    time.Time      `json:"expiresAt" doc:"When the session ends, unless it is extended."`
+	EndedAt      *time.Time     `json:"endedAt" doc:"When the session ended; null before."`
+	EndReason    string         `json:"endReason" doc:"Why the session ended, in words."`
+	Duration     int64          `json:"duration" doc:"Milliseconds since the beginning."`
+	Timeout      int64          `json:"timeout" doc:"The session's life from its start, in milliseconds."`
+	Dimensions   Dimensions     `json:"dimensions" doc:"The page's viewport, in CSS pixels."`
+	UserAgent    string         `json:"userAgent" doc:"The User-Agent of requests."`
+	URL          string         `json:"url" doc:"The address of the shown tab."`
+	Title        string         `json:"title" doc:"The title of the shown tab."`
+	Tabs         []Tab          `json:"tabs" doc:"The open tabs."`
+	Controller   control.Holder `json:"controller" doc:"Who is in control: a person, a script or another program."`
+	Viewers      int            `json:"viewers" doc:"How many people watch."`
+	Takeover     *TakeoverInfo  `json:"takeover" doc:"The open takeover; null if there is none."`
+	EventCount   uint64         `json:"eventCount" doc:"Number of captured events."`
+	ProxyTxBytes int64          `json:"proxyTxBytes" doc:"Bytes that the session has sent."`
+	ProxyRxBytes int64          `json:"proxyRxBytes" doc:"Bytes that the session has received."`
+	Metadata     map[string]any `json:"metadata" doc:"The values that came with the create."`
 }

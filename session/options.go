@@ -138,8 +138,8 @@ func (o *Options) setDefaults() {
 
 // Dimensions is a page's viewport in CSS pixels.
 type Dimensions struct {
-	Width  int `json:"width"`
-	Height int `json:"height"`
+	Width  int `json:"width" doc:"CSS pixels."`
+	Height int `json:"height" doc:"CSS pixels."`
 }
 
 // CreateOptions configures a new session. The zero value of each field is its

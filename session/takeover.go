@@ -45,31 +45,31 @@ type TakeoverOptions struct {
 // Changes says what changed while a person worked. It has the names of the
 // cookies that were set, but not their values.
 type Changes struct {
-	URLBefore  string   `json:"urlBefore"`
-	URLAfter   string   `json:"urlAfter"`
-	CookiesSet []string `json:"cookiesSet"`
-	TitleAfter string   `json:"titleAfter"`
+	URLBefore  string   `json:"urlBefore" doc:"The address before."`
+	URLAfter   string   `json:"urlAfter" doc:"The address after."`
+	CookiesSet []string `json:"cookiesSet" doc:"Names of cookies that were set, without their values."`
+	TitleAfter string   `json:"titleAfter" doc:"The page's title after."`
 }
 
 // TakeoverInfo is a takeover in the form of the API.
 type TakeoverInfo struct {
-	ID          string        `json:"id"`
-	SessionID   string        `json:"sessionId"`
-	RunID       string        `json:"runId,omitempty"`
-	Reason      string        `json:"reason"`
-	RequestNote string        `json:"requestNote,omitempty"`
-	RequestedBy string        `json:"requestedBy"`
-	State       TakeoverState `json:"state"`
-	CreatedAt   time.Time     `json:"createdAt"`
-	Deadline    time.Time     `json:"deadline"`
-	ClaimedBy   string        `json:"claimedBy"` // empty while nobody claimed it
-	ClaimedAt   *time.Time    `json:"claimedAt"` // when somebody first claimed it; null again when the claimer has left and nobody else has claimed it
-	EndedAt     *time.Time    `json:"endedAt"`
-	Note        string        `json:"note"`
-	URL         string        `json:"url"`
-	Hosts       []string      `json:"hosts,omitempty"`       // the only hosts that the session reaches meanwhile
-	DeniedHosts []string      `json:"deniedHosts,omitempty"` // hosts that it does not reach meanwhile
-	Changes     *Changes      `json:"changes"`
+	ID          string        `json:"id" doc:"The takeover's id."`
+	SessionID   string        `json:"sessionId" doc:"The session that needs a person."`
+	RunID       string        `json:"runId,omitempty" doc:"The run that asked."`
+	Reason      string        `json:"reason" doc:"What a person should do."`
+	RequestNote string        `json:"requestNote,omitempty" doc:"More text for the person."`
+	RequestedBy string        `json:"requestedBy" doc:"Who asked: script, api or another program."`
+	State       TakeoverState `json:"state" doc:"pending or claimed while it is open; done, failed, expired or cancelled at the end."`
+	CreatedAt   time.Time     `json:"createdAt" doc:"When somebody asked."`
+	Deadline    time.Time     `json:"deadline" doc:"When it expires."`
+	ClaimedBy   string        `json:"claimedBy" doc:"Who works on it; empty while nobody does."`
+	ClaimedAt   *time.Time    `json:"claimedAt" doc:"When it was first claimed; null while nobody works on it."`
+	EndedAt     *time.Time    `json:"endedAt" doc:"When it ended; null before."`
+	Note        string        `json:"note" doc:"The person's text at the end."`
+	URL         string        `json:"url" doc:"The link for the person."`
+	Hosts       []string      `json:"hosts,omitempty" doc:"The only hosts that the session reaches meanwhile."`
+	DeniedHosts []string      `json:"deniedHosts,omitempty" doc:"Hosts that the session does not reach meanwhile."`
+	Changes     *Changes      `json:"changes" doc:"What changed while a person worked; null before the end."`
 }
 
 // Takeover is a request for a person.

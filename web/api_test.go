@@ -249,22 +249,6 @@ func TestFavicon(t *testing.T) {
 	}
 }
 
-// TestDocs checks that every call is described once, and that only pages are in
-// the section "Pages".
-func TestDocs(t *testing.T) {
-	s := startServer(t, nil)
-	html := string(s.do(request{method: "GET", path: "/docs"}).body)
-	pages := html[strings.Index(html, `<h2 id="pages"`):]
-	for path, method := range map[string]string{"/v1/sessions": "POST", "/v1/scripts": "POST", "/v1/saved-scripts": "GET", "/v1/sessions/:id/takeovers/:tid/done": "POST", "/events/start": "POST", "/metrics": "GET"} {
-		if row := "<b>" + method + "</b> " + path + "</code>"; strings.Count(html, row) != 1 || strings.Contains(pages, row) {
-			t.Errorf("%s %s: %d times, among the pages %v", method, path, strings.Count(html, row), strings.Contains(pages, row))
-		}
-	}
-	if strings.Contains(pages, "<code><b>GET</b> /v1/") {
-		t.Error("a call is among the pages")
-	}
-}
-
 func TestRuns(t *testing.T) {
 	s := startServer(t, nil)
 	var run session.RunInfo

@@ -31,30 +31,30 @@ const (
 // of this API, and those of Steel's client (version 0.18). Warnings name the
 // fields that have no effect.
 type createRequest struct {
-	URL               string            `json:"url,omitempty"`
-	Timeout           *int64            `json:"timeout,omitempty"`     // ms
-	IdleTimeout       *int64            `json:"idleTimeout,omitempty"` // ms
-	Dimensions        *sizeRequest      `json:"dimensions,omitempty"`
-	DeviceScaleFactor float64           `json:"deviceScaleFactor,omitempty"`
-	IsMobile          bool              `json:"isMobile,omitempty"`
-	UserAgent         string            `json:"userAgent,omitempty"`
-	Locale            string            `json:"locale,omitempty"`
-	Timezone          string            `json:"timezone,omitempty"`
-	ProxyURL          string            `json:"proxyUrl,omitempty"`
-	AllowedHosts      []string          `json:"allowedHosts,omitempty"`
-	DeniedHosts       []string          `json:"deniedHosts,omitempty"`
-	ExtraHTTPHeaders  map[string]string `json:"extraHTTPHeaders,omitempty"`
-	Metadata          map[string]any    `json:"metadata,omitempty"`
-	Capture           *bool             `json:"capture,omitempty"`        // default: the server's --capture
-	Profile           string            `json:"profile,omitempty"`        // name or id of the saved profile to start with
-	Persist           bool              `json:"persist,omitempty"`        // write the state back to the profile; makes it if there is none of that name
-	SessionContext    json.RawMessage   `json:"sessionContext,omitempty"` // cookies and storage to start with, as GET …/context returns them
-	BlockAds          bool              `json:"blockAds,omitempty"`       // refuse hosts of advertising and tracking
-	Downloads         *bool             `json:"downloads,omitempty"`      // false: downloads are cancelled
+	URL               string            `json:"url,omitempty" doc:"The address to open." maxBytes:"32768"`
+	Timeout           *int64            `json:"timeout,omitempty" doc:"How long the session lives, in milliseconds. Time in which it waits for people is added." min:"1000" max:"86400000" default:"300000"`
+	IdleTimeout       *int64            `json:"idleTimeout,omitempty" doc:"Ends the session when nobody has used it for so many milliseconds; 0 for never." min:"0" max:"86400000"`
+	Dimensions        *sizeRequest      `json:"dimensions,omitempty" doc:"The page's viewport, in CSS pixels. Default: 1280×720."`
+	DeviceScaleFactor float64           `json:"deviceScaleFactor,omitempty" doc:"Device pixels per CSS pixel." min:"0.5" max:"3" default:"1"`
+	IsMobile          bool              `json:"isMobile,omitempty" doc:"Emulates a phone: touch, and the viewport that pages ask for."`
+	UserAgent         string            `json:"userAgent,omitempty" doc:"Replaces Chromium's User-Agent." maxBytes:"1024"`
+	Locale            string            `json:"locale,omitempty" doc:"A language tag, such as de-DE." maxBytes:"1024"`
+	Timezone          string            `json:"timezone,omitempty" doc:"A name of the IANA database, such as Europe/Berlin." maxBytes:"1024"`
+	ProxyURL          string            `json:"proxyUrl,omitempty" doc:"The session's way to the web: http, https or socks5, with a name and a password if it needs them." maxBytes:"32768"`
+	AllowedHosts      []string          `json:"allowedHosts,omitempty" doc:"The only hosts that the session reaches, such as example.com or *.example.com."`
+	DeniedHosts       []string          `json:"deniedHosts,omitempty" doc:"Hosts that the session does not reach."`
+	ExtraHTTPHeaders  map[string]string `json:"extraHTTPHeaders,omitempty" doc:"Headers that are added to each request, by name. At most 100, each of at most 8192 bytes."`
+	Metadata          map[string]any    `json:"metadata,omitempty" doc:"Values of your own, which come back with the session. At most 65536 bytes as JSON."`
+	Capture           *bool             `json:"capture,omitempty" doc:"Whether events are captured from the beginning. The default is a setting of the server."`
+	Profile           string            `json:"profile,omitempty" doc:"The name or the id of a saved profile to start with." maxBytes:"1024"`
+	Persist           bool              `json:"persist,omitempty" doc:"Saves the browser's state to the profile at the end. A profile that does not exist is made."`
+	SessionContext    json.RawMessage   `json:"sessionContext,omitempty" doc:"Cookies and storage to start with, as GET /v1/sessions/:id/context and Playwright's storageState return them."`
+	BlockAds          bool              `json:"blockAds,omitempty" doc:"Refuses hosts of advertising and tracking."`
+	Downloads         *bool             `json:"downloads,omitempty" doc:"Whether downloads are allowed." default:"true"`
 
 	DeviceConfig *struct {
-		Device string `json:"device,omitempty"`
-	} `json:"deviceConfig,omitempty"`
+		Device string `json:"device,omitempty" doc:"desktop or mobile." one:"desktop,mobile"`
+	} `json:"deviceConfig,omitempty" doc:"{device}: desktop or mobile, as in Steel's client."`
 
 	steel.Create
 	noEffect
@@ -62,22 +62,22 @@ type createRequest struct {
 
 // sizeRequest is a viewport in a request.
 type sizeRequest struct {
-	Width  int `json:"width"`
-	Height int `json:"height"`
+	Width  int `json:"width" doc:"CSS pixels." min:"100" max:"4096"`
+	Height int `json:"height" doc:"CSS pixels." min:"100" max:"4096"`
 }
 
 // noEffect lists fields that are accepted but have no effect. A value that means
 // "off" (false, null, an empty list) causes no warning.
 type noEffect struct {
-	Headless             json.RawMessage `json:"headless,omitempty"`
-	Concurrency          json.RawMessage `json:"concurrency,omitempty"`
-	DebugConfig          json.RawMessage `json:"debugConfig,omitempty"`
-	ExperimentalFeatures json.RawMessage `json:"experimentalFeatures,omitempty"`
-	Namespace            json.RawMessage `json:"namespace,omitempty"`
-	ProjectID            json.RawMessage `json:"projectId,omitempty"`
-	Region               json.RawMessage `json:"region,omitempty"`
-	SolveCaptcha         json.RawMessage `json:"solveCaptcha,omitempty"`
-	StealthConfig        json.RawMessage `json:"stealthConfig,omitempty"`
+	Headless             json.RawMessage `json:"headless,omitempty" doc:"Has no effect: the browser always has a live view."`
+	Concurrency          json.RawMessage `json:"concurrency,omitempty" doc:"Has no effect."`
+	DebugConfig          json.RawMessage `json:"debugConfig,omitempty" doc:"Has no effect."`
+	ExperimentalFeatures json.RawMessage `json:"experimentalFeatures,omitempty" doc:"Has no effect."`
+	Namespace            json.RawMessage `json:"namespace,omitempty" doc:"Has no effect."`
+	ProjectID            json.RawMessage `json:"projectId,omitempty" doc:"Has no effect."`
+	Region               json.RawMessage `json:"region,omitempty" doc:"Has no effect."`
+	SolveCaptcha         json.RawMessage `json:"solveCaptcha,omitempty" doc:"Has no effect."`
+	StealthConfig        json.RawMessage `json:"stealthConfig,omitempty" doc:"Has no effect."`
 }
 
 // warnings returns a warning for each given field that has no effect.

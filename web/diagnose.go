@@ -18,10 +18,10 @@ import (
 
 // diagnoseRequest is the body of a diagnosis.
 type diagnoseRequest struct {
-	URL      string `json:"url"`
-	Problem  string `json:"problem,omitempty"`
-	MaxSteps *int   `json:"maxSteps,omitempty"`
-	Timeout  *int64 `json:"timeout,omitempty"` // ms
+	URL      string `json:"url" doc:"The address of the page." required:"true"`
+	Problem  string `json:"problem,omitempty" doc:"What is wrong, in words. The diagnosis clicks and scrolls to what they name."`
+	MaxSteps *int   `json:"maxSteps,omitempty" doc:"How many actions it may take; 0 only looks." min:"0" max:"50" default:"8"`
+	Timeout  *int64 `json:"timeout,omitempty" doc:"Milliseconds for the whole diagnosis." min:"1000" max:"600000" default:"120000"`
 }
 
 // diagnose handles POST /v1/diagnose: a stream of the progress if the caller accepts

@@ -16,6 +16,7 @@ import (
 
 	"takeover/questions"
 	"takeover/session"
+	"takeover/web/snippets"
 	"takeover/web/views"
 )
 
@@ -25,8 +26,8 @@ var docsSections = []struct {
 	id, title string
 	path      *regexp.Regexp
 }{
-	{"sessions", "Sessions", regexp.MustCompile(`^(/v1)?/sessions(/(release|stream)|/:id(/(release|context|screenshot|thumbnail|picture|view))?)?$`)},
-	{"programs", "Programs that speak the DevTools protocol", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json)\b`)},
+	{"sessions", "Sessions", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|context|screenshot|thumbnail|picture|view))?)?$`)},
+	{"programs", "DevTools protocol", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json)\b`)},
 	{"scripts", "Scripts and runs", regexp.MustCompile(`^/v1/.*/?(scripts|runs)\b`)},
 	{"takeovers", "Takeovers", regexp.MustCompile(`/takeovers\b`)},
 	{"links", "Share links", regexp.MustCompile(`/links\b`)},
@@ -35,6 +36,7 @@ var docsSections = []struct {
 	{"agents", "Agents", regexp.MustCompile(`^/mcp$|^/v1/(sessions/:id/)?(commands|actions|diagnose)$`)},
 	{"profiles", "Profiles", regexp.MustCompile(`^/v1/profiles\b`)},
 	{"render", "Pages without a session", regexp.MustCompile(`^/v1/(scrape|screenshot|pdf|renders)$`)},
+	{"browserless", "Browserless", regexp.MustCompile(`^/(json/version|sessions|kill/:id|content|screenshot|pdf|function)$`)},
 	{"webhooks", "Webhooks", regexp.MustCompile(`^/v1/webhooks\b`)},
 	{"server", "The server", regexp.MustCompile(`^/(healthz|readyz|metrics|version|openapi\.json|debug/pprof/\*)$`)},
 	{docsPages, "Pages", regexp.MustCompile(``)},
@@ -85,7 +87,14 @@ func (s *Server) docs(c echo.Context) error {
 	}
 	for _, r := range s.table {
 		section := &p.Sections[docsSection(r)]
-		section.Calls = append(section.Calls, views.DocsCall{ID: r.name, Method: r.method, Path: r.path, Does: r.does, Answers: r.answers.code(), Who: r.whoMay()})
+		section.Calls = append(section.Calls, s.reference.call(r, p.BaseURL))
+	}
+	p.Objects = s.reference.objects
+	for _, one := range snippets.Languages {
+		p.Languages = append(p.Languages, views.DocsCode{Language: one.Language, Label: one.Label})
+	}
+	for _, k := range anywhere {
+		p.Anywhere = append(p.Anywhere, k.name)
 	}
 	p.FromClient, p.FromServer = clientDocs(), serverDocs()
 	for _, k := range kinds {

@@ -14,7 +14,58 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"takeover/web/views"
 )
+
+// shownCall matches a call on /docs: its anchor, its method and its path.
+var shownCall = regexp.MustCompile(`(?s)<article id="(\w+)" class="operation">.*?data-method="(\w+)">\w+</b>\s*<code>([^<]*)</code>`)
+
+// TestDocs checks that /docs lists each route once, and only pages among the pages.
+func TestDocs(t *testing.T) {
+	s := startServer(t, nil)
+	page := string(s.do(request{method: "GET", path: "/docs"}).body)
+	var want, got []string
+	for _, r := range s.table {
+		want = append(want, r.name+" "+r.method+" "+r.path)
+	}
+	for _, m := range shownCall.FindAllStringSubmatch(page, -1) {
+		got = append(got, m[1]+" "+m[2]+" "+html.UnescapeString(m[3]))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("listed are\n%q, want\n%q", got, want)
+	}
+	_, pages, _ := strings.Cut(page, `<h2 id="pages"`)
+	pages, _, _ = strings.Cut(pages, "</section>")
+	for _, m := range shownCall.FindAllStringSubmatch(pages, -1) {
+		if strings.HasPrefix(m[3], "/v1/") {
+			t.Errorf("%s is among the pages", m[3])
+		}
+	}
+}
+
+// TestFieldsAreDescribed checks that each field of a request or of an object on /docs
+// has a description.
+func TestFieldsAreDescribed(t *testing.T) {
+	s := startServer(t, nil)
+	check := func(of string, fields []views.DocsField) {
+		for _, f := range fields {
+			if f.Does == "" || f.Type == "" {
+				t.Errorf("%s: %s is not described", of, f.Name)
+			}
+		}
+	}
+	for _, r := range s.table {
+		for _, in := range s.reference.call(r, s.base).Inputs {
+			check(r.name, in.Fields)
+		}
+	}
+	for _, o := range s.reference.objects {
+		check(o.Name, o.Fields)
+	}
+}
 
 // TestDocsListTheSocketsMessages checks that /docs lists exactly the messages of
 // the viewer's socket, with their fields.

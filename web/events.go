@@ -28,10 +28,10 @@ const (
 
 // customEvent is the body of a caller's own event.
 type customEvent struct {
-	Type     string          `json:"type"`
-	Category string          `json:"category,omitempty"`
-	URL      string          `json:"url,omitempty"`
-	Data     json.RawMessage `json:"data,omitempty"`
+	Type     string          `json:"type" doc:"custom_ and up to 57 letters, digits or underscores." required:"true"`
+	Category string          `json:"category,omitempty" doc:"Only custom."`
+	URL      string          `json:"url,omitempty" doc:"The address of the page that the event is about."`
+	Data     json.RawMessage `json:"data,omitempty" doc:"An object: what the event says."`
 }
 
 // startEvents handles POST …/events/start.

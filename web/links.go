@@ -18,26 +18,26 @@ const maxLinkTime = 30 * 24 * time.Hour
 
 // linkRequest is the body of a request for a link.
 type linkRequest struct {
-	Role      session.Role `json:"role"`
-	ExpiresIn *int64       `json:"expiresIn,omitempty"` // ms
-	MaxUses   int          `json:"maxUses,omitempty"`
-	Takeover  string       `json:"takeover,omitempty"` // the takeover of the link
+	Role      session.Role `json:"role" doc:"What people with the link may do." required:"true"`
+	ExpiresIn *int64       `json:"expiresIn,omitempty" doc:"The link's life, in milliseconds." min:"1000" max:"2592000000" default:"3600000"`
+	MaxUses   int          `json:"maxUses,omitempty" doc:"How many browsers may open the link; 0 for any number." min:"0" max:"1000" default:"0"`
+	Takeover  string       `json:"takeover,omitempty" doc:"The id of an open takeover, whose page the link opens."`
 
 	// They narrow what the session reaches while a person with the link is in control.
-	AllowedHosts []string `json:"allowedHosts,omitempty"`
-	DeniedHosts  []string `json:"deniedHosts,omitempty"`
+	AllowedHosts []string `json:"allowedHosts,omitempty" doc:"The only hosts that the session reaches while a person with the link is in control."`
+	DeniedHosts  []string `json:"deniedHosts,omitempty" doc:"Hosts that the session does not reach while a person with the link is in control."`
 }
 
 // linkCreated describes a new link. Its secret is in the URL's fragment.
 type linkCreated struct {
 	links.Info
-	URL string `json:"url"`
+	URL string `json:"url" doc:"The link, with its secret. It is not shown again."`
 }
 
 // redeemRequest is the body of a redemption.
 type redeemRequest struct {
-	Secret   string `json:"secret"`
-	Embedded bool   `json:"embedded,omitempty"` // the page is in a frame of another site
+	Secret   string `json:"secret" doc:"The part of the link after #." required:"true"`
+	Embedded bool   `json:"embedded,omitempty" doc:"The page is in a frame of another site."`
 }
 
 // createLink handles POST /v1/sessions/:id/links.

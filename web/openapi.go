@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"takeover/door/steel"
 	"takeover/links"
 	"takeover/profiles"
 	"takeover/savedscripts"
@@ -46,7 +47,7 @@ var queryParams = map[string]object{
 
 // openAPI describes the routes as an OpenAPI 3.1 document.
 func openAPI(table []route, version string) ([]byte, error) {
-	g := &specGenerator{schemas: object{}}
+	g := &specGenerator{schemas: object{}, types: map[string]reflect.Type{}, requests: requestTypes(table)}
 	paths := map[string]object{}
 	problemRef := g.schema(reflect.TypeFor[problem]())
 	for _, r := range table {
@@ -59,6 +60,9 @@ func openAPI(table []route, version string) ([]byte, error) {
 			return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 		}
 		paths[path][strings.ToLower(r.method)] = op
+	}
+	if g.clash != nil {
+		return nil, g.clash
 	}
 	const overHTTPS = "Over HTTPS the name begins with " + hostPrefix + "."
 	doc := object{
@@ -99,7 +103,13 @@ func specPath(path string) (string, []string) {
 	return strings.Join(parts, "/"), params
 }
 
-type specGenerator struct{ schemas object }
+// specGenerator collects the components of the document.
+type specGenerator struct {
+	schemas  object
+	types    map[string]reflect.Type // of the components
+	clash    error                   // two types have the name of one component
+	requests map[reflect.Type]bool   // types of requests: they may leave out fields, and may have no others
+}
 
 func (g *specGenerator) operation(r route, pathParams []string, problemRef object) (object, error) {
 	op := object{"operationId": r.name, "summary": r.does, "security": security(r)}
@@ -128,11 +138,45 @@ func (g *specGenerator) operation(r route, pathParams []string, problemRef objec
 	default:
 		op["requestBody"] = object{"content": object{"application/json": object{"schema": g.schema(reflect.TypeOf(r.body))}}}
 	}
-	op["responses"] = object{
+	content := object{mimeProblem: object{"schema": problemRef}}
+	responses := object{
 		strconv.Itoa(r.answers.code()): g.answer(r.answers),
-		"default":                      object{"description": "A problem (RFC 9457).", "content": object{mimeProblem: object{"schema": problemRef}}},
+		"default":                      object{"description": "A problem (RFC 9457).", "content": content},
 	}
+	for _, k := range r.problems() {
+		status := strconv.Itoa(k.status)
+		if described, ok := responses[status].(object); ok {
+			described["description"] = described["description"].(string) + "; " + k.name
+			continue
+		}
+		responses[status] = object{"description": k.name, "content": content}
+	}
+	op["responses"] = responses
 	return op, nil
+}
+
+// requestTypes returns the structs in the bodies of requests.
+func requestTypes(table []route) map[reflect.Type]bool {
+	found := map[reflect.Type]bool{}
+	var add func(t reflect.Type)
+	add = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct || found[t] {
+			return
+		}
+		found[t] = true
+		for _, f := range specFields(t) {
+			add(f.kind)
+		}
+	}
+	for _, r := range table {
+		if r.body != nil {
+			add(reflect.TypeOf(r.body))
+		}
+	}
+	return found
 }
 
 func (a answer) code() int {
@@ -219,54 +263,47 @@ func (g *specGenerator) structSchema(t reflect.Type) object {
 	}
 	ref := object{"$ref": "#/components/schemas/" + name}
 	if _, known := g.schemas[name]; known {
+		if g.types[name] != t {
+			g.clash = fmt.Errorf("%v and %v have the same name %s", g.types[name], t, name)
+		}
 		return ref
 	}
+	g.types[name] = t
 	g.schemas[name] = object{} // ends the recursion for types that contain themselves
 	props, required := g.properties(t)
 	schema := object{"type": "object", "properties": props}
-	if len(required) > 0 && !strings.HasSuffix(name, "Request") {
+	if len(required) > 0 {
 		schema["required"] = required
 	}
-	if strings.HasSuffix(name, "Request") {
+	if g.requests[t] {
 		schema["additionalProperties"] = false
 	}
 	g.schemas[name] = schema
 	return ref
 }
 
-// properties lists a struct's fields by their JSON names, including those of
-// embedded structs.
+// properties describes a struct's fields by their JSON names.
 func (g *specGenerator) properties(t reflect.Type) (props object, required []string) {
 	props = object{}
-	for f := range t.Fields() {
-		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous && tag == "" {
-			embedded, optional := f.Type, f.Type.Kind() == reflect.Pointer
-			if optional {
-				embedded = embedded.Elem()
-			}
-			inner, more := g.properties(embedded)
-			for k, v := range inner {
-				props[k] = v
-			}
-			if !optional {
-				required = append(required, more...)
-			}
-			continue
-		}
-		if !f.IsExported() || tag == "-" || tag == "" {
-			continue
-		}
-		schema := g.schema(f.Type)
-		if doc := f.Tag.Get("doc"); doc != "" {
-			schema["description"] = doc
-		}
-		props[tag] = schema
-		if !strings.Contains(options, "omit") {
-			required = append(required, tag)
+	for _, f := range specFields(t) {
+		props[f.name] = g.property(f)
+		if f.required || f.always && !g.requests[t] {
+			required = append(required, f.name)
 		}
 	}
 	return props, required
+}
+
+// property describes a field: its type, and the text and the bounds in its tags.
+func (g *specGenerator) property(f specField) object {
+	schema := g.schema(f.kind)
+	for keyword, value := range f.bounds {
+		schema[keyword] = value
+	}
+	if f.does != "" {
+		schema["description"] = f.does
+	}
+	return schema
 }
 
 // componentNames are names for structs whose Go names are unclear outside their
@@ -277,7 +314,12 @@ var componentNames = map[reflect.Type]string{
 	reflect.TypeFor[links.Grant]():         "LinkGrant",
 	reflect.TypeFor[savedscripts.Script](): "SavedScript",
 	reflect.TypeFor[profiles.Profile]():    "Profile",
+	reflect.TypeFor[steel.Link]():          "PageLink",
 }
+
+// componentPrefixes precede the names of structs in packages whose names others have,
+// too.
+var componentPrefixes = map[string]string{"takeover/background": "Background", "takeover/door/browserless": "Browserless"}
 
 // componentName returns the name of a struct in the document, with a capital
 // first letter.
@@ -290,5 +332,8 @@ func componentName(t reflect.Type) string {
 		return ""
 	}
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "Info"), "View")
+	if prefix := componentPrefixes[t.PkgPath()]; prefix != "" {
+		return prefix + name
+	}
 	return string(unicode.ToUpper(rune(name[0]))) + name[1:]
 }

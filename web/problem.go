@@ -38,11 +38,11 @@ const closeStalled websocket.StatusCode = 4008
 
 // problem is an error in the form of the API.
 type problem struct {
-	Type   string               `json:"type"`
-	Title  string               `json:"title"`
-	Status int                  `json:"status"`
-	Detail string               `json:"detail"`
-	Errors []invalid.FieldError `json:"errors,omitempty"`
+	Type   string               `json:"type" doc:"The kind of error: an address within this page."`
+	Title  string               `json:"title" doc:"The kind of error, in words."`
+	Status int                  `json:"status" doc:"The status of the response."`
+	Detail string               `json:"detail" doc:"What happened, and what to do."`
+	Errors []invalid.FieldError `json:"errors,omitempty" doc:"The fields that are wrong, for an invalid request."`
 }
 
 // failure is an error with its response. Handlers return one for errors that they

@@ -21,15 +21,15 @@ const profileBodyLimit = profiles.MaxStateBytes + 64<<10
 // profileRequest is the body of creating a profile: from a session, or from a
 // storage state.
 type profileRequest struct {
-	Name         string          `json:"name"`
-	Session      string          `json:"session,omitempty"`      // id of a live session whose state is saved
-	UserData     bool            `json:"userData,omitempty"`     // with session: also save its user data directory when it ends
-	StorageState json.RawMessage `json:"storageState,omitempty"` // in Playwright's form
+	Name         string          `json:"name" doc:"A name that no other profile has. At most 100 characters." required:"true"`
+	Session      string          `json:"session,omitempty" doc:"The id of a live session whose state is saved. Either session or storageState is required."`
+	UserData     bool            `json:"userData,omitempty" doc:"With session: also saves the whole user data directory, when the session ends."`
+	StorageState json.RawMessage `json:"storageState,omitempty" doc:"Cookies and storage in Playwright's form."`
 }
 
 // renameProfileRequest is the body of renaming a profile.
 type renameProfileRequest struct {
-	Name string `json:"name"`
+	Name string `json:"name" doc:"At most 100 characters." required:"true"`
 }
 
 // listProfiles handles GET /v1/profiles.
@@ -168,7 +168,7 @@ func (s *Server) importProfile(c echo.Context) error {
 
 // reencryptedView is the answer to encrypting profiles again.
 type reencryptedView struct {
-	Changed int `json:"changed"`
+	Changed int `json:"changed" doc:"How many profiles were encrypted again."`
 }
 
 // reencryptProfiles handles POST /v1/profiles/reencrypt.

@@ -17,18 +17,18 @@ import (
 
 // scriptRequest is the body of a run.
 type scriptRequest struct {
-	Code     string          `json:"code,omitempty"`
-	Script   string          `json:"script,omitempty"` // id of a saved script, instead of code; args here replace the saved ones
-	Filename string          `json:"filename,omitempty"`
-	Timeout  *int64          `json:"timeout,omitempty"` // ms, without the time spent waiting for a person
-	Wait     bool            `json:"wait,omitempty"`
-	Args     json.RawMessage `json:"args,omitempty"`
+	Code     string          `json:"code,omitempty" doc:"The script: JavaScript or TypeScript. At most 1048576 bytes. Either code or script is required."`
+	Script   string          `json:"script,omitempty" doc:"The id of a saved script, instead of code. Given args replace the saved ones."`
+	Filename string          `json:"filename,omitempty" doc:"The script's name in error positions. A name that ends with .spec.ts or the like is a Playwright Test file." maxBytes:"255"`
+	Timeout  *int64          `json:"timeout,omitempty" doc:"Ends the run after so many milliseconds, without the time spent waiting for a person." min:"1" max:"3600000" default:"300000"`
+	Wait     bool            `json:"wait,omitempty" doc:"Answers with status 200 when the run has ended."`
+	Args     json.RawMessage `json:"args,omitempty" doc:"Any JSON value: the variable args in the script."`
 }
 
 // scriptAloneRequest is the body of a run in a session of its own.
 type scriptAloneRequest struct {
 	scriptRequest
-	Session *createRequest `json:"session,omitempty"` // options of the session
+	Session *createRequest `json:"session,omitempty" doc:"Options of the session, as for POST /v1/sessions."`
 }
 
 // runOptions converts a request to the options of a run. It looks up a saved

@@ -182,7 +182,8 @@ type Server struct {
 	log         *slog.Logger
 	echo        *echo.Echo
 	table       []route
-	spec        []byte // /openapi.json
+	spec        []byte     // /openapi.json
+	reference   *reference // what /docs shows of the calls
 
 	draining atomic.Bool
 	local    atomic.Pointer[string] // see localURL
@@ -229,7 +230,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("describe API: %w", err)
 	}
-	s.spec = spec
+	s.spec, s.reference = spec, newReference(s.table)
 	s.echo = s.newEcho()
 	return s, nil
 }

@@ -20,30 +20,30 @@ import (
 type sessionView struct {
 	session.Info
 	WebsocketURL     string   `json:"websocketUrl" doc:"The browser's socket for programs that speak the DevTools protocol; add the key as ?apiKey= or in a header."`
-	DebugURL         string   `json:"debugUrl"`
-	SessionViewerURL string   `json:"sessionViewerUrl"`
-	Warnings         []string `json:"warnings,omitempty"`
+	DebugURL         string   `json:"debugUrl" doc:"The same as sessionViewerUrl."`
+	SessionViewerURL string   `json:"sessionViewerUrl" doc:"The page in which people see the session and take it over."`
+	Warnings         []string `json:"warnings,omitempty" doc:"Fields of the request that have no effect. Only in the answer to a create."`
 	*steel.Session            // for Steel's client
 }
 
 // releasedView is the response to a release.
 type releasedView struct {
 	sessionView
-	Success bool   `json:"success"`
-	Message string `json:"message"`
+	Success bool   `json:"success" doc:"true."`
+	Message string `json:"message" doc:"What happened, for a person."`
 }
 
 // releaseAllView is the response to releasing all sessions.
 type releaseAllView struct {
-	Success  bool     `json:"success"`
-	Message  string   `json:"message"`
-	Released []string `json:"released"`
+	Success  bool     `json:"success" doc:"Whether all of them ended."`
+	Message  string   `json:"message" doc:"What happened, for a person."`
+	Released []string `json:"released" doc:"Ids of the sessions."`
 }
 
 // changeRequest is the body of a change.
 type changeRequest struct {
-	Timeout  *int64          `json:"timeout,omitempty"` // ms from the start
-	Metadata *map[string]any `json:"metadata,omitempty"`
+	Timeout  *int64          `json:"timeout,omitempty" doc:"The session's life from its start, in milliseconds." min:"1000" max:"86400000"`
+	Metadata *map[string]any `json:"metadata,omitempty" doc:"Replaces the metadata. At most 65536 bytes as JSON."`
 }
 
 // viewOf returns a session in the form for the caller. A guest sees neither

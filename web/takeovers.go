@@ -19,29 +19,29 @@ const maxWait = 10 * time.Minute
 
 // takeoverRequest is the body of a request for a person.
 type takeoverRequest struct {
-	Reason  string `json:"reason"`
-	Timeout *int64 `json:"timeout,omitempty"` // ms until it expires
-	Until   string `json:"until,omitempty"`
-	Note    string `json:"note,omitempty"`
+	Reason  string `json:"reason" doc:"What a person should do, in words. At most 500 characters." required:"true"`
+	Timeout *int64 `json:"timeout,omitempty" doc:"How long the request stays open, in milliseconds." min:"1000" max:"86400000" default:"300000"`
+	Until   string `json:"until,omitempty" doc:"A selector or a glob for the address: the takeover is done when the page has the element or the address." maxBytes:"32768"`
+	Note    string `json:"note,omitempty" doc:"More text for the person. At most 2000 characters."`
 
 	// While the takeover is open, they narrow what the session reaches.
-	Hosts       []string `json:"hosts,omitempty"`
-	DeniedHosts []string `json:"deniedHosts,omitempty"`
+	Hosts       []string `json:"hosts,omitempty" doc:"The only hosts that the session reaches while the takeover is open."`
+	DeniedHosts []string `json:"deniedHosts,omitempty" doc:"Hosts that the session does not reach while the takeover is open."`
 }
 
 // extendRequest is the body of extending.
 type extendRequest struct {
-	Timeout *int64 `json:"timeout"` // ms from now
+	Timeout *int64 `json:"timeout" doc:"Milliseconds from now." required:"true" min:"1000" max:"86400000"`
 }
 
 // doneRequest is the body of done.
 type doneRequest struct {
-	Note string `json:"note,omitempty"`
+	Note string `json:"note,omitempty" doc:"Text for the program that waits. At most 2000 characters."`
 }
 
 // failRequest is the body of fail.
 type failRequest struct {
-	Reason string `json:"reason"`
+	Reason string `json:"reason" doc:"Why it is not possible. At most 2000 characters."`
 }
 
 // guestTakeover removes what only operators may see: the link, whose role may be

@@ -13,7 +13,7 @@ import (
 
 // webhooksView is the answer to GET /v1/webhooks.
 type webhooksView struct {
-	Webhooks []webhook.Status `json:"webhooks"`
+	Webhooks []webhook.Status `json:"webhooks" doc:"The addresses."`
 }
 
 // listWebhooks handles GET /v1/webhooks.

@@ -109,26 +109,26 @@ const (
 
 // Delivery is an event on its way to one endpoint.
 type Delivery struct {
-	ID        string    `json:"id"` // of the delivery
-	Message   string    `json:"messageId"`
-	Endpoint  string    `json:"endpointId"`
-	Type      string    `json:"type"`
-	State     State     `json:"state"`
-	CreatedAt time.Time `json:"createdAt"`
-	Attempts  int       `json:"attempts"`  // number of tries so far
-	NextAt    time.Time `json:"nextAt"`    // time of the next try, or of the last one if the delivery is dead
-	LastError string    `json:"lastError"` // error of the last try
+	ID        string    `json:"id" doc:"The delivery's id."`
+	Message   string    `json:"messageId" doc:"The message's id, which its header webhook-id has."`
+	Endpoint  string    `json:"endpointId" doc:"The address that it goes to."`
+	Type      string    `json:"type" doc:"The kind of message, such as takeover.requested."`
+	State     State     `json:"state" doc:"pending, or dead after the last try."`
+	CreatedAt time.Time `json:"createdAt" doc:"When the message was made."`
+	Attempts  int       `json:"attempts" doc:"Number of tries so far."`
+	NextAt    time.Time `json:"nextAt" doc:"When it is tried again, or was tried last."`
+	LastError string    `json:"lastError" doc:"Why the last try failed."`
 }
 
 // Status describes the state of an endpoint.
 type Status struct {
-	ID          string     `json:"id"`
-	Name        string     `json:"name"` // the address without its path
-	Format      string     `json:"format"`
-	Pending     int        `json:"pending"`
-	Dead        int        `json:"dead"`
-	DeliveredAt *time.Time `json:"deliveredAt"` // last success since the server started
-	LastError   string     `json:"lastError"`   // of the newest try; empty when it succeeded
+	ID          string     `json:"id" doc:"The address's id."`
+	Name        string     `json:"name" doc:"The address without its path."`
+	Format      string     `json:"format" doc:"The form of the messages."`
+	Pending     int        `json:"pending" doc:"Messages that are not delivered yet."`
+	Dead        int        `json:"dead" doc:"Messages that are given up."`
+	DeliveredAt *time.Time `json:"deliveredAt" doc:"The last success since the server started."`
+	LastError   string     `json:"lastError" doc:"Why the newest try failed; empty if it did not."`
 }
 
 // Options configures a Sender.

@@ -17,38 +17,38 @@ const maxWait = 60 * time.Second
 // PageRequest is what all calls that read one page have. Fields of Browserless that
 // are not here are refused by their names.
 type PageRequest struct {
-	URL                 string            `json:"url,omitempty"`  // either this
-	HTML                string            `json:"html,omitempty"` // or this
-	GotoOptions         *GotoOptions      `json:"gotoOptions,omitempty"`
-	WaitForSelector     *WaitForSelector  `json:"waitForSelector,omitempty"`
-	WaitForTimeout      float64           `json:"waitForTimeout,omitempty"` // ms
-	Viewport            *Viewport         `json:"viewport,omitempty"`
-	UserAgent           string            `json:"userAgent,omitempty"`
-	SetExtraHTTPHeaders map[string]string `json:"setExtraHTTPHeaders,omitempty"`
-	Cookies             json.RawMessage   `json:"cookies,omitempty"`     // as in a sessionContext
-	BestAttempt         bool              `json:"bestAttempt,omitempty"` // go on when waiting takes too long
+	URL                 string            `json:"url,omitempty" doc:"The address to open. Either url or html is required."`
+	HTML                string            `json:"html,omitempty" doc:"The page's markup, instead of an address."`
+	GotoOptions         *GotoOptions      `json:"gotoOptions,omitempty" doc:"How to open the page."`
+	WaitForSelector     *WaitForSelector  `json:"waitForSelector,omitempty" doc:"What to wait for after the page has been opened."`
+	WaitForTimeout      float64           `json:"waitForTimeout,omitempty" doc:"Milliseconds to wait after that." min:"0" max:"60000"`
+	Viewport            *Viewport         `json:"viewport,omitempty" doc:"The size of the page."`
+	UserAgent           string            `json:"userAgent,omitempty" doc:"Replaces Chromium's User-Agent."`
+	SetExtraHTTPHeaders map[string]string `json:"setExtraHTTPHeaders,omitempty" doc:"Headers that are added to each request, by name."`
+	Cookies             json.RawMessage   `json:"cookies,omitempty" doc:"Cookies to start with, as in a sessionContext."`
+	BestAttempt         bool              `json:"bestAttempt,omitempty" doc:"Goes on when waiting takes too long."`
 }
 
 // GotoOptions say how to open a page.
 type GotoOptions struct {
-	WaitUntil json.RawMessage `json:"waitUntil,omitempty"` // Puppeteer's word, or a list of them; default load
-	Timeout   float64         `json:"timeout,omitempty"`   // ms; default 30,000
+	WaitUntil json.RawMessage `json:"waitUntil,omitempty" doc:"load, domcontentloaded, networkidle0, networkidle2, or a list of them."`
+	Timeout   float64         `json:"timeout,omitempty" doc:"Milliseconds." min:"0" max:"60000" default:"30000"`
 }
 
 // WaitForSelector says what to wait for after the page has been opened.
 type WaitForSelector struct {
-	Selector string  `json:"selector"`
-	Visible  bool    `json:"visible,omitempty"`
-	Hidden   bool    `json:"hidden,omitempty"`
-	Timeout  float64 `json:"timeout,omitempty"` // ms; default 30,000
+	Selector string  `json:"selector" doc:"A selector." required:"true"`
+	Visible  bool    `json:"visible,omitempty" doc:"Waits until the element is visible."`
+	Hidden   bool    `json:"hidden,omitempty" doc:"Waits until no such element is visible."`
+	Timeout  float64 `json:"timeout,omitempty" doc:"Milliseconds." min:"0" max:"60000" default:"30000"`
 }
 
 // Viewport is the size of the page.
 type Viewport struct {
-	Width             int     `json:"width"`
-	Height            int     `json:"height"`
-	DeviceScaleFactor float64 `json:"deviceScaleFactor,omitempty"`
-	IsMobile          bool    `json:"isMobile,omitempty"`
+	Width             int     `json:"width" doc:"CSS pixels."`
+	Height            int     `json:"height" doc:"CSS pixels."`
+	DeviceScaleFactor float64 `json:"deviceScaleFactor,omitempty" doc:"Device pixels per CSS pixel."`
+	IsMobile          bool    `json:"isMobile,omitempty" doc:"Emulates a phone."`
 }
 
 // ContentRequest is the body of POST /content.
@@ -57,22 +57,22 @@ type ContentRequest struct{ PageRequest }
 // ScreenshotRequest is the body of POST /screenshot.
 type ScreenshotRequest struct {
 	PageRequest
-	Selector string             `json:"selector,omitempty"` // an element; default the viewport
-	Options  *ScreenshotOptions `json:"options,omitempty"`
+	Selector string             `json:"selector,omitempty" doc:"The picture shows this element instead of the viewport."`
+	Options  *ScreenshotOptions `json:"options,omitempty" doc:"How to take the picture."`
 }
 
 // ScreenshotOptions are those of Puppeteer that have an effect.
 type ScreenshotOptions struct {
-	Type     string `json:"type,omitempty"` // png (default), jpeg or webp
-	Quality  int    `json:"quality,omitempty"`
-	FullPage bool   `json:"fullPage,omitempty"`
-	Encoding string `json:"encoding,omitempty"` // only binary
+	Type     string `json:"type,omitempty" doc:"The picture's format." one:"png,jpeg,webp" default:"png"`
+	Quality  int    `json:"quality,omitempty" doc:"For jpeg and webp." min:"0" max:"100"`
+	FullPage bool   `json:"fullPage,omitempty" doc:"The whole page instead of what is in view."`
+	Encoding string `json:"encoding,omitempty" doc:"Only binary." one:"binary"`
 }
 
 // PDFRequest is the body of POST /pdf.
 type PDFRequest struct {
 	PageRequest
-	Options *PDFOptions `json:"options,omitempty"`
+	Options *PDFOptions `json:"options,omitempty" doc:"How to print."`
 }
 
 // stage is a word of Puppeteer for a stage of loading, and ours.

@@ -12,28 +12,28 @@ import (
 // PDFOptions are those of Puppeteer. Lengths are numbers of CSS pixels, or texts
 // with a unit: px, in, cm or mm.
 type PDFOptions struct {
-	Scale               float64         `json:"scale,omitempty"`
-	DisplayHeaderFooter bool            `json:"displayHeaderFooter,omitempty"`
-	HeaderTemplate      string          `json:"headerTemplate,omitempty"`
-	FooterTemplate      string          `json:"footerTemplate,omitempty"`
-	PrintBackground     bool            `json:"printBackground,omitempty"`
-	Landscape           bool            `json:"landscape,omitempty"`
-	PageRanges          string          `json:"pageRanges,omitempty"`
-	Format              string          `json:"format,omitempty"` // such as a4; default letter
-	Width               json.RawMessage `json:"width,omitempty"`
-	Height              json.RawMessage `json:"height,omitempty"`
-	Margin              *Margin         `json:"margin,omitempty"`
-	PreferCSSPageSize   bool            `json:"preferCSSPageSize,omitempty"`
-	Tagged              bool            `json:"tagged,omitempty"`
-	Outline             bool            `json:"outline,omitempty"`
+	Scale               float64         `json:"scale,omitempty" doc:"Size of the print, 1 for as it is."`
+	DisplayHeaderFooter bool            `json:"displayHeaderFooter,omitempty" doc:"Prints the header and the footer."`
+	HeaderTemplate      string          `json:"headerTemplate,omitempty" doc:"Markup of the header."`
+	FooterTemplate      string          `json:"footerTemplate,omitempty" doc:"Markup of the footer."`
+	PrintBackground     bool            `json:"printBackground,omitempty" doc:"Prints backgrounds."`
+	Landscape           bool            `json:"landscape,omitempty" doc:"Prints across the paper."`
+	PageRanges          string          `json:"pageRanges,omitempty" doc:"Pages to print, such as 1-5."`
+	Format              string          `json:"format,omitempty" doc:"The paper, such as a4. Default: letter."`
+	Width               json.RawMessage `json:"width,omitempty" doc:"The paper's width, as a number or with its unit."`
+	Height              json.RawMessage `json:"height,omitempty" doc:"The paper's height, as a number or with its unit."`
+	Margin              *Margin         `json:"margin,omitempty" doc:"The margins: top, right, bottom, left."`
+	PreferCSSPageSize   bool            `json:"preferCSSPageSize,omitempty" doc:"The page's own size of paper counts."`
+	Tagged              bool            `json:"tagged,omitempty" doc:"Makes the document accessible."`
+	Outline             bool            `json:"outline,omitempty" doc:"Adds an outline."`
 }
 
 // Margin holds the margins of paper.
 type Margin struct {
-	Top    json.RawMessage `json:"top,omitempty"`
-	Right  json.RawMessage `json:"right,omitempty"`
-	Bottom json.RawMessage `json:"bottom,omitempty"`
-	Left   json.RawMessage `json:"left,omitempty"`
+	Top    json.RawMessage `json:"top,omitempty" doc:"A number of CSS pixels, or a length with its unit."`
+	Right  json.RawMessage `json:"right,omitempty" doc:"A number of CSS pixels, or a length with its unit."`
+	Bottom json.RawMessage `json:"bottom,omitempty" doc:"A number of CSS pixels, or a length with its unit."`
+	Left   json.RawMessage `json:"left,omitempty" doc:"A number of CSS pixels, or a length with its unit."`
 }
 
 // papers are the formats of paper in inches.

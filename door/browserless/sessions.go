@@ -11,28 +11,28 @@ import (
 
 // Version is the answer to GET /json/version.
 type Version struct {
-	Browser              string `json:"Browser"`
-	ProtocolVersion      string `json:"Protocol-Version"`
-	WebSocketDebuggerURL string `json:"webSocketDebuggerUrl"` // each connection gets a session of its own
+	Browser              string `json:"Browser" doc:"Name and version of Chromium."`
+	ProtocolVersion      string `json:"Protocol-Version" doc:"Version of the DevTools protocol."`
+	WebSocketDebuggerURL string `json:"webSocketDebuggerUrl" doc:"The socket. Each connection gets a session of its own."`
 }
 
 // Session is a live session in the list of GET /sessions.
 type Session struct {
-	ID                  string    `json:"id"`
-	BrowserID           string    `json:"browserId"`
-	Browser             string    `json:"browser"`
-	Type                string    `json:"type"`
-	Running             bool      `json:"running"`
-	URL                 string    `json:"url"`
-	Title               string    `json:"title"`
-	StartedOn           time.Time `json:"startedOn"`
-	TimeAliveMS         int64     `json:"timeAliveMs"`
-	TimeToLiveMS        int64     `json:"timeToLive"` // ms
-	NumberConnected     int       `json:"numbConnected"`
-	BrowserWSEndpoint   string    `json:"browserWSEndpoint"`
-	DevtoolsFrontendURL string    `json:"devtoolsFrontendUrl"` // the page in which people see and take over the session
-	KillURL             string    `json:"killURL"`
-	UserDataDir         *string   `json:"userDataDir"` // null: no caller may read it
+	ID                  string    `json:"id" doc:"The session's id."`
+	BrowserID           string    `json:"browserId" doc:"The same as id."`
+	Browser             string    `json:"browser" doc:"chromium."`
+	Type                string    `json:"type" doc:"browser."`
+	Running             bool      `json:"running" doc:"true."`
+	URL                 string    `json:"url" doc:"The address of the shown tab."`
+	Title               string    `json:"title" doc:"The title of the shown tab."`
+	StartedOn           time.Time `json:"startedOn" doc:"When the session began."`
+	TimeAliveMS         int64     `json:"timeAliveMs" doc:"Milliseconds since the beginning."`
+	TimeToLiveMS        int64     `json:"timeToLive" doc:"Milliseconds until the end."`
+	NumberConnected     int       `json:"numbConnected" doc:"How many people watch."`
+	BrowserWSEndpoint   string    `json:"browserWSEndpoint" doc:"The browser's socket."`
+	DevtoolsFrontendURL string    `json:"devtoolsFrontendUrl" doc:"The page in which people see the session and take it over."`
+	KillURL             string    `json:"killURL" doc:"The call that ends the session."`
+	UserDataDir         *string   `json:"userDataDir" doc:"null: callers may not read it."`
 }
 
 // SessionOf describes a session. The addresses are those of its socket, of its page
@@ -48,8 +48,8 @@ func SessionOf(s *session.Session, socket, page, kill string) Session {
 
 // FunctionRequest is the body of POST /function, unless that is the code itself.
 type FunctionRequest struct {
-	Code    string          `json:"code"`
-	Context json.RawMessage `json:"context,omitempty"` // the function's argument of that name
+	Code    string          `json:"code" doc:"A module that exports a function: export default async ({ page, context }) => ({ data, type })." required:"true"`
+	Context json.RawMessage `json:"context,omitempty" doc:"The function's argument of that name: any JSON value."`
 }
 
 // exported matches what makes a function the module's value.

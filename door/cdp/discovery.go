@@ -21,12 +21,12 @@ type Endpoint struct {
 
 // Version is the answer of /json/version, in Chromium's form.
 type Version struct {
-	Browser   string `json:"Browser"`
-	Protocol  string `json:"Protocol-Version"`
-	UserAgent string `json:"User-Agent"`
-	V8        string `json:"V8-Version"`
-	WebKit    string `json:"WebKit-Version"`
-	Socket    string `json:"webSocketDebuggerUrl"`
+	Browser   string `json:"Browser" doc:"Name and version of Chromium."`
+	Protocol  string `json:"Protocol-Version" doc:"Version of the DevTools protocol."`
+	UserAgent string `json:"User-Agent" doc:"The browser's User-Agent."`
+	V8        string `json:"V8-Version" doc:"Version of V8."`
+	WebKit    string `json:"WebKit-Version" doc:"Version of WebKit, as Chromium tells it."`
+	Socket    string `json:"webSocketDebuggerUrl" doc:"The browser's socket."`
 }
 
 // DescribeBrowser returns the version of a session's Chromium. The errors are those
@@ -43,14 +43,14 @@ func DescribeBrowser(ctx context.Context, s *session.Session, at Endpoint) (Vers
 
 // Target is an entry of /json/list, in Chromium's form.
 type Target struct {
-	Description string `json:"description"`
-	Frontend    string `json:"devtoolsFrontendUrl"` // the session's page here
-	ID          string `json:"id"`
-	ParentID    string `json:"parentId,omitempty"`
-	Title       string `json:"title"`
-	Type        string `json:"type"`
-	URL         string `json:"url"`
-	Socket      string `json:"webSocketDebuggerUrl"`
+	Description string `json:"description" doc:"Empty."`
+	Frontend    string `json:"devtoolsFrontendUrl" doc:"The session's page on this server."`
+	ID          string `json:"id" doc:"The page's id."`
+	ParentID    string `json:"parentId,omitempty" doc:"The page that opened it."`
+	Title       string `json:"title" doc:"The page's title."`
+	Type        string `json:"type" doc:"page."`
+	URL         string `json:"url" doc:"The page's address."`
+	Socket      string `json:"webSocketDebuggerUrl" doc:"The page's socket."`
 }
 
 // ListTargets returns the pages of a session, the newest first.
@@ -71,21 +71,21 @@ func ListTargets(s *session.Session, at Endpoint) ([]Target, error) {
 // Protocol is the answer of /json/protocol: the commands and events of this
 // endpoint, by domain. It has names only.
 type Protocol struct {
-	Version map[string]string `json:"version"`
-	Domains []Domain          `json:"domains"`
+	Version map[string]string `json:"version" doc:"{major, minor}."`
+	Domains []Domain          `json:"domains" doc:"The domains, with their commands and events."`
 }
 
 // Domain is a domain of the protocol.
 type Domain struct {
-	Name     string   `json:"domain"`
-	Commands []Member `json:"commands"`
-	Events   []Member `json:"events"`
+	Name     string   `json:"domain" doc:"The domain's name."`
+	Commands []Member `json:"commands" doc:"Commands that clients may send."`
+	Events   []Member `json:"events" doc:"Events that clients may get."`
 }
 
 // Member is a command or an event.
 type Member struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
+	Name        string `json:"name" doc:"The name without the domain."`
+	Description string `json:"description,omitempty" doc:"What it does."`
 }
 
 // DescribeProtocol returns what this endpoint understands. Refused commands are

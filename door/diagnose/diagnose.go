@@ -81,35 +81,35 @@ func (o *Options) Check() error {
 
 // Finding is something that is wrong with the page.
 type Finding struct {
-	Rule       string   `json:"rule"`     // a short name, such as uncaught-error
-	Severity   string   `json:"severity"` // error, warning or info
-	Title      string   `json:"title"`
-	Detail     string   `json:"detail,omitempty"`
-	Suggestion string   `json:"suggestion"`
-	Location   string   `json:"location,omitempty"` // in the page's sources: file:line:column
-	Events     []uint64 `json:"events"`             // the numbers of the session's events that show it
-	Step       int      `json:"step"`               // the number of the step at which it was seen, from 1
-	Count      int      `json:"count"`              // how often it was seen
+	Rule       string   `json:"rule" doc:"A short name, such as uncaught-error."`
+	Severity   string   `json:"severity" doc:"error, warning or info."`
+	Title      string   `json:"title" doc:"What is wrong."`
+	Detail     string   `json:"detail,omitempty" doc:"More about it."`
+	Suggestion string   `json:"suggestion" doc:"What may help."`
+	Location   string   `json:"location,omitempty" doc:"A position in the page's sources: file:line:column."`
+	Events     []uint64 `json:"events" doc:"Numbers of the session's events that show it."`
+	Step       int      `json:"step" doc:"The step at which it was seen, from 1."`
+	Count      int      `json:"count" doc:"How often it was seen."`
 }
 
 // Step is one step of a diagnosis.
 type Step struct {
-	Number int            `json:"number"` // from 1
-	Action actions.Action `json:"action"`
-	Why    string         `json:"why,omitempty"` // the analyst's reason
-	Data   actions.Data   `json:"data"`
+	Number int            `json:"number" doc:"From 1."`
+	Action actions.Action `json:"action" doc:"What was done."`
+	Why    string         `json:"why,omitempty" doc:"The reason."`
+	Data   actions.Data   `json:"data" doc:"What the page did."`
 }
 
 // Report is the outcome of a diagnosis.
 type Report struct {
-	URL       string    `json:"url"`
-	Problem   string    `json:"problem"`
-	SessionID string    `json:"sessionId"`
-	Diagnosed bool      `json:"diagnosed"` // the analyst came to an end
-	Ended     string    `json:"ended"`     // why the diagnosis ended
-	Findings  []Finding `json:"findings"`  // the worst first
-	Steps     []Step    `json:"steps"`
-	Picture   string    `json:"picture,omitempty"` // of the page at the end: JPEG, base64
+	URL       string    `json:"url" doc:"The page's address."`
+	Problem   string    `json:"problem" doc:"The problem, in the caller's words."`
+	SessionID string    `json:"sessionId" doc:"The session that the diagnosis used."`
+	Diagnosed bool      `json:"diagnosed" doc:"Whether the diagnosis came to an end."`
+	Ended     string    `json:"ended" doc:"Why it ended, in words."`
+	Findings  []Finding `json:"findings" doc:"What is wrong, the worst first."`
+	Steps     []Step    `json:"steps" doc:"What was done."`
+	Picture   string    `json:"picture,omitempty" doc:"The page at the end: JPEG, in base64."`
 }
 
 // Case is what an analyst knows.

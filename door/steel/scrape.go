@@ -33,10 +33,10 @@ var ErrTooLarge = errors.New("the page is too large")
 
 // PageRequest is what all calls that read one page have.
 type PageRequest struct {
-	URL      string          `json:"url"`
-	Delay    float64         `json:"delay,omitempty"`    // ms after the page has loaded
-	UseProxy json.RawMessage `json:"useProxy,omitempty"` // refused: this server has no proxies of its own
-	Region   json.RawMessage `json:"region,omitempty"`   // refused: this server has no regions
+	URL      string          `json:"url" doc:"An address that begins with http or https." required:"true"`
+	Delay    float64         `json:"delay,omitempty" doc:"Milliseconds to wait after the page has loaded." min:"0" max:"30000" default:"0"`
+	UseProxy json.RawMessage `json:"useProxy,omitempty" doc:"Refused: this server has no proxies of its own."`
+	Region   json.RawMessage `json:"region,omitempty" doc:"Refused: this server has no regions."`
 }
 
 // check returns what is wrong with a request.
@@ -67,9 +67,9 @@ func Asks(value json.RawMessage) bool {
 // ScrapeRequest is the body of POST /v1/scrape.
 type ScrapeRequest struct {
 	PageRequest
-	Format     []string `json:"format,omitempty"`     // html (default), cleaned_html, markdown, readability
-	Screenshot bool     `json:"screenshot,omitempty"` // also take a picture
-	PDF        bool     `json:"pdf,omitempty"`        // also print the page
+	Format     []string `json:"format,omitempty" doc:"Any of html, cleaned_html, markdown, readability. Default: html."`
+	Screenshot bool     `json:"screenshot,omitempty" doc:"Also takes a picture."`
+	PDF        bool     `json:"pdf,omitempty" doc:"Also prints the page."`
 }
 
 // Check returns an *invalid.Error, or nil.
@@ -87,7 +87,7 @@ func (r *ScrapeRequest) Check() error {
 // ScreenshotRequest is the body of POST /v1/screenshot.
 type ScreenshotRequest struct {
 	PageRequest
-	FullPage bool `json:"fullPage,omitempty"`
+	FullPage bool `json:"fullPage,omitempty" doc:"The whole page instead of what is in view." default:"false"`
 }
 
 // Check returns an *invalid.Error, or nil.
@@ -108,7 +108,7 @@ func errorOf(bad []invalid.FieldError) error {
 
 // Hosted is where a picture or a document can be fetched.
 type Hosted struct {
-	URL string `json:"url"`
+	URL string `json:"url" doc:"The address of the picture or document, for ten minutes."`
 }
 
 // Host keeps a picture or a document, and returns its address.
@@ -116,37 +116,37 @@ type Host func(content []byte, mime string) (string, error)
 
 // Scraped is the answer to POST /v1/scrape.
 type Scraped struct {
-	Content    Content         `json:"content"`
-	Links      []Link          `json:"links"`
-	Metadata   json.RawMessage `json:"metadata"`
-	Screenshot *Hosted         `json:"screenshot,omitempty"`
-	PDF        *Hosted         `json:"pdf,omitempty"`
+	Content    Content         `json:"content" doc:"The page's content, in each format."`
+	Links      []Link          `json:"links" doc:"The page's links."`
+	Metadata   json.RawMessage `json:"metadata" doc:"What the page says about itself: title, description, language and others."`
+	Screenshot *Hosted         `json:"screenshot,omitempty" doc:"The picture."`
+	PDF        *Hosted         `json:"pdf,omitempty" doc:"The document."`
 }
 
 // Content is a page's content in the formats that were asked for.
 type Content struct {
-	HTML        string       `json:"html,omitempty"`
-	CleanedHTML string       `json:"cleaned_html,omitempty"`
-	Markdown    string       `json:"markdown,omitempty"`
-	Readability *Readability `json:"readability,omitempty"`
+	HTML        string       `json:"html,omitempty" doc:"The page's markup."`
+	CleanedHTML string       `json:"cleaned_html,omitempty" doc:"The markup without scripts and style."`
+	Markdown    string       `json:"markdown,omitempty" doc:"The page as Markdown."`
+	Readability *Readability `json:"readability,omitempty" doc:"The main text."`
 }
 
 // Readability is the main text of a page.
 type Readability struct {
-	Title       string `json:"title"`
-	Byline      string `json:"byline"`
-	Excerpt     string `json:"excerpt"`
-	SiteName    string `json:"siteName"`
-	Lang        string `json:"lang"`
-	Content     string `json:"content"` // as markup
-	TextContent string `json:"textContent"`
-	Length      int    `json:"length"` // characters of TextContent
+	Title       string `json:"title" doc:"The title."`
+	Byline      string `json:"byline" doc:"The author."`
+	Excerpt     string `json:"excerpt" doc:"The beginning, or the page's own summary."`
+	SiteName    string `json:"siteName" doc:"The name of the site."`
+	Lang        string `json:"lang" doc:"The language."`
+	Content     string `json:"content" doc:"The main text as markup."`
+	TextContent string `json:"textContent" doc:"The main text as plain text."`
+	Length      int    `json:"length" doc:"Number of characters of the plain text."`
 }
 
 // Link is a link of a page.
 type Link struct {
-	URL  string `json:"url"`
-	Text string `json:"text"`
+	URL  string `json:"url" doc:"Where the link leads."`
+	Text string `json:"text" doc:"The link's text."`
 }
 
 // open opens the page of a request.

@@ -16,15 +16,15 @@ import (
 
 // Session has the fields of Steel's session that a session of this server lacks.
 type Session struct {
-	CreditsUsed       int            `json:"creditsUsed"` // 0: nothing is charged here
-	OptimizeBandwidth map[string]any `json:"optimizeBandwidth"`
-	ProxyBytesUsed    int64          `json:"proxyBytesUsed"`
-	ProxySource       *string        `json:"proxySource"` // external for a proxyUrl, or null
-	Headless          bool           `json:"headless"`
-	IsSelenium        bool           `json:"isSelenium"`
-	SolveCaptcha      bool           `json:"solveCaptcha"`
-	PersistProfile    bool           `json:"persistProfile"`
-	ProfileID         string         `json:"profileId,omitempty"`
+	CreditsUsed       int            `json:"creditsUsed" doc:"Only for Steel's client: 0, because nothing is charged here."`
+	OptimizeBandwidth map[string]any `json:"optimizeBandwidth" doc:"Only for Steel's client: an empty object."`
+	ProxyBytesUsed    int64          `json:"proxyBytesUsed" doc:"Only for Steel's client: bytes sent and received."`
+	ProxySource       *string        `json:"proxySource" doc:"Only for Steel's client: external for a proxyUrl, or null."`
+	Headless          bool           `json:"headless" doc:"Only for Steel's client."`
+	IsSelenium        bool           `json:"isSelenium" doc:"Only for Steel's client: false."`
+	SolveCaptcha      bool           `json:"solveCaptcha" doc:"Only for Steel's client: false."`
+	PersistProfile    bool           `json:"persistProfile" doc:"Only for Steel's client: whether the state is saved to the profile."`
+	ProfileID         string         `json:"profileId,omitempty" doc:"Only for Steel's client: the profile's id."`
 }
 
 // SessionOf returns those fields of a session.
@@ -62,15 +62,15 @@ type Bandwidth struct {
 // no counterpart here is refused with the reason, if the session would not do what
 // the caller relies on.
 type Create struct {
-	OptimizeBandwidth json.RawMessage `json:"optimizeBandwidth,omitempty"` // only blockHosts
-	InactivityTimeout *int64          `json:"inactivityTimeout,omitempty"` // ms; the same as idleTimeout
-	PersistProfile    bool            `json:"persistProfile,omitempty"`    // the same as persist
-	ProfileID         string          `json:"profileId,omitempty"`         // the same as profile
-	SessionID         string          `json:"sessionId,omitempty"`         // a UUID that becomes the session's id
-	UseProxy          json.RawMessage `json:"useProxy,omitempty"`          // only {server}
-	ExtensionIDs      json.RawMessage `json:"extensionIds,omitempty"`      // refused
-	IsSelenium        json.RawMessage `json:"isSelenium,omitempty"`        // refused
-	Credentials       json.RawMessage `json:"credentials,omitempty"`       // refused
+	OptimizeBandwidth json.RawMessage `json:"optimizeBandwidth,omitempty" doc:"Only {blockHosts}: hosts that the session does not reach."`
+	InactivityTimeout *int64          `json:"inactivityTimeout,omitempty" doc:"The same as idleTimeout, in Steel's client."`
+	PersistProfile    bool            `json:"persistProfile,omitempty" doc:"The same as persist, in Steel's client."`
+	ProfileID         string          `json:"profileId,omitempty" doc:"The same as profile, in Steel's client."`
+	SessionID         string          `json:"sessionId,omitempty" doc:"A UUID that becomes the session's id."`
+	UseProxy          json.RawMessage `json:"useProxy,omitempty" doc:"Only {server}: the same as proxyUrl."`
+	ExtensionIDs      json.RawMessage `json:"extensionIds,omitempty" doc:"Refused: this server installs no extensions."`
+	IsSelenium        json.RawMessage `json:"isSelenium,omitempty" doc:"Refused: this server speaks the DevTools protocol."`
+	Credentials       json.RawMessage `json:"credentials,omitempty" doc:"Refused: start with a profile that is signed in, or ask a person."`
 }
 
 // Apply sets options from the fields.

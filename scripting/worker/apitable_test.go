@@ -48,7 +48,7 @@ var tableClasses = []struct{ name, instance string }{
 var classRefused = []struct{ names, instead string }{
 	{"Android, AndroidDevice, AndroidInput, AndroidSocket, AndroidWebView", "sessions run Chromium on a desktop; `newContext({ ...devices['Pixel 7'] })` emulates a phone"},
 	{"Electron, ElectronApplication", "sessions run Chromium"},
-	{"BrowserServer", "the session is the server"},
+	{"BrowserServer", "the browser of a session runs already; other programs connect to the CDP endpoint of the session"},
 	{"Video, Screencast", "a session is watched live"},
 	{"Debugger, Credentials, WebMCP, Logger", "see the member that would give one"},
 }

@@ -99,9 +99,12 @@ type SessionInfo struct {
 // DocsPage is `/docs`.
 type DocsPage struct {
 	Page
-	BaseURL  string // of the server, without a slash at the end
-	Sections []DocsSection
-	Problems []DocsProblem
+	BaseURL   string // of the server, without a slash at the end
+	Sections  []DocsSection
+	Objects   []DocsObject
+	Problems  []DocsProblem
+	Anywhere  []string   // names of the problems that any call may answer
+	Languages []DocsCode // of the examples, without code
 	// FromClient and FromServer are the messages of the viewer's socket.
 	FromClient, FromServer []DocsMessage
 }
@@ -115,9 +118,45 @@ type DocsSection struct {
 // DocsCall is one call of the API. ID is its anchor.
 type DocsCall struct {
 	ID, Method, Path, Does string
-	Answers                int // status code of success
 	Who                    string
+	Inputs                 []DocsFields // in the path, the query and the body; those without fields are left out
+	Answer                 DocsAnswer
+	Problems               []DocsProblem
+	Examples               []DocsCode // one for each language that can make the call
+	NoExample              string     // why there is none
 }
+
+// DocsFields are fields under a title.
+type DocsFields struct {
+	Title  string
+	Fields []DocsField
+}
+
+// DocsField is a field of a request or an answer.
+type DocsField struct {
+	Name, Type string
+	Object     string // anchor of the description of its type, if it has one
+	Bounds     string // what values it may have
+	Does       string
+	Required   bool
+}
+
+// DocsAnswer is a call's answer if it succeeds.
+type DocsAnswer struct {
+	Status int
+	Form   string // what the body is: a type or a media type; empty for none
+	Object string // anchor of the description of its type, if it has one
+	Fields []DocsField
+}
+
+// DocsObject is a kind of JSON object in requests and answers. ID is its anchor.
+type DocsObject struct {
+	ID, Name string
+	Fields   []DocsField
+}
+
+// DocsCode is an example in a language.
+type DocsCode struct{ Language, Label, Code string }
 
 // DocsMessage is one message of the viewer's socket. ID is its anchor.
 type DocsMessage struct {

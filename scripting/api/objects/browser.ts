@@ -111,7 +111,7 @@ export class BrowserType {
     await context.newPage();
     return context;
   }
-  async launchServer(_options?: object): Promise<never> { return refuse('browserType.launchServer', 'the session is the server, see its CDP endpoint'); }
+  async launchServer(_options?: object): Promise<never> { return refuse('browserType.launchServer', 'the browser of a session runs already; other programs connect to the CDP endpoint of the session'); }
 
   #get(method: string): Browser {
     if (this.#name !== 'chromium')

@@ -1,8 +1,12 @@
+import { enableExamples } from '../docs/examples.js';
+import { enableIndex } from '../docs/index.js';
 import { enableCopying } from '../ui/copying.js';
 import { enableMenus } from '../ui/menus.js';
 import { startTicking } from '../ui/times.js';
 import { tellOfCalls } from '../ui/watching.js';
 
+enableExamples();
+enableIndex();
 enableMenus();
 tellOfCalls();
 enableCopying();

@@ -48,11 +48,16 @@ async function linkFor({ link = '', session = '', takeover = '' }: DOMStringMap)
   return made.url;
 }
 
-/** Makes every `[data-copy]` element copy its text when clicked. */
+/** Makes every `[data-copy]` element copy its text when clicked. Without a text, it copies the code that is shown in its block. */
 export function enableCopying(): void {
   document.addEventListener('click', (event) => {
     const element = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-copy]') : null;
     if (!element) return;
-    void copyText(element.dataset.copy ?? '').then((copied) => notice(copied ? (element.dataset.copied ?? 'Copied') : 'Your browser did not allow copying.'));
+    void copyText(element.dataset.copy || shownCode(element)).then((copied) => notice(copied ? (element.dataset.copied ?? 'Copied') : 'Your browser did not allow copying.'));
   });
+}
+
+/** Returns the code that the element's block shows. */
+function shownCode(element: Element): string {
+  return element.closest('.code-block')?.querySelector('pre:not([hidden])')?.textContent ?? '';
 }

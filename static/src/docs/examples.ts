@@ -1,0 +1,29 @@
+import { read, write } from '../ui/storage.js';
+
+/** Storage key of the language in which the person reads examples. */
+const LANGUAGE = 'takeover.language';
+
+/** Shows all examples in the language that the person chose last, and changes it when another is chosen. */
+export function enableExamples(): void {
+  const chosen = read(LANGUAGE);
+  if (chosen) show(chosen);
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest<HTMLElement>('button[data-language]') : null;
+    if (!button?.dataset.language) return;
+    const before = button.getBoundingClientRect().top;
+    write(LANGUAGE, button.dataset.language);
+    show(button.dataset.language);
+    // Examples above have become longer or shorter. What the person looks at stays where it was.
+    window.scrollBy({ top: button.getBoundingClientRect().top - before, behavior: 'instant' });
+  });
+}
+
+/** Shows each example in a language, or in its first one if it has none in that language. */
+function show(language: string): void {
+  for (const group of document.querySelectorAll('.example, .docs-language')) {
+    const buttons = [...group.querySelectorAll<HTMLElement>('[data-language]')];
+    const shown = buttons.find((button) => button.dataset.language === language)?.dataset.language ?? buttons[0]?.dataset.language;
+    for (const button of buttons) button.setAttribute('aria-pressed', String(button.dataset.language === shown));
+    for (const code of group.querySelectorAll<HTMLElement>('[data-in]')) code.hidden = code.dataset.in !== shown;
+  }
+}

@@ -1,0 +1,269 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"takeover/control"
+	"takeover/session"
+	"takeover/web/snippets"
+	"takeover/web/views"
+)
+
+// reference describes the calls and their objects for /docs, from the table of
+// routes and the types that /openapi.json describes.
+type reference struct {
+	objects []views.DocsObject
+	anchors map[reflect.Type]string // of the described types
+}
+
+// fewFields is how many fields a nested object of a request may have to be
+// described in its place.
+const fewFields = 6
+
+// newReference collects the objects of a table: those that a field or an answer
+// refers to.
+func newReference(table []route) *reference {
+	f := &reference{anchors: map[reflect.Type]string{}}
+	for _, r := range table {
+		if t := typeOfBody(r.body); t != nil && componentName(t) != "" && len(specFields(t)) > fewFields && f.anchors[t] == "" {
+			f.anchors[t] = r.name // the call describes its body
+		}
+	}
+	for _, r := range table {
+		if t := typeOfBody(r.body); t != nil {
+			for _, field := range specFields(t) {
+				f.add(field.kind)
+			}
+		}
+		if r.answers.body != nil {
+			f.add(reflect.TypeOf(r.answers.body))
+		}
+	}
+	return f
+}
+
+// typeOfBody returns the struct of a request's body, or nil.
+func typeOfBody(body any) reflect.Type {
+	if t := reflect.TypeOf(body); t != nil && t.Kind() == reflect.Struct && t != reflect.TypeFor[uploadForm]() {
+		return t
+	}
+	return nil
+}
+
+// add describes a type and the types of its fields, unless they are plain values.
+func (f *reference) add(t reflect.Type) {
+	t = elementOf(t)
+	if !isObject(t) || f.anchors[t] != "" {
+		return
+	}
+	name := componentName(t)
+	at := len(f.objects)
+	f.anchors[t] = "object-" + name
+	f.objects = append(f.objects, views.DocsObject{ID: f.anchors[t], Name: name})
+	for _, field := range specFields(t) {
+		f.add(field.kind)
+	}
+	f.objects[at].Fields = f.fields(t, "")
+}
+
+// elementOf returns what a pointer points to or a list has.
+func elementOf(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice && t != reflect.TypeFor[json.RawMessage]() {
+		t = t.Elem()
+	}
+	return t
+}
+
+// isObject reports whether values of a type are JSON objects with known fields and a
+// name.
+func isObject(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && componentName(t) != "" && len(specFields(t)) > 0 && t != reflect.TypeFor[time.Time]()
+}
+
+// fields describes a struct's fields, each with a prefix before its name.
+func (f *reference) fields(t reflect.Type, prefix string) (list []views.DocsField) {
+	for _, field := range specFields(t) {
+		form, anchor := f.form(field.kind)
+		list = append(list, views.DocsField{Name: prefix + field.name, Type: form, Object: anchor, Bounds: boundsInWords(field.bounds), Does: field.does, Required: field.required})
+	}
+	return list
+}
+
+// form names a type in words, and returns the anchor of its description.
+func (f *reference) form(t reflect.Type) (words, anchor string) {
+	switch t {
+	case reflect.TypeFor[time.Time]():
+		return "time", ""
+	case reflect.TypeFor[json.RawMessage]():
+		return "any JSON", ""
+	case reflect.TypeFor[session.Role]():
+		return "view, control or takeover", ""
+	case reflect.TypeFor[control.Holder]():
+		return "text", ""
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return f.form(t.Elem())
+	case reflect.Slice, reflect.Array:
+		words, anchor = f.form(t.Elem())
+		return "list of " + words, anchor
+	case reflect.Bool:
+		return "true or false", ""
+	case reflect.String:
+		return "text", ""
+	case reflect.Float32, reflect.Float64:
+		return "number", ""
+	case reflect.Struct:
+		if anchor := f.anchors[t]; anchor != "" {
+			if name, ok := strings.CutPrefix(anchor, "object-"); ok {
+				return name, anchor
+			}
+			return "object", anchor
+		}
+		return "object", ""
+	case reflect.Map, reflect.Interface:
+		return "object", ""
+	}
+	return "whole number", ""
+}
+
+// boundsInWords describes the keywords of a schema.
+func boundsInWords(bounds object) string {
+	var parts []string
+	low, hasLow := bounds["minimum"]
+	high, hasHigh := bounds["maximum"]
+	switch {
+	case hasLow && hasHigh:
+		parts = append(parts, number(low)+" to "+number(high))
+	case hasLow:
+		parts = append(parts, number(low)+" or more")
+	case hasHigh:
+		parts = append(parts, "at most "+number(high))
+	}
+	if words, ok := bounds["enum"].([]string); ok {
+		parts = append(parts, strings.Join(words, ", "))
+	}
+	if longest, ok := bounds["maxLength"]; ok {
+		parts = append(parts, "at most "+number(longest)+" bytes")
+	}
+	if value, ok := bounds["default"]; ok {
+		parts = append(parts, "default "+number(value))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// number writes a number with a comma between thousands, and other values as they
+// are.
+func number(value any) string {
+	text := fmt.Sprint(value)
+	if _, err := strconv.Atoi(text); err != nil {
+		return text
+	}
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// call describes a route.
+func (f *reference) call(r route, base string) views.DocsCall {
+	c := views.DocsCall{ID: r.name, Method: r.method, Path: r.path, Does: r.does, Who: r.whoMay(), Answer: f.answer(r), NoExample: withoutExample[r.name]}
+	for _, in := range []views.DocsFields{{Title: "In the path", Fields: pathFields(r)}, {Title: "In the query", Fields: queryFields(r)}, {Title: "In the body", Fields: f.body(r)}} {
+		if len(in.Fields) > 0 {
+			c.Inputs = append(c.Inputs, in)
+		}
+	}
+	for _, k := range r.problems() {
+		c.Problems = append(c.Problems, views.DocsProblem{ID: k.name, Status: k.status, Title: k.title})
+	}
+	if example, ok := r.example(base); ok {
+		for _, one := range snippets.Of(example) {
+			c.Examples = append(c.Examples, views.DocsCode{Language: one.Language, Label: one.Label, Code: one.Code})
+		}
+	}
+	return c
+}
+
+// pathParams describes the parameters in paths.
+var pathParams = map[string]string{
+	"id": "The session's id.", "tid": "The takeover's id.", "lid": "The link's id.", "run": "The run's id.", "script": "The saved script's id.",
+	"profile": "The profile's id or name.", "delivery": "The delivery's id.", "target": "The page's id, from /json/list.", "name": "The file's name.",
+	"path": "The rest of the path.",
+}
+
+func pathFields(r route) (list []views.DocsField) {
+	_, params := specPath(r.path)
+	for _, name := range params {
+		does := pathParams[name]
+		if r.byTakeover && name == "id" {
+			does = pathParams["tid"]
+		}
+		list = append(list, views.DocsField{Name: name, Type: "text", Does: does, Required: true})
+	}
+	return list
+}
+
+func queryFields(r route) (list []views.DocsField) {
+	for _, name := range r.query {
+		described := queryParams[name]
+		schema, _ := described["schema"].(object)
+		does, _ := described["description"].(string)
+		list = append(list, views.DocsField{Name: name, Type: typeInWords[schema["type"]], Bounds: boundsInWords(schema), Does: does})
+	}
+	return list
+}
+
+// typeInWords has the types of query parameters.
+var typeInWords = map[any]string{"string": "text", "integer": "whole number", "boolean": "true or false"}
+
+// body describes the fields of a request's body. Those of small objects follow their
+// object.
+func (f *reference) body(r route) (list []views.DocsField) {
+	if _, isForm := r.body.(uploadForm); isForm {
+		return []views.DocsField{
+			{Name: "file", Type: "file", Does: "In a multipart form: the content. Without a form, the body is the content."},
+			{Name: "name", Type: "text", Does: "In a multipart form: the file's name."},
+		}
+	}
+	t := typeOfBody(r.body)
+	if t == nil {
+		return nil
+	}
+	own := f.fields(t, "")
+	for i, field := range specFields(t) {
+		inner := elementOf(field.kind)
+		nested := inner.Kind() == reflect.Struct && len(specFields(inner)) > 0 && len(specFields(inner)) <= fewFields && field.kind.Kind() != reflect.Slice
+		if nested {
+			own[i].Type, own[i].Object = "object", ""
+		}
+		list = append(list, own[i])
+		if nested {
+			list = append(list, f.fields(inner, field.name+".")...)
+		}
+	}
+	return list
+}
+
+// answer describes a route's answer.
+func (f *reference) answer(r route) views.DocsAnswer {
+	a := views.DocsAnswer{Status: r.answers.code(), Form: r.answers.mime}
+	switch {
+	case r.kind == socket:
+		a.Form = "WebSocket"
+	case r.answers.list != "":
+		_, a.Object = f.form(reflect.TypeOf(r.answers.body))
+		one, _ := f.form(reflect.TypeOf(r.answers.body))
+		a.Form = "{" + r.answers.list + ": list of " + one + ", next}"
+	case r.answers.body != nil:
+		a.Form, a.Object = f.form(reflect.TypeOf(r.answers.body))
+	case a.Form == "" && a.Status == http.StatusNoContent:
+		a.Form = "no body"
+	}
+	return a
+}
