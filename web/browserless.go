@@ -120,17 +120,17 @@ func (s *Server) answerPage(c echo.Context, req pageReader, common *browserless.
 	if err != nil {
 		return pageFailure(err)
 	}
-	return sendAnswer(c, answer)
+	return sendAnswer(c, answer.Type, answer.Body)
 }
 
 // sendAnswer sends what a page gave. It is not a page of ours, so browsers must give
 // it none of the rights of this origin.
-func sendAnswer(c echo.Context, a *browserless.Answer) error {
+func sendAnswer(c echo.Context, mime string, content []byte) error {
 	h := c.Response().Header()
 	h.Set(headerCSP, "sandbox")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set(echo.HeaderCacheControl, "no-store")
-	return c.Blob(http.StatusOK, a.Type, a.Body)
+	return c.Blob(http.StatusOK, mime, content)
 }
 
 // browserlessFunction handles POST /function: a JSON body with the code, or the
@@ -188,7 +188,7 @@ func (s *Server) browserlessFunction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return sendAnswer(c, answer)
+	return sendAnswer(c, answer.Type, answer.Body)
 }
 
 // cdpRoot handles a WebSocket at /. Without a session's id, the connection gets a

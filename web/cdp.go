@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/coder/websocket"
@@ -91,15 +90,9 @@ func (s *Server) cdpProtocol(c echo.Context) error {
 // carried into them, because the caller will open them without a header.
 func (s *Server) cdpEndpoint(c echo.Context, one *session.Session) cdp.Endpoint {
 	base := s.socketURL(c.Request()) + "/v1/sessions/" + one.ID() + "/cdp"
-	query := url.Values{}
-	for _, name := range queryKeys {
-		if value := c.QueryParam(name); value != "" {
-			query.Set(name, value)
-		}
-	}
-	carried := ""
-	if len(query) > 0 {
-		carried = "?" + query.Encode()
+	carried := carriedKey(c)
+	if carried != "" {
+		carried = "?" + carried
 	}
 	return cdp.Endpoint{
 		Socket: base + carried,

@@ -2,7 +2,6 @@ package web
 
 import (
 	"crypto/rand"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -38,8 +37,12 @@ type renders struct {
 }
 
 // keep keeps content, and returns the secret name under which get finds it. When
-// there is no room, the oldest is forgotten.
-func (r *renders) keep(content []byte, mime string) string {
+// there is no room, the oldest is forgotten. ok is false for content that never fits.
+func (r *renders) keep(content []byte, mime string) (name string, ok bool) {
+	if len(content) > maxRenderBytes {
+		r.hits.Add(limits.Renders, 1)
+		return "", false
+	}
 	one := render{name: rand.Text(), mime: mime, content: content, until: time.Now().Add(renderTime)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,7 +53,7 @@ func (r *renders) keep(content []byte, mime string) string {
 		r.kept = slices.Delete(r.kept, 0, 1)
 	}
 	r.kept, r.bytes = append(r.kept, one), r.bytes+len(content)
-	return one.name
+	return one.name, true
 }
 
 // get returns what is kept under a name.
@@ -82,9 +85,5 @@ func (s *Server) getRender(c echo.Context) error {
 	if !ok {
 		return &failure{kind: kindNotFound, detail: "There is no such picture or document; they are kept for ten minutes."}
 	}
-	h := c.Response().Header()
-	h.Set("Content-Security-Policy", "sandbox")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set(echo.HeaderCacheControl, "no-store")
-	return c.Blob(http.StatusOK, one.mime, one.content)
+	return sendAnswer(c, one.mime, one.content)
 }

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -22,14 +23,15 @@ import (
 // This file mounts the calls of Steel's API, package door/steel. Most of them are
 // routes of our own; a caller with Steel's header gets Steel's fields, too.
 
-// pageTime bounds the life of a session that a call opens to read one page.
-const pageTime = 2 * time.Minute
+// pageTime bounds the life of a session that a call opens to read one page. It is
+// longer than the times that a call may ask for, one after the other.
+const pageTime = 5 * time.Minute
 
 // forSteel reports whether the caller uses Steel's client.
 func forSteel(c echo.Context) bool { return c.Request().Header.Get(keyHeader) != "" }
 
-// onPage runs work with a page in a session of its own, which ends with it. open
-// changes the session's options.
+// onPage runs work with a page in a session of its own, which is created as req says
+// and ends with the work.
 func (s *Server) onPage(c echo.Context, req *createRequest, work func(context.Context, page.Page) error) (err error) {
 	done, err := s.begin()
 	if err != nil {
@@ -59,7 +61,11 @@ func (s *Server) onPage(c echo.Context, req *createRequest, work func(context.Co
 // host keeps a picture or a document for the caller.
 func (s *Server) host(c echo.Context) steel.Host {
 	return func(content []byte, mime string) (string, error) {
-		return s.baseURL(c.Request()) + "/v1/renders?name=" + url.QueryEscape(s.renders.keep(content, mime)), nil
+		name, ok := s.renders.keep(content, mime)
+		if !ok {
+			return "", fmt.Errorf("%w: its picture or document has %d bytes, and at most %d are kept", steel.ErrTooLarge, len(content), maxRenderBytes)
+		}
+		return s.baseURL(c.Request()) + "/v1/renders?name=" + url.QueryEscape(name), nil
 	}
 }
 
