@@ -6,6 +6,7 @@ package snippets
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 )
 
@@ -144,7 +145,7 @@ func curl(c Call) string {
 	if c.Answer == Stream {
 		parts[0] += " -N"
 	}
-	if c.Method != "GET" && (c.Method != "POST" || c.Body == "") {
+	if c.Method != http.MethodGet && (c.Method != http.MethodPost || c.Body == "") {
 		parts[0] += " -X " + c.Method
 	}
 	if c.Answer == File {
@@ -188,7 +189,7 @@ func javascript(c Call) string {
 	}
 	fmt.Fprintf(&b, "const response = await fetch(`%s`", c.address(variable))
 	var options []string
-	if c.Method != "GET" {
+	if c.Method != http.MethodGet {
 		options = append(options, "method: '"+c.Method+"'")
 	}
 	var headers []string
@@ -269,7 +270,7 @@ func python(c Call) string {
 	}
 	fmt.Fprintf(&b, "import %s\n\n", strings.Join(append(modules, "urllib.request"), ", "))
 	fmt.Fprintf(&b, "request = urllib.request.Request(\n    %s,\n", formatted(c.address(variable)))
-	if c.Method != "GET" {
+	if c.Method != http.MethodGet {
 		fmt.Fprintf(&b, "    method=\"%s\",\n", c.Method)
 	}
 	var headers []string
