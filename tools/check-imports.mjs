@@ -8,7 +8,7 @@ import path from 'node:path';
 const SOURCES = [
   {
     folder: 'static/src',
-    rooms: { ui: [], remote: ['ui'], workbench: ['remote', 'ui'], sessions: ['ui'], pages: ['remote', 'sessions', 'ui', 'workbench'] },
+    rooms: { ui: [], remote: ['ui'], workbench: ['remote', 'ui'], sessions: ['ui'], docs: ['ui'], pages: ['docs', 'remote', 'sessions', 'ui', 'workbench'] },
   },
   { folder: 'scripting/api' },
 ];
