@@ -27,7 +27,7 @@ var docsSections = []struct {
 	path      *regexp.Regexp
 }{
 	{"sessions", "Sessions", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|context|screenshot|thumbnail|picture|view))?)?$`)},
-	{"programs", "DevTools protocol", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json)\b`)},
+	{"programs", "CDP and Playwright", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json|playwright)\b`)},
 	{"scripts", "Scripts and runs", regexp.MustCompile(`^/v1/.*/?(scripts|runs)\b`)},
 	{"takeovers", "Takeovers", regexp.MustCompile(`/takeovers\b`)},
 	{"links", "Share links", regexp.MustCompile(`/links\b`)},

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -433,10 +434,9 @@ func TestCDPClientsObeyTheLease(t *testing.T) {
 	var list []cdp.Target
 	l.call("GET", "/v1/sessions/"+l.one.ID()+"/json/list", nil, 200, &list)
 	conn := l.socket("/v1/sessions/" + l.one.ID() + "/cdp/page/" + list[0].ID)
-	last := 0
+	var last atomic.Int64 // commands come from the calls that wait, too
 	command := func(method string, params any) func() (map[string]any, error) {
-		last++
-		id := last
+		id := last.Add(1)
 		return func() (map[string]any, error) {
 			a, err := conn.ask(map[string]any{"id": id, "method": method, "params": params}, fmt.Sprint(id))
 			if err == nil && a["error"] != nil {

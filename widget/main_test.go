@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	cdpinput "github.com/chromedp/cdproto/input"
 
@@ -121,6 +122,16 @@ func (r *rig) click(x, y float64) {
 
 func (r *rig) cursor(x, y float64, want string) {
 	r.t.Helper()
-	r.mouse(cdpinput.DispatchMouseEventTypeMouseMoved, x, y)
-	r.until(fmt.Sprintf("cursor at %v, %v is %s", x, y, want), func() bool { return r.desk.Cursor(r.page) == want })
+	ctx := browsertest.Context(r.t, fmt.Sprintf("cursor at %v, %v is %s", x, y, want))
+	again := time.NewTicker(100 * time.Millisecond) // a frame that is not drawn yet gets no move
+	defer again.Stop()
+	for r.desk.Cursor(r.page) != want {
+		r.mouse(cdpinput.DispatchMouseEventTypeMouseMoved, x, y)
+		select {
+		case <-r.changed:
+		case <-again.C:
+		case <-ctx.Done():
+			r.t.Fatalf("%v: cursor %q", context.Cause(ctx), r.desk.Cursor(r.page))
+		}
+	}
 }
