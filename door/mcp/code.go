@@ -177,7 +177,9 @@ func (c *call) runCode(in runArgs) (*answer, error) {
 				return say("The run %s waits for a person: %s\nGive them this link: %s\nCall browser_run_code with run %q to wait on.", r.ID(), t.Reason, t.URL, r.ID()), nil
 			}
 		case <-c.ctx.Done():
-			r.Cancel()
+			if in.Run == "" { // otherwise somebody else may wait for it, too
+				r.Cancel()
+			}
 			return nil, context.Cause(c.ctx)
 		}
 	}
