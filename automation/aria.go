@@ -13,7 +13,7 @@ import (
 // ariaTargetOperations are this file's operations on targets.
 var ariaTargetOperations = table{
 	"normalize":        op(false, opNormalize),        // → {selector, text}: a unique selector through all frames, and the same as locator code
-	"ariaSnapshot":     op(false, opAriaSnapshot),     // {…,mode,depth,boxes} → {value: YAML}
+	"ariaSnapshot":     op(false, opAriaSnapshot),     // {…,mode,depth,boxes,hide} → {value: YAML}
 	"ariaSnapshotJSON": op(false, opAriaSnapshotJSON), // the same, as a tree
 }
 
@@ -43,10 +43,11 @@ type ariaParams struct {
 	Mode  string `json:"mode"`
 	Depth int    `json:"depth"`
 	Boxes bool   `json:"boxes"`
+	Hide  bool   `json:"hide"` // leave out what secret fields hold; only with mode ai
 }
 
 func (p *ariaParams) question() callParams {
-	return callParams{Mode: p.Mode, Depth: max(p.Depth, 0), Boxes: p.Boxes}
+	return callParams{Mode: p.Mode, Depth: max(p.Depth, 0), Boxes: p.Boxes, Hide: p.Hide}
 }
 
 // opAriaSnapshot returns the text of a snapshot.

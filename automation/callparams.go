@@ -34,6 +34,7 @@ type callParams struct {
 	Mode   string                     `json:"mode,omitzero"` // for ARIA snapshots
 	Depth  int                        `json:"depth,omitzero"`
 	Boxes  bool                       `json:"boxes,omitzero"`
+	Hide   bool                       `json:"hide,omitzero"`
 	Tree   json.RawMessage            `json:"tree,omitzero"`   // for ariaText and ariaJoin
 	Frames map[string]json.RawMessage `json:"frames,omitzero"` // for ariaJoin, by the reference of the frame's element
 }

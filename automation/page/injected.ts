@@ -1,3 +1,5 @@
+import type { AriaNode } from './secrets.ts';
+
 /** The parts of Playwright's injected script, version 1.65, that we use. The script itself is not in this bundle; the layer receives it. */
 export interface Injected {
   readonly document: Document;
@@ -33,7 +35,7 @@ export interface Injected {
   dispatchEvent(node: Node, type: string, init: unknown): void;
   documentContent(includeShadow: boolean): string;
   ariaSnapshot(node: Node, options: AriaOptions): string;
-  ariaSnapshotJSON(node: Node, options: AriaOptions): { json: unknown[]; iframeRefs: string[]; iframeDepths: Record<string, number> };
+  ariaSnapshotJSON(node: Node, options: AriaOptions): { json: AriaNode[]; iframeRefs: string[]; iframeDepths: Record<string, number> };
   setHighlights(highlights: { selector: ParsedSelector; cssStyle?: string }[]): void;
   ariaSnapshotForExpectFailure(node: Node, options: { mode: string }): string;
   expect(element: Element | undefined, options: unknown, elements: Element[], frameVisible: boolean): Promise<{ matches: boolean; received?: unknown }>;

@@ -5,6 +5,7 @@ import type { AriaOptions, Injected, ParsedSelector, Point } from './injected.ts
 import { Pointer, type PointerOptions } from './pointer.ts';
 import { Resolver, type Target } from './resolve.ts';
 import { Screenshots, type ShotOptions } from './screenshot.ts';
+import { hideSecrets, type AriaNode } from './secrets.ts';
 import { Expired, Fatal, Ready, Task } from './task.ts';
 import { parse, type Tagged } from './serialize.ts';
 
@@ -34,9 +35,6 @@ interface Reply {
   /** The error is Playwright's own refusal, and is not shown as an error of the page. */
   fatal?: true;
 }
-
-/** An element of a snapshot, or a text. */
-type AriaNode = string | { ref?: string; text?: string; children?: AriaNode[] };
 
 const states = { attached: 1, detached: 1, visible: 1, hidden: 1 };
 
@@ -146,9 +144,14 @@ export class Layer {
     return this.snapshot(r, scope, (e, options) => this.injected.ariaSnapshot(e, options));
   }
 
-  /** Returns a snapshot as a tree, with the references and depths of the frames in it. */
-  ariaTree(r: Request & Partial<AriaOptions>, scope?: Node) {
-    return this.snapshot(r, scope, (e, options) => this.injected.ariaSnapshotJSON(e, options));
+  /** Returns a snapshot as a tree, with the references and depths of the frames in it. With hide, it does not have what secret fields hold. */
+  ariaTree(r: Request & Partial<AriaOptions> & { hide?: boolean }, scope?: Node) {
+    return this.snapshot(r, scope, (e, options) => {
+      const answer = this.injected.ariaSnapshotJSON(e, options);
+      if (r.hide)
+        answer.json = hideSecrets(answer.json, this.resolver.all({ selector: 'input, textarea, [contenteditable]' }));
+      return answer;
+    });
   }
 
   /**

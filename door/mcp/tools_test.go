@@ -316,3 +316,39 @@ func TestSessions(t *testing.T) {
 	contains(t, c.fails("session_create", map[string]any{"no_such": 1}), "no_such")
 	contains(t, c.fails("session_create", map[string]any{"dimensions": map[string]any{"width": 1, "height": 1}}), "dimensions.width")
 }
+
+// TestPasswords keeps the contents of secret fields out of what a model reads, also if
+// the page itself or the caller put them there.
+func TestPasswords(t *testing.T) {
+	s := startServer(t, nil)
+	base := doortest.Site(t, map[string]string{
+		"/": `<title>Secrets</title>
+<label>Password <input id=password type=password value="from the  page"></label>
+<label>Short <input type=password value=ab></label>
+<label>Dots <input style="-webkit-text-security:disc" value="shown as dots"></label>
+<label>Code <input autocomplete=one-time-code value="735012"></label>
+<label><input type=checkbox> Keep <input type=password value="in a name"></label>
+<div style="position:relative"><input type=password value="below another" aria-label=Covered><div style="position:absolute;inset:0;background:white"></div></div>
+<div id=host></div><script>host.attachShadow({mode: 'open'}).innerHTML = '<input type=password value="in a shadow" aria-label=Shadow>'</script>
+<label>Name <input value=Ada></label><iframe src=/inside></iframe>`,
+		"/inside": `<input type=password value="in a frame" aria-label=Inside><input value=Grace aria-label=Other>`,
+	})
+	c := s.connect("", "", nil)
+	c.tool("session_create", map[string]any{"url": base})
+	check := func(text string) {
+		t.Helper()
+		for _, secret := range []string{"from the", ": ab", "shown as dots", "735012", "in a name", "below another", "in a shadow", "in a frame", "typed by"} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%q is in:\n%s", secret, text)
+			}
+		}
+	}
+	page := c.tool("browser_snapshot", nil)
+	check(page)
+	contains(t, page, `textbox "Name"`, ": Ada", ": Grace", `textbox "Password"`, `textbox "Inside"`, "[REDACTED]")
+	check(c.tool("browser_snapshot", map[string]any{"target": "#password"}))
+	check(c.tool("browser_find", map[string]any{"text": "textbox"}))
+	check(c.tool("browser_type", map[string]any{"target": "#password", "text": "typed by the caller"}))
+	contains(t, c.tool("browser_type", map[string]any{"target": "#password", "text": ""}), "Changes:", `textbox "Password"`)
+	check(c.tool("browser_type", map[string]any{"target": "#password", "text": "typed by the caller", "snapshot": true}))
+}

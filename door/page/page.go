@@ -372,13 +372,14 @@ type SnapshotOptions struct {
 }
 
 // Snapshot describes the page as YAML, as accessibility tools see it, with a
-// reference for each element that can be a target.
+// reference for each element that can be a target. It does not have what fields for
+// passwords, codes and cards hold, whoever put it there.
 func (p Page) Snapshot(ctx context.Context, o SnapshotOptions) (string, error) {
 	if o.Target == "" {
 		o.Target = "body"
 	}
 	var answer struct{ Value string }
-	err := p.onTarget(ctx, "ariaSnapshot", o.Target, map[string]any{"mode": "ai", "depth": o.Depth, "boxes": o.Boxes}, &answer)
+	err := p.onTarget(ctx, "ariaSnapshot", o.Target, map[string]any{"mode": "ai", "depth": o.Depth, "boxes": o.Boxes, "hide": true}, &answer)
 	return answer.Value, err
 }
 
