@@ -19,6 +19,10 @@ import (
 // actionsTimeout bounds how long one request with actions may take.
 const actionsTimeout = 10 * time.Minute
 
+// actionsLife is how long the session of such a request lives: further requests may
+// follow the longest one.
+const actionsLife = actionsTimeout + session.DefaultTimeout
+
 // errActionsTimeout is why a sequence of actions ends that takes too long.
 var errActionsTimeout = &failure{kind: kindTimeout, detail: "The actions took longer than 10 minutes."}
 
@@ -71,7 +75,7 @@ func (s *Server) runActionsAlone(c echo.Context) error {
 		return err
 	}
 	defer done()
-	one, err := s.create(c.Request().Context(), creator(c), &createRequest{})
+	one, err := s.create(c.Request().Context(), creator(c), &createRequest{Timeout: new(actionsLife.Milliseconds())})
 	if err != nil {
 		return err
 	}

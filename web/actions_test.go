@@ -3,6 +3,7 @@ package web
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"takeover/door/actions"
 	"takeover/session"
@@ -23,6 +24,9 @@ func TestActions(t *testing.T) {
 	one, err := s.manager.Get(first.SessionID)
 	if err != nil || one.Status() != session.StatusLive {
 		t.Fatalf("the session: %v", err)
+	}
+	if life := time.Duration(one.Info().Timeout) * time.Millisecond; life <= actionsTimeout {
+		t.Errorf("the session lives %v, and a request may take %v", life, actionsTimeout)
 	}
 	var second actions.Response
 	send("/v1/sessions/"+first.SessionID+"/actions", "application/json", `{"type":"stop"}`).decode(&second)
