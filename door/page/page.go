@@ -73,9 +73,27 @@ func (p Page) onFrame(ctx context.Context, operation string, params map[string]a
 
 // onTarget runs an operation on an element.
 func (p Page) onTarget(ctx context.Context, operation, target string, params map[string]any, into any) error {
-	params["selector"], params["strict"], params["timeout"] = Selector(target), true, p.ms()
-	return p.onFrame(ctx, "frame."+operation, params, into)
+	strict, given := params["strict"].(bool)
+	strict = strict || !given
+	params["selector"], params["strict"], params["timeout"] = Selector(target), strict, p.ms()
+	if err := p.onFrame(ctx, "frame."+operation, params, into); err != nil {
+		return &TargetError{Selector: Selector(target), Strict: strict, err: err}
+	}
+	return nil
 }
+
+// TargetError is the error of an operation on an element.
+type TargetError struct {
+	Selector string // of the element
+	Strict   bool   // whether the selector must match just one
+	err      error
+}
+
+// Error returns the text of the operation's error.
+func (e *TargetError) Error() string { return e.err.Error() }
+
+// Unwrap returns the operation's error.
+func (e *TargetError) Unwrap() error { return e.err }
 
 // ms returns the timeout in milliseconds, as operations have it.
 func (p Page) ms() float64 {
