@@ -220,15 +220,11 @@ func (c *call) pressKey(in keyArgs) (*answer, error) {
 }
 
 func (c *call) answerDialog(in dialogArgs) (*answer, error) {
-	s, err := c.at(in.where)
+	s, t, err := c.shownAt(in.where)
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.shown(c.ctx)
-	if err != nil {
-		return nil, err
-	}
-	d := s.openDialog(t.names.Page)
+	d := s.anyDialog(t)
 	if d == nil {
 		return nil, errors.New("no dialog is open")
 	}

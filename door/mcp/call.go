@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"takeover/door/page"
 	"takeover/session"
 )
 
@@ -51,6 +52,25 @@ func (c *call) at(w where) (*seat, error) {
 	}
 	c.seat, err = c.door.seats.of(c.caller, s)
 	return c.seat, err
+}
+
+// shownAt finds the session of a call, and the tab in it that people see.
+func (c *call) shownAt(w where) (*seat, tab, error) {
+	s, err := c.at(w)
+	if err != nil {
+		return nil, tab{}, err
+	}
+	t, err := s.shown(c.ctx)
+	return s, t, err
+}
+
+// readableAt does the same for a call that cannot go on while a dialog is open.
+func (c *call) readableAt(w where) (*seat, tab, error) {
+	s, t, err := c.shownAt(w)
+	if err == nil && s.openDialog(t.names.Page) != nil {
+		err = errDialog
+	}
+	return s, t, err
 }
 
 // session finds the session of a call, which may have ended.
@@ -108,7 +128,7 @@ const maxError = 500
 // failed makes the result of a call that failed. A model reads it, so it says what to
 // do.
 func (c *call) failed(err error) *sdk.CallToolResult {
-	text, _ := clip(explain(err), maxError)
+	text, _ := clip(c.explain(err), maxError)
 	a := say("Error: %s", text)
 	r := c.result(a)
 	r.IsError = true
@@ -124,8 +144,9 @@ func (c *call) hide(text string) string {
 }
 
 // explain adds to an error what a model can do about it.
-func explain(err error) string {
+func (c *call) explain(err error) string {
 	text := err.Error()
+	target, onTarget := errors.AsType[*page.TargetError](err)
 	switch {
 	case errors.Is(err, session.ErrEnded):
 		return text + ". Start another one with session_create."
@@ -135,12 +156,34 @@ func explain(err error) string {
 		return text + ". Wait for it with takeover_status."
 	case errors.Is(err, errClosed):
 		return text + "."
-	case strings.Contains(text, "aria-ref="):
-		return text + "\nThe page has no element with this ref now. Take a browser_snapshot to see which elements it has."
-	case strings.Contains(text, "strict mode violation"):
-		return text + "\nThe selector matches several elements. Pass a ref of browser_snapshot instead."
+	case onTarget && c.seat != nil:
+		return strings.TrimSuffix(text+"\n"+c.hint(target), "\n")
 	}
 	return text
+}
+
+// hintTime bounds how long a hint may take.
+const hintTime = 2 * time.Second
+
+// hint says what a model can do about an element that could not be used. It is empty
+// if there is no advice.
+func (c *call) hint(target *page.TargetError) string {
+	ctx, cancel := context.WithTimeout(c.ctx, hintTime)
+	defer cancel()
+	t, err := c.seat.shown(ctx)
+	if err != nil || c.seat.openDialog(t.names.Page) != nil {
+		return ""
+	}
+	t.Timeout = hintTime
+	n, err := t.Count(ctx, target.Selector)
+	switch {
+	case err != nil:
+	case n == 0 && isRef(target.Selector):
+		return "The page has no element with this ref now. Take a browser_snapshot to see which elements it has."
+	case n > 1 && target.Strict:
+		return "The selector matches several elements. Pass a ref of browser_snapshot instead."
+	}
+	return ""
 }
 
 // progressEvery is how often a call that waits reports its progress.

@@ -50,16 +50,9 @@ var codeTools = []tool{
 }
 
 func (c *call) screenshot(in shotArgs) (*answer, error) {
-	s, err := c.at(in.where)
+	s, t, err := c.readableAt(in.where)
 	if err != nil {
 		return nil, err
-	}
-	t, err := s.shown(c.ctx)
-	if err != nil {
-		return nil, err
-	}
-	if s.openDialog(t.names.Page) != nil {
-		return nil, errDialog
 	}
 	format := in.Format
 	switch format {

@@ -19,6 +19,12 @@ func selectorOf(target string) string {
 	return page.Selector(target)
 }
 
+// refEngine is how the selector of a ref begins.
+const refEngine = "aria-ref="
+
+// isRef reports whether a selector is that of a ref.
+func isRef(selector string) bool { return strings.HasPrefix(selector, refEngine) }
+
 // snapshot takes a snapshot of a whole page. Refs of a page are those of its last
 // snapshot, so every snapshot is of the whole page, and answers show parts of it.
 func (s *seat) snapshot(ctx context.Context, t tab) (*node, error) {
@@ -32,8 +38,8 @@ func (s *seat) snapshot(ctx context.Context, t tab) (*node, error) {
 // part returns the part of a snapshot that belongs to a target.
 func (s *seat) part(ctx context.Context, t tab, whole *node, target string) (*node, error) {
 	selector := selectorOf(target)
-	if ref, ok := strings.CutPrefix(selector, "aria-ref="); ok {
-		if found := whole.find(ref); found != nil {
+	if isRef(selector) {
+		if found := whole.find(strings.TrimPrefix(selector, refEngine)); found != nil {
 			return found, nil
 		}
 	}
@@ -109,22 +115,43 @@ func (s *seat) status() []string {
 // dialogLines describes the open dialogs.
 func (s *seat) dialogLines() (lines []string) {
 	hide := s.session.Monitor().Redactor().Text
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, d := range s.dialogs {
-		lines = append(lines, fmt.Sprintf("A dialog is open: %s %q. Answer it with browser_handle_dialog.", d.Type, hide(d.Message)))
+	_, shown := s.program.Tabs()
+	for _, d := range s.openDialogs() {
+		place := ""
+		if n := s.tabOf(d); n != 0 && n != shown {
+			place = fmt.Sprintf(" in tab %d", n)
+		}
+		lines = append(lines, fmt.Sprintf("A dialog is open%s: %s %q. Answer it with browser_handle_dialog.", place, d.Type, hide(d.Message)))
 	}
 	return lines
 }
 
-// background returns the console lines and errors since the last answer.
+// tabOf returns the number of a dialog's tab, or 0 if it is gone.
+func (s *seat) tabOf(d *dialog) uint32 {
+	s.mu.Lock()
+	client := s.client
+	s.mu.Unlock()
+	if client == nil {
+		return 0
+	}
+	tabs, _ := s.program.Tabs()
+	for _, one := range tabs {
+		if names, err := client.Page(one.Tab); err == nil && names.Page == d.Page {
+			return one.Tab
+		}
+	}
+	return 0
+}
+
+// background returns the console lines and errors since the last answer. Each answer
+// about a session has them.
 func (s *seat) background() []string {
 	s.mu.Lock()
 	events, last, missed := s.session.Monitor().Log().Since(s.said)
 	s.said = last
 	s.mu.Unlock()
 	if len(events) == 0 && missed == 0 {
-		return nil
+		return []string{"backgroundEvents: none"}
 	}
 	lines, left := []string{"backgroundEvents:"}, maxBackground
 	for i, e := range events {
@@ -245,11 +272,7 @@ var pageTools = []tool{
 }
 
 func (c *call) readPage(in snapshotArgs) (*answer, error) {
-	s, err := c.at(in.where)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.shown(c.ctx)
+	s, t, err := c.shownAt(in.where)
 	if err != nil {
 		return nil, err
 	}
@@ -287,16 +310,9 @@ func (c *call) findText(in findArgs) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.at(in.where)
+	s, t, err := c.readableAt(in.where)
 	if err != nil {
 		return nil, err
-	}
-	t, err := s.shown(c.ctx)
-	if err != nil {
-		return nil, err
-	}
-	if s.openDialog(t.names.Page) != nil {
-		return nil, errDialog
 	}
 	tree, err := s.snapshot(c.ctx, t)
 	if err != nil {
@@ -416,7 +432,7 @@ func (c *call) act(w where, v view, do func(ctx context.Context, t tab) error) (
 		return nil, err
 	}
 	err = s.doing(c, t, func(ctx context.Context) error { return do(ctx, t) })
-	if err == errDialog && s.openDialog(t.names.Page) != nil { //nolint:errorlint // doing returns it as it is
+	if err == errDialog && s.anyDialog(t) != nil { //nolint:errorlint // doing returns it as it is
 		return &answer{lines: s.status()}, nil
 	}
 	if err != nil {

@@ -68,11 +68,7 @@ func (c *call) console(in consoleArgs) (*answer, error) {
 	if !slices.Contains([]string{"", "all", "error", "warning"}, in.Level) {
 		return nil, errors.New("level: must be error, warning or all")
 	}
-	s, err := c.at(in.where)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.shown(c.ctx)
+	_, t, err := c.shownAt(in.where)
 	if err != nil {
 		return nil, err
 	}
@@ -176,11 +172,7 @@ func (r *request) line(n int) string {
 }
 
 func (c *call) requests(in requestsArgs) (*answer, error) {
-	s, err := c.at(in.where)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.shown(c.ctx)
+	_, t, err := c.shownAt(in.where)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,7 +34,7 @@ type seat struct {
 	session *session.Session
 	program *session.Program
 	turn    chan struct{} // held by the call that acts
-	work    sync.WaitGroup
+	work    sync.WaitGroup // see start
 
 	mu      sync.Mutex // guards what follows
 	client  *session.Client
@@ -42,6 +45,7 @@ type seat struct {
 	said    uint64             // where the caller stopped reading the background log
 	tabs    int                // how many tabs the caller knows of
 	chooser chan<- string      // gets the element of the next file chooser; nil if nobody waits for one
+	closed  bool
 }
 
 // seen is what a caller has seen of a page.
@@ -68,6 +72,26 @@ func newSeat(s *session.Session) *seat {
 // close ends the program and what it still does.
 func (s *seat) close() {
 	s.program.Close()
+	s.finish()
+}
+
+// start runs something for which close waits. It reports false if close has been
+// called.
+func (s *seat) start(do func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.work.Go(do)
+	return true
+}
+
+// finish waits for what start has started. Nothing starts any more.
+func (s *seat) finish() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.work.Wait()
 }
 
@@ -176,6 +200,24 @@ func (s *seat) openDialog(page string) *dialog {
 	return s.dialogs[page]
 }
 
+// anyDialog returns the open dialog of a tab, or else that of another one, or nil.
+func (s *seat) anyDialog(t tab) *dialog {
+	if d := s.openDialog(t.names.Page); d != nil {
+		return d
+	}
+	if open := s.openDialogs(); len(open) > 0 {
+		return open[0]
+	}
+	return nil
+}
+
+// openDialogs returns the open dialogs of all pages, always in the same order.
+func (s *seat) openDialogs() []*dialog {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.dialogs), func(a, b *dialog) int { return strings.Compare(a.ID, b.ID) })
+}
+
 // dialogOpens returns a channel that is closed when the next dialog opens.
 func (s *seat) dialogOpens() <-chan struct{} {
 	s.mu.Lock()
@@ -199,13 +241,19 @@ func (s *seat) doing(c *call, t tab, do func(ctx context.Context) error) error {
 	follow := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
 	done := make(chan error, 1)
 	s.count(1)
-	s.work.Go(func() {
+	started := s.start(func() {
 		err := do(ctx)
 		cancel(nil)
 		s.count(-1)
 		s.leaveDialogs(ctx, t)
 		done <- err
 	})
+	if !started {
+		s.count(-1)
+		follow()
+		cancel(nil)
+		return session.ErrProgramClosed
+	}
 	select {
 	case err := <-done:
 		follow()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"takeover/text"
 )
 
 // defaultTimeout is the life of a session, unless the caller says otherwise. A model
@@ -143,8 +145,8 @@ func shortURL(address string) string {
 	if strings.HasPrefix(address, "data:") || strings.HasPrefix(address, "blob:") {
 		address, _, _ = strings.Cut(address, ",")
 	}
-	if len(address) > most {
-		return address[:most] + "…"
+	if short := text.Clip(address, most); short != address {
+		return short + "…"
 	}
 	return address
 }

@@ -177,6 +177,46 @@ func TestDialogsOfOthers(t *testing.T) {
 	others()
 }
 
+// TestDialogElsewhere answers a dialog of a tab that is not shown, which an action in
+// the shown one has opened.
+func TestDialogElsewhere(t *testing.T) {
+	s := startServer(t, nil)
+	base := doortest.Site(t, map[string]string{
+		"/":       `<title>First</title><button onclick="window.open('/second')">Open</button>`,
+		"/second": `<title>Second</title><button onclick="out.textContent = opener.confirm('Sure?') ? 'it was yes' : 'it was no'">Ask</button><p id=out></p>`,
+	})
+	c := s.connect("", "", nil)
+	c.tool("session_create", map[string]any{"url": base})
+	c.tool("browser_click", map[string]any{"target": "button"})
+	contains(t, c.tool("browser_wait_for", map[string]any{"url": "**/second"}), "tab 2 of 2")
+	c.tool("browser_snapshot", nil)
+	contains(t, c.tool("browser_click", map[string]any{"target": "button"}), `A dialog is open in tab 1: confirm "Sure?"`)
+	contains(t, c.tool("browser_handle_dialog", map[string]any{"accept": true}), "it was yes")
+	contains(t, c.fails("browser_handle_dialog", map[string]any{"accept": true}), "no dialog is open")
+}
+
+// TestHints says what can be done about an element that cannot be used, and nothing
+// that is not so.
+func TestHints(t *testing.T) {
+	s := startServer(t, nil)
+	base := doortest.Site(t, map[string]string{
+		"/": `<title>Hints</title><button>One</button><button>Two</button><button disabled>Off</button><p>strict mode violation: aria-ref=</p>`,
+	})
+	c := s.connect("", "", nil)
+	c.tool("session_create", map[string]any{"url": base})
+	off := refIn(t, c.tool("browser_snapshot", nil), "Off")
+	const several, gone = "The selector matches several elements", "The page has no element with this ref now"
+	for target, want := range map[string]string{"button": several, "e9999": gone, off: "", "text=strict mode violation: aria-ref= >> b": ""} {
+		text := c.fails("browser_click", map[string]any{"target": target, "timeout": 300})
+		for _, hint := range []string{several, gone} {
+			if strings.Contains(text, hint) != (hint == want) {
+				t.Errorf("%s: want the hint %q:\n%s", target, want, text)
+			}
+		}
+	}
+	contains(t, c.tool("browser_wait_for", map[string]any{"target": "button"}), "Page:") // one of several is enough
+}
+
 // TestDiagnose finds what is wrong with a page, in a session that ends afterwards.
 func TestDiagnose(t *testing.T) {
 	s := startServer(t, nil)
@@ -197,6 +237,7 @@ func TestObserving(t *testing.T) {
 	c := s.connect("", "", nil)
 	c.tool("session_create", map[string]any{"url": base})
 	c.tool("browser_snapshot", nil)
+	contains(t, c.tool("browser_snapshot", nil), "backgroundEvents: none")
 	contains(t, c.tool("browser_click", map[string]any{"target": "#log"}), "backgroundEvents:\n", "console.log: a line of the page", "an uncaught one")
 	contains(t, c.tool("browser_console_messages", nil), "log: a line of the page", "uncaught Error: an uncaught one")
 	if text := c.tool("browser_console_messages", map[string]any{"level": "error"}); strings.Contains(text, "a line of the page") {

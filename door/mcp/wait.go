@@ -20,11 +20,7 @@ const maxPause = 60 * time.Second
 const urlEvery = 100 * time.Millisecond
 
 func (c *call) waitFor(in waitArgs) (*answer, error) {
-	s, err := c.at(in.where)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.shown(c.ctx)
+	s, t, err := c.shownAt(in.where)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,39 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestSeatStartsNothing starts work in a seat while it closes: close waits for all that
+// has started, and then nothing starts any more.
+func TestSeatStartsNothing(t *testing.T) {
+	for range 100 {
+		s := &seat{}
+		did := make(chan bool)
+		go func() {
+			done := false
+			started := s.start(func() { done = true })
+			s.finish()
+			did <- started == done
+		}()
+		s.finish()
+		if !<-did {
+			t.Error("finish did not wait for what had started")
+		}
+		if s.start(func() {}) {
+			t.Error("something started after the end")
+		}
+	}
+}
+
+// TestShortURL shortens addresses between characters.
+func TestShortURL(t *testing.T) {
+	for at := range 4 { // the cut comes at each byte of a character
+		long := "https://example.com/" + strings.Repeat("x", at) + strings.Repeat("ü€", 200)
+		if short := shortURL(long); !utf8.ValidString(short) || !strings.HasPrefix(long, strings.TrimSuffix(short, "…")) || len(short) > 210 {
+			t.Errorf("%q", short)
+		}
+	}
+}
