@@ -158,8 +158,8 @@ func (p *Program) Session() *Session { return p.session }
 // Name returns the name under which the program holds control.
 func (p *Program) Name() control.Holder { return p.holder }
 
-// Close ends the program: it cancels its operations and its takeover, waits for
-// them, and ends its share of control. Closing it again has no effect.
+// Close ends the program: it cancels its operations, waits for them, cancels its
+// takeover, and ends its share of control. Closing it again has no effect.
 func (p *Program) Close() {
 	p.mu.Lock()
 	closed := p.closed
@@ -170,10 +170,10 @@ func (p *Program) Close() {
 	}
 	p.close(ErrProgramClosed)
 	p.session.programs.remove(p)
+	p.calls.Wait() // also for a RequestTakeover that opens one just now
 	if t := p.session.openTakeover(); t != nil && t.program == p.holder {
 		_ = t.Cancel(p.holder.String()) // it may have just ended
 	}
-	p.calls.Wait()
 	if c := p.current(); c != nil {
 		c.actor.client.Close()
 	}

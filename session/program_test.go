@@ -379,6 +379,29 @@ func TestProgramRequestsATakeover(t *testing.T) {
 	}
 }
 
+// TestProgramLeavesWhileItAsks closes a program while its request for a person is on
+// its way: the takeover does not stay open.
+func TestProgramLeavesWhileItAsks(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	p := program(t, s, "asks", ProgramOptions{})
+	_, done, err := p.begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan struct{})
+	go func() { defer close(closed); p.Close() }()
+	browsertest.Until(t, "the program's end", func() bool { return !s.programs.has(p.Name()) })
+	to, err := s.RequestTakeover(TakeoverOptions{Reason: "the code, please", program: p.Name()})
+	done()
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the program's end", closed)
+	if state := to.Info().State; state != TakeoverCancelled {
+		t.Errorf("the takeover of a program that has left is %s", state)
+	}
+}
+
 // TestProgramsAreBounded opens as many programs as a session may have.
 func TestProgramsAreBounded(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
