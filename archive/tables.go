@@ -40,6 +40,15 @@ const MaxRecord = 900_000
 // needs.
 func StoreBytes(keep int64) int64 { return int64(len(kinds)+1) * 2 * keep }
 
+// Tables returns the names of an archive's tables in the store.
+func Tables() []string {
+	names := []string{detailsBucket}
+	for _, kind := range kinds {
+		names = append(names, string(kind))
+	}
+	return names
+}
+
 // tables hold the records. Each key begins with the server's name, because several
 // servers may share one NATS.
 type tables struct {

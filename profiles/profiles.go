@@ -119,6 +119,12 @@ func (p *Profiles) Ready() error {
 	return nil
 }
 
+// The names of the tables in the store.
+const rowTable, dataTable = "profiles", "profiledata"
+
+// Tables returns the names of the profiles' tables in the store.
+func Tables() []string { return []string{rowTable, dataTable} }
+
 // tables are the opened tables of profiles.
 type tables struct {
 	rows *store.Bucket
@@ -129,10 +135,10 @@ func (p *Profiles) open(ctx context.Context) (t tables, err error) {
 	if err := p.Ready(); err != nil {
 		return t, err
 	}
-	if t.rows, err = p.store.Bucket(ctx, "profiles", store.BucketOptions{}); err != nil {
+	if t.rows, err = p.store.Bucket(ctx, rowTable, store.BucketOptions{}); err != nil {
 		return t, fmt.Errorf("profiles: %w", err)
 	}
-	if t.data, err = p.store.Blobs(ctx, "profiledata", store.BucketOptions{Bytes: dataBytes}); err != nil {
+	if t.data, err = p.store.Blobs(ctx, dataTable, store.BucketOptions{Bytes: dataBytes}); err != nil {
 		return t, fmt.Errorf("profiles: %w", err)
 	}
 	return t, nil

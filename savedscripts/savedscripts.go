@@ -31,6 +31,9 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrNoRoom is returned while the disk is full.
 	ErrNoRoom = store.ErrFull
+	// ErrReserved is returned while the NATS server has too little storage for the
+	// scripts.
+	ErrReserved = store.ErrReserved
 	// ErrNoStore is returned by all methods on a server without a store.
 	ErrNoStore = errors.New("this server has no store")
 	// ErrChanged is returned for a change to a script that somebody else has
@@ -101,6 +104,9 @@ func (c Change) apply(s *Script) error {
 // StoreBytes is how many bytes of storage the scripts need.
 const StoreBytes = store.DefaultBucketSize
 
+// Table is the name of the scripts' table in the store.
+const Table = "scripts"
+
 // Scripts are the saved scripts of a server. All methods may be called from any
 // goroutine.
 type Scripts struct{ store *store.Store }
@@ -114,7 +120,7 @@ func (l *Scripts) bucket(ctx context.Context) (*store.Bucket, error) {
 	if l.store == nil {
 		return nil, ErrNoStore
 	}
-	b, err := l.store.Bucket(ctx, "scripts", store.BucketOptions{})
+	b, err := l.store.Bucket(ctx, Table, store.BucketOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("saved scripts: %w", err)
 	}

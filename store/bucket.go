@@ -56,7 +56,7 @@ func (s *Store) Bucket(ctx context.Context, name string, o BucketOptions) (*Buck
 		Bucket: name, History: 1, Storage: jetstream.FileStorage, MaxBytes: o.bytes(), TTL: o.Age, Compression: true,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", name, err)
+		return nil, openError("bucket "+name, o.bytes(), err)
 	}
 	return &Bucket{s, kv}, nil
 }

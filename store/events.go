@@ -70,16 +70,17 @@ type Events struct {
 // reads all of it again to compress it. In a flood of events, that would take a
 // sixth of the time, and memory.
 func (s *Store) Events(ctx context.Context, o EventsOptions) (*Events, error) {
+	bytes := cmp.Or(o.Bytes, DefaultEventsBytes)
 	stream, err := s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: eventsStream, Subjects: []string{eventsPrefix + ">"},
 		Storage: jetstream.FileStorage, Compression: jetstream.NoCompression,
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld,
-		MaxBytes: cmp.Or(o.Bytes, DefaultEventsBytes), MaxAge: cmp.Or(o.Age, DefaultEventsAge),
+		MaxBytes: bytes, MaxAge: cmp.Or(o.Age, DefaultEventsAge),
 		Duplicates:  min(duplicatesFor, cmp.Or(o.Age, DefaultEventsAge)),
 		AllowDirect: true,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open stream of events: %w", err)
+		return nil, openError("stream of events", bytes, err)
 	}
 	ordered, err := jetstream.New(s.ordered)
 	if err != nil {

@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// DefaultMaxStore bounds the embedded server's files, in bytes.
-	DefaultMaxStore = 6 << 30
 	// DefaultMaxMemory bounds what the embedded server keeps in memory streams,
 	// in bytes.
 	DefaultMaxMemory = 64 << 20
@@ -32,6 +30,11 @@ const (
 	// changes within that time may be lost. If only the process is killed,
 	// nothing is lost, because the kernel has its writes.
 	syncInterval = 5 * time.Second
+	// anyStorage is the storage that tables and streams may reserve on the embedded
+	// server, in bytes. NATS counts what each may take, not what it takes, and
+	// refuses to open those beyond. It never refuses here: each has a limit of its
+	// own, and those of an earlier start may be larger than the present ones.
+	anyStorage = 1 << 60
 	// maxPayload is the largest message of the embedded server, in bytes. An
 	// external server has its own limit, 1 MiB by default.
 	maxPayload = 8 << 20
@@ -41,7 +44,6 @@ const (
 type Options struct {
 	Dir       string       // the embedded server's folder; required without URL
 	URL       string       // URL of an external server, "nats://host:4222,…"; default: embedded
-	MaxStore  int64        // bytes on disk of the embedded server; default DefaultMaxStore
 	MaxMemory int64        // bytes in memory streams of the embedded server; default DefaultMaxMemory
 	Logger    *slog.Logger // default: discard
 	Limits    *limits.Hits
@@ -64,6 +66,26 @@ type Store struct {
 // ErrAway is returned while the external server is not connected, or the embedded
 // one cannot write.
 var ErrAway = errors.New("NATS is away")
+
+// ErrReserved is returned when an external server has less storage left than a
+// table or a stream must reserve.
+var ErrReserved = errors.New("the NATS server has too little storage")
+
+// Codes of NATS for a stream that reserves more than is left: on one server, and
+// in a cluster.
+const (
+	codeNoStorage = 10047
+	codeNoPeers   = 10005
+)
+
+// openError returns the error of opening a table or a stream that reserves so many
+// bytes.
+func openError(what string, bytes int64, err error) error {
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && (api.ErrorCode == codeNoStorage || api.ErrorCode == codeNoPeers) {
+		return fmt.Errorf("open %s: %w: it reserves %d MiB: %w", what, ErrReserved, bytes>>20, err)
+	}
+	return fmt.Errorf("open %s: %w", what, err)
+}
 
 // Away reports whether the connection to an external server is broken or the
 // embedded server cannot write, and returns a channel that is closed when that
@@ -147,16 +169,13 @@ func (s *Store) embed(o Options) error {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
-	if o.MaxStore == 0 {
-		o.MaxStore = DefaultMaxStore
-	}
 	if o.MaxMemory == 0 {
 		o.MaxMemory = DefaultMaxMemory
 	}
 	embedded, err := server.NewServer(&server.Options{
 		ServerName: "takeover", DontListen: true, NoSigs: true, NoLog: true,
 		JetStream: true, StoreDir: filepath.Clean(o.Dir), SyncInterval: syncInterval,
-		JetStreamMaxStore: o.MaxStore, JetStreamMaxMemory: o.MaxMemory, MaxPayload: maxPayload, MaxPending: 8 * maxPayload,
+		JetStreamMaxStore: anyStorage, JetStreamMaxMemory: o.MaxMemory, MaxPayload: maxPayload, MaxPending: 8 * maxPayload,
 		DisableJetStreamBanner: true,
 	})
 	if err != nil {

@@ -36,9 +36,15 @@ func bucket(t *testing.T, s *store.Store) *store.Bucket {
 }
 
 // external starts a separate NATS server on a loopback port.
-func external(t *testing.T) string {
+func external(t *testing.T) string { return externalOf(t, 0) }
+
+// externalOf starts a separate NATS server with so many bytes of storage, or as
+// many as NATS chooses.
+func externalOf(t *testing.T, bytes int64) string {
 	t.Helper()
-	ns, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()})
+	ns, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(), JetStreamMaxStore: bytes,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +142,44 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if _, err := store.Open(t.Context(), store.Options{URL: "nats://127.0.0.1:1"}); err == nil {
 		t.Error("opened without a server")
+	}
+}
+
+// TestSmallerLimits starts the embedded server again with smaller limits than those
+// of its tables, and opens them with these.
+func TestSmallerLimits(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, store.Options{Dir: dir})
+	if _, err := s.Events(t.Context(), store.EventsOptions{Bytes: 5 << 30}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Blobs(t.Context(), "large", store.BucketOptions{Bytes: 5 << 30}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, store.Options{Dir: dir})
+	if _, err := s.Events(t.Context(), store.EventsOptions{Bytes: 64 << 20}); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Blobs(t.Context(), "large", store.BucketOptions{Bytes: 64 << 20}); err != nil {
+		t.Error(err)
+	}
+	bucket(t, s)
+}
+
+// TestReserved opens tables on an external server with too little storage.
+func TestReserved(t *testing.T) {
+	s := open(t, store.Options{URL: externalOf(t, 128<<20)})
+	if _, err := s.Events(t.Context(), store.EventsOptions{}); !errors.Is(err, store.ErrReserved) || !strings.Contains(err.Error(), "2048 MiB") {
+		t.Errorf("events: %v", err)
+	}
+	if _, err := s.Bucket(t.Context(), "things", store.BucketOptions{}); !errors.Is(err, store.ErrReserved) || !strings.Contains(err.Error(), "256 MiB") {
+		t.Errorf("a table: %v", err)
+	}
+	if _, err := s.Events(t.Context(), store.EventsOptions{Bytes: 64 << 20}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -132,6 +132,7 @@ var outcomes = []struct {
 	{session.ErrNotController, kindConflict, websocket.StatusPolicyViolation},
 	{savedscripts.ErrChanged, kindConflict, websocket.StatusPolicyViolation},
 	{savedscripts.ErrNoRoom, kindDiskFull, websocket.StatusTryAgainLater},
+	{savedscripts.ErrReserved, kindNotAvailable, websocket.StatusPolicyViolation},
 	{savedscripts.ErrNoStore, kindNotAvailable, websocket.StatusPolicyViolation},
 	{session.ErrRunning, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTakeoverOpen, kindConflict, websocket.StatusPolicyViolation},

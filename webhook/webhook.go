@@ -40,8 +40,8 @@ const (
 	storeTimeout   = 10 * time.Second
 )
 
-// bucketName is the name of the bucket for deliveries.
-const bucketName = "webhooks"
+// Table is the name of the table for deliveries in the store.
+const Table = "webhooks"
 
 // Backoff lists the pauses after failed tries. After the last one, the delivery
 // is dead. The values follow the specification's recommendation.
@@ -187,7 +187,7 @@ func New(ctx context.Context, o Options) (*Sender, error) {
 	if err != nil {
 		return nil, errors.New("webhooks: the secret must be base64 after whsec_")
 	}
-	bucket, err := o.Store.Bucket(ctx, bucketName, store.BucketOptions{Bytes: StoreBytes})
+	bucket, err := o.Store.Bucket(ctx, Table, store.BucketOptions{Bytes: StoreBytes})
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}

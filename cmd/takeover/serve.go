@@ -20,7 +20,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"takeover/archive"
 	"takeover/capture"
 	"takeover/confine"
 	"takeover/door/diagnose"
@@ -122,6 +121,11 @@ func defaultDataDir() string {
 // Run serves until ctx ends.
 func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	log := s.logger(std.err)
+	defer func() {
+		if errors.Is(err, store.ErrReserved) {
+			err = fmt.Errorf("%w. %s", err, lessStorage)
+		}
+	}()
 	if err := findChromium(s.Chromium); err != nil {
 		return fmt.Errorf("no session could be created: %w. %s", err, installChromium)
 	}
@@ -189,7 +193,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return errors.Join(err, ln.Close())
 	}
 	hits := limits.New()
-	kept, err := store.Open(ctx, store.Options{Dir: filepath.Join(s.DataDir, "store"), URL: s.NATSURL, MaxStore: s.maxStore(), Logger: log, Limits: hits})
+	kept, err := store.Open(ctx, store.Options{Dir: filepath.Join(s.DataDir, "store"), URL: s.NATSURL, Logger: log, Limits: hits})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -201,6 +205,9 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
 	options := s.options(kept, hooks, log)
 	options.Profiles = profiles.New(kept, secretKeys)
+	if _, err := options.Profiles.List(ctx); errors.Is(err, store.ErrReserved) {
+		log.Warn("profiles cannot be kept", "error", err, "fix", lessStorage)
+	}
 	options.S2, options.Limits, options.Egress = second, hits, policy
 	options.PublicURL, options.Redaction = public.current, redaction
 	if len(s.AllowNetworks) > 0 || s.AllowPrivateNetwork {
@@ -301,11 +308,8 @@ func s2FromEnvironment() (*store.S2, error) {
 	return s2, nil
 }
 
-// maxStore returns how many bytes the store needs for everything that it may have
-// to keep.
-func (s *serveCommand) maxStore() int64 {
-	return cmp.Or(s.EventsBytes, store.DefaultEventsBytes) + archive.StoreBytes(cmp.Or(s.KeepBytes, session.DefaultKeepBytes)) + savedscripts.StoreBytes + profiles.StoreBytes + webhook.StoreBytes
-}
+// lessStorage is the advice when an external NATS has too little storage.
+const lessStorage = "Give NATS more (max_file_store), or lower --events-bytes and --keep-bytes"
 
 func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *slog.Logger) session.Options {
 	warm := s.Warm
