@@ -33,12 +33,15 @@ const (
 
 // doctorCommand checks whether this machine is ready for the server.
 type doctorCommand struct {
-	Addr       string   `help:"Address that the server would listen on." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
-	DataDir    string   `help:"The server's data directory." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
-	Chromium   string   `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
-	Playwright []string `help:"Folders with playwright-core. Default: beside the program, and where npm installs globally." placeholder:"DIR" env:"TAKEOVER_PLAYWRIGHT" type:"path"`
-	Node       string   `help:"Node.js for programs that speak Playwright's own protocol. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_NODE"`
-	Health     bool     `help:"Only request the server's /healthz: exit code 0 if it answers, otherwise 1. For a container's health check."`
+	Addr        string   `help:"Address that the server would listen on." default:"127.0.0.1:8080" env:"TAKEOVER_ADDR"`
+	DataDir     string   `help:"The server's data directory." default:"${data_dir}" env:"TAKEOVER_DATA_DIR" type:"path"`
+	Chromium    string   `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
+	Playwright  []string `help:"Folders with playwright-core. Default: beside the program, and where npm installs globally." placeholder:"DIR" env:"TAKEOVER_PLAYWRIGHT" type:"path"`
+	Node        string   `help:"Node.js for programs that speak Playwright's own protocol. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_NODE"`
+	NATSURL     string   `name:"nats-url" help:"NATS servers that store the data. Default: an embedded server." placeholder:"URL" env:"TAKEOVER_NATS_URL"`
+	EventsBytes int64    `help:"The server's --events-bytes. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_EVENTS_BYTES"`
+	KeepBytes   int64    `help:"The server's --keep-bytes. Default: 256 MiB." placeholder:"BYTES" env:"TAKEOVER_KEEP_BYTES"`
+	Health      bool     `help:"Only request the server's /healthz: exit code 0 if it answers, otherwise 1. For a container's health check."`
 }
 
 // finding is the outcome of one check.
@@ -64,7 +67,7 @@ func (d *doctorCommand) Run(ctx context.Context, c *cli, std streams) error {
 	if d.Health {
 		findings = []finding{health(ctx, c.Server)}
 	} else {
-		findings = append(d.chromium(ctx), fonts(), assets(), d.playwright(), d.port(ctx), d.dataDir(), disk(d.DataDir), shm())
+		findings = append(d.chromium(ctx), fonts(), assets(), d.playwright(), d.port(ctx), d.dataDir(), disk(d.DataDir), d.nats(ctx), shm())
 	}
 	failed := 0
 	for _, f := range findings {
