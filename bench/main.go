@@ -41,6 +41,7 @@ var benches = []bench{
 	{name: "link", run: benchLink},
 	{name: "script", run: benchScript},
 	{name: "cdp", run: benchCDP},
+	{name: "crowd", run: benchCrowd},
 	{name: "run", run: benchRun},
 	{name: "memory", run: benchMemory},
 	{name: "load", run: benchLoad},
