@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 
 	"takeover/fetch"
 	"takeover/invalid"
@@ -133,11 +134,12 @@ func (p *givenPartition) UnmarshalJSON(raw []byte) error {
 func Parse(raw []byte) (*State, error) {
 	var g given
 	if err := json.Unmarshal(raw, &g); err != nil {
-		field := ""
-		if wrong, ok := err.(*json.UnmarshalTypeError); ok { //nolint:errorlint // Unmarshal does not wrap it
-			field = wrong.Field
+		wrong, ok := err.(*json.UnmarshalTypeError) //nolint:errorlint // Unmarshal does not wrap it
+		if !ok || wrong.Field == "" {
+			return nil, invalid.Field("", "is not a storage state: %v", err)
 		}
-		return nil, invalid.Field(field, "is not a storage state: %v", err)
+		got, _, _ := strings.Cut(wrong.Value, " ")                                                                 // for a number, it also contains the number
+		return nil, invalid.Field(strings.Replace(wrong.Field, ".Cookie.", ".", 1), "must not be of type %s", got) // without the name of an embedded struct
 	}
 	s := &State{Cookies: []fetch.Cookie{}, Origins: g.Origins, Credentials: g.Credentials}
 	if s.Origins == nil {
@@ -181,12 +183,15 @@ func (g givenCookie) read() (fetch.Cookie, error) {
 	if c.Path == "" {
 		c.Path = "/"
 	}
+	if c.SameSite == "" {
+		c.SameSite = "Lax" // as browsers take it; Playwright refuses a state without
+	}
 	switch {
 	case c.Domain == "":
 		return c, fmt.Errorf("the cookie %.64q has no domain", c.Name)
 	case c.Expires < 0 && c.Expires != -1 || c.Expires > lastExpiry:
 		return c, fmt.Errorf("expires of %.64q must be -1, or a time in seconds", c.Name)
-	case !slices.Contains([]string{"", "Strict", "Lax", "None"}, c.SameSite):
+	case !slices.Contains([]string{"Strict", "Lax", "None"}, c.SameSite):
 		return c, fmt.Errorf("sameSite of %.64q must be Strict, Lax or None", c.Name)
 	}
 	return c, nil
