@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -187,11 +188,27 @@ func (p *profilesExport) Run(ctx context.Context, c *cli, std streams) (err erro
 	if p.Output == "" || p.Output == "-" {
 		return writeJSON(std.out, state)
 	}
-	if err := os.WriteFile(p.Output, state, 0o600); err != nil {
+	if err := writePrivate(p.Output, state); err != nil {
 		return err
 	}
 	fmt.Fprintln(std.err, "The file holds cookies and passkeys that sign in. Keep it safe.")
 	return nil
+}
+
+// writePrivate writes a file that only the user can read, also if it exists.
+func writePrivate(path string, data []byte) (err error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if info, err := file.Stat(); err != nil || info.Mode().IsRegular() { // not a terminal or a pipe
+		if err := errors.Join(err, file.Chmod(0o600)); err != nil {
+			return err
+		}
+	}
+	_, err = file.Write(data)
+	return err
 }
 
 // Run renames a profile.
@@ -214,15 +231,18 @@ func (p *profilesRemove) Run(ctx context.Context, c *cli, std streams) error {
 		return err
 	}
 	var errs []error
+	removed := []string{}
 	for _, name := range p.Profiles {
 		if err := api.call(ctx, "DELETE", profilePath(name), nil, nil); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+			continue
 		}
+		removed = append(removed, name)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
+	if len(removed) > 0 || c.JSON {
+		errs = append(errs, c.told(std, map[string]any{"removed": removed}, "removed "+printable(strings.Join(removed, ", "))))
 	}
-	return c.told(std, map[string]any{"removed": p.Profiles}, fmt.Sprintf("removed %d profiles", len(p.Profiles)))
+	return errors.Join(errs...)
 }
 
 // Run encrypts profiles again.

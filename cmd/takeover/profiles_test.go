@@ -47,6 +47,9 @@ func TestProfilesCommand(t *testing.T) {
 	says("", "saved copy: 1 cookies", "profiles", "save", "copy", one.ID)
 	says("", "renamed to second", "profiles", "rename", "copy", "second")
 	file := filepath.Join(t.TempDir(), "state.json")
+	if err := os.WriteFile(file, nil, 0o644); err != nil { //nolint:gosec // others may read it until something secret is in it
+		t.Fatal(err)
+	}
 	says("", "Keep it safe", "profiles", "export", "second", "-o", file)
 	if raw, err := os.ReadFile(file); err != nil || !bytes.Contains(raw, []byte(marker)) {
 		t.Errorf("exported %s: %v", raw, err)
@@ -55,7 +58,11 @@ func TestProfilesCommand(t *testing.T) {
 		t.Errorf("the exported file is open to others: %v, %v", info.Mode(), err)
 	}
 	says("", "0 profiles", "profiles", "reencrypt")
-	says("", "removed 1", "profiles", "rm", "second")
+	says("", "removed second", "profiles", "rm", "second")
+	says(state, "saved third", "profiles", "import", "third", "-")
+	if code, out, errs := command(t, "", "profiles", "rm", "none", "third"); code != 1 || out != "removed third\n" || !strings.Contains(errs, "none: ") {
+		t.Errorf("removal of two, of which one exists: %d %q %q", code, out, errs)
+	}
 	if code, _, errs := command(t, "", "profiles", "export", "second"); code != 1 || !strings.Contains(errs, "No such profile") {
 		t.Errorf("export of a removed profile: %d %q", code, errs)
 	}
