@@ -37,14 +37,21 @@ var unpackable = []string{
 
 // PackUserData returns the user data directory of an ended Chromium as a
 // compressed archive of at most limit bytes, without caches. The error is
-// ErrUserData if it is larger. LaunchOptions.UserData takes the archive.
+// ErrUserData if it is larger, or if LaunchOptions.UserData, which takes the archive,
+// would refuse it.
 func (p *Process) PackUserData(limit int) ([]byte, error) {
 	select {
 	case <-p.done:
 	default:
 		return nil, fmt.Errorf("pack %w: Chromium still runs", ErrUserData)
 	}
-	root, err := os.OpenRoot(p.folder.profile())
+	return packFolder(p.folder.profile(), limit, maxUnpacked)
+}
+
+// packFolder packs the files of a folder, whose sum is at most sum bytes. An archive
+// with more could not be unpacked, and a file with holes takes little room in it.
+func packFolder(dir string, limit int, sum int64) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +74,7 @@ func (p *Process) PackUserData(limit int) ([]byte, error) {
 		if files++; files > maxPackedFiles {
 			return fmt.Errorf("pack %w: more than %d files", ErrUserData, maxPackedFiles)
 		}
-		return packOne(root, archive, name, d)
+		return packOne(root, archive, name, d, &sum)
 	})
 	if err = errors.Join(err, archive.Close(), compressed.Close()); err != nil {
 		return nil, err
@@ -75,9 +82,9 @@ func (p *Process) PackUserData(limit int) ([]byte, error) {
 	return out.data.Bytes(), nil
 }
 
-// packOne adds a file or a folder. It opens nothing but that: Chromium's processes
+// packOne adds a file or a folder, and subtracts its size from left. It opens nothing but that: Chromium's processes
 // have ended, but may have left links to anything.
-func packOne(root *os.Root, archive *tar.Writer, name string, d fs.DirEntry) error {
+func packOne(root *os.Root, archive *tar.Writer, name string, d fs.DirEntry, left *int64) error {
 	if d.IsDir() {
 		return archive.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o700})
 	}
@@ -89,6 +96,9 @@ func packOne(root *os.Root, archive *tar.Writer, name string, d fs.DirEntry) err
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		return err
+	}
+	if *left -= info.Size(); *left < 0 {
+		return fmt.Errorf("pack %w: its files are too large", ErrUserData)
 	}
 	if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: info.Size()}); err != nil {
 		return err

@@ -111,4 +111,17 @@ func TestPackUserData(t *testing.T) {
 	if _, err := p.PackUserData(10); !errors.Is(err, ErrUserData) {
 		t.Errorf("above the limit: %v", err)
 	}
+	const sum = int64(len("jar" + "log"))
+	if _, err := packFolder(p.folder.profile(), 1<<20, sum); err != nil {
+		t.Errorf("as much as may be: %v", err)
+	}
+	if _, err := packFolder(p.folder.profile(), 1<<20, sum-1); !errors.Is(err, ErrUserData) {
+		t.Errorf("files that are too large together: %v", err)
+	}
+	if err := os.Truncate(filepath.Join(p.folder.profile(), "Default/Cookies"), maxUnpacked+1); err != nil { // a hole
+		t.Fatal(err)
+	}
+	if _, err := p.PackUserData(1 << 30); !errors.Is(err, ErrUserData) {
+		t.Errorf("a file with a hole that is too large: %v", err)
+	}
 }
