@@ -158,6 +158,7 @@ func (f *folder) makeDir(dir string) error {
 			if err := unpackUserData(f.seed, dir); err != nil {
 				return err
 			}
+			f.seed = nil // it may be large
 		}
 		if err := writeFirstPreferences(dir); err != nil {
 			return err

@@ -32,8 +32,9 @@ const (
 // savedProfile is the profile with which a session starts.
 type savedProfile struct {
 	id     string
-	state  *storagestate.State // nil for a new profile
-	folder []byte              // its packed user data directory, or nil
+	whole  bool                // it has a user data directory
+	state  *storagestate.State // nil for a new profile, and once the first browser has it
+	folder []byte              // its packed user data directory, likewise
 }
 
 // saving saves what a session's browser has stored. All methods may be called from
@@ -76,7 +77,7 @@ func (m *Manager) openProfile(ctx context.Context, o *CreateOptions) error {
 	if o.saved.state, err = storagestate.Parse(raw); err != nil {
 		return fmt.Errorf("open profile: %w", err)
 	}
-	if found.UserData {
+	if o.saved.whole = found.UserData; o.saved.whole {
 		if o.saved.folder, err = m.settings.profiles.Folder(ctx, found.ID); err != nil {
 			return fmt.Errorf("open profile: %w", err)
 		}
@@ -116,6 +117,9 @@ func (v *saving) restore(ctx context.Context, eng *engine, first bool) error {
 		if err := eng.auto.SetStorageState(ctx, saved.state); err != nil {
 			return fmt.Errorf("restore profile: %w", err)
 		}
+	}
+	if saved := s.opts.saved; saved != nil { // they may be large, and no later browser needs them
+		saved.state, saved.folder = nil, nil
 	}
 	if s.opts.State == nil {
 		return nil
@@ -296,7 +300,7 @@ func (v *saving) folder(proc *browser.Process) {
 	v.foldersMu.Lock()
 	ids := v.folders
 	v.foldersMu.Unlock()
-	if saved := s.opts.saved; s.opts.Persist && saved.folder != nil {
+	if saved := s.opts.saved; s.opts.Persist && saved.whole {
 		ids = append(ids, saved.id)
 	}
 	if len(ids) == 0 {
@@ -315,6 +319,7 @@ func (v *saving) folder(proc *browser.Process) {
 		}
 		if failed != nil {
 			s.log.Warn("save user data directory", "profile", id, "error", failed)
+			noteNotSaved(s, id, failed)
 		}
 	}
 }

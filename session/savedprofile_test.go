@@ -232,10 +232,53 @@ func TestSaveProfile(t *testing.T) {
 	if made, err = saved.Find(ctx, "whole"); err != nil || !made.UserData {
 		t.Fatalf("after the end: %+v, %v", made, err)
 	}
-	s = create(t, m, CreateOptions{Profile: "whole", URL: base + "/two"})
-	got := resultOf[string](t, startRun(t, s, `return await page.evaluate(async () => document.cookie + ' ' + await (await caches.match('/kept'))?.text())`))
-	if !strings.Contains(got, "visit=v1") || !strings.HasSuffix(got, " damson") {
+	const look = `return await page.evaluate(async () => document.cookie + ' ' + await (await caches.match('/kept'))?.text())`
+	s = create(t, m, CreateOptions{Profile: "whole", Persist: true, URL: base + "/two"})
+	if got := resultOf[string](t, startRun(t, s, look)); !strings.Contains(got, "visit=v1") || !strings.HasSuffix(got, " damson") {
 		t.Errorf("the second session has %q", got)
+	}
+	if s.opts.saved.state != nil || s.opts.saved.folder != nil {
+		t.Error("the session keeps what its browser has got, which may be large")
+	}
+
+	// A later Chromium of the session has it, too, and the whole of it is saved again.
+	v := join(t, s, RoleView)
+	kill(t, s.pid(t))
+	await(v, "recovered", func(m StateMessage) bool { return m.Type == "recovered" })
+	resultOf[any](t, startRun(t, s, `await page.goto('`+base+`/three'); await page.evaluate(async () => {
+		await (await caches.open('pages')).put('/kept', new Response(await (await caches.match('/kept')).text() + ' jam'));
+	})`))
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	s = create(t, m, CreateOptions{Profile: "whole", Persist: true, URL: base + "/four"})
+	if got := resultOf[string](t, startRun(t, s, look)); !strings.HasSuffix(got, " damson jam") {
+		t.Errorf("the third session has %q", got)
+	}
+
+	// A failure is an event: of the state, and of the directory.
+	if _, err := s.StartCapture(ctx, capture.Config{Console: true}); err != nil {
+		t.Fatal(err)
+	}
+	events := s.monitor.Ring().Read(0)
+	if err := saved.Delete(ctx, made.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	failures := 0
+	for {
+		e, err := events.Next(ctx)
+		if err != nil {
+			break // the session's events have ended
+		}
+		if e.Type == capture.TypeProfileNotSaved && strings.Contains(string(e.Data), made.ID) {
+			failures++
+		}
+	}
+	if failures != 2 {
+		t.Errorf("%d events say that something was not saved, want 2", failures)
 	}
 }
 
