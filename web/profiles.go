@@ -46,6 +46,9 @@ func (s *Server) listProfiles(c echo.Context) error {
 // createProfile handles POST /v1/profiles.
 func (s *Server) createProfile(c echo.Context) error {
 	var req profileRequest
+	if uploadsUserData(c) {
+		return errUserDataUpload
+	}
 	if err := readJSON(c, profileBodyLimit, &req); err != nil {
 		return err
 	}
@@ -113,6 +116,9 @@ func (s *Server) getProfile(c echo.Context) error {
 // renameProfile handles PATCH /v1/profiles/:profile.
 func (s *Server) renameProfile(c echo.Context) error {
 	var req renameProfileRequest
+	if uploadsUserData(c) {
+		return errUserDataUpload
+	}
 	if err := readJSON(c, bodyLimit, &req); err != nil {
 		return err
 	}

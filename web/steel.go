@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -56,6 +58,33 @@ func (s *Server) onPage(c echo.Context, req *createRequest, work func(context.Co
 	}
 	defer program.Close()
 	return work(c.Request().Context(), page.Page{Program: program})
+}
+
+// errUserDataUpload refuses what Steel's client sends to make a profile.
+var errUserDataUpload = &failure{kind: kindNotAvailable, detail: "This server takes no user data directory from outside. Give persistProfile or persist to a session, or POST a storageState as JSON."}
+
+// uploadsUserData reports whether a request carries a profile as Steel's client sends
+// it.
+func uploadsUserData(c echo.Context) bool {
+	return strings.HasPrefix(c.Request().Header.Get(echo.HeaderContentType), echo.MIMEMultipartForm)
+}
+
+// liveDetails handles GET …/live-details.
+func (s *Server) liveDetails(c echo.Context) error {
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	pages, err := session.ListPages(one)
+	if err != nil {
+		return err
+	}
+	viewer := s.baseURL(c.Request()) + "/sessions/" + one.ID()
+	details := steel.LiveDetails{Pages: []steel.LivePage{}, Viewer: viewer, Fullscreen: viewer, Socket: s.cdpURL(c.Request(), one.ID())}
+	for _, p := range slices.Backward(pages) {
+		details.Pages = append(details.Pages, steel.LivePage{ID: p.ID, URL: p.URL, Title: p.Title, Viewer: viewer, Fullscreen: viewer})
+	}
+	return c.JSON(http.StatusOK, details)
 }
 
 // host keeps a picture or a document for the caller.

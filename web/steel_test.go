@@ -15,7 +15,7 @@ var articlePage = `<!doctype html><html lang="en"><title>On quinces</title><meta
 
 // TestSteelClient runs Steel's published client against the server.
 func TestSteelClient(t *testing.T) {
-	s := startServer(t, nil)
+	s := startServer(t, withProfiles(t))
 	site := doortest.Site(t, map[string]string{"/": "<title>Site</title>", "/article": articlePage})
 	node(t, "steel", "client.mjs", s.base, testKey, site)
 }

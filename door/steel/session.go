@@ -234,7 +234,10 @@ func FileOf(f files.File) File { return File{Path: f.Name, LastModified: f.Modif
 // AddList adds the members of Steel's form to one page of a list.
 func AddList(answer map[string]any, name string, next *string, total int) {
 	answer["nextCursor"], answer["totalCount"] = next, total
-	if name == "files" {
+	switch name {
+	case "files":
 		answer["data"] = answer[name]
+	case "profiles":
+		answer["count"] = total
 	}
 }

@@ -42,6 +42,13 @@ assert.equal(context.localStorage[new URL(site).host].fruit, 'date');
 const copied = await client.sessions.create({ sessionContext: context });
 assert.equal((await client.sessions.context(copied.id)).localStorage[new URL(site).host].fruit, 'date');
 
+// Where people see it.
+const live = await client.sessions.liveDetails(id);
+assert.equal(live.sessionViewerUrl, session.sessionViewerUrl);
+assert.equal(live.wsUrl, session.websocketUrl);
+assert.equal(live.pages.length, 1);
+assert.ok(live.pages[0].id && live.pages[0].url && live.pages[0].sessionViewerUrl);
+
 // Files.
 const uploaded = await client.sessions.files.upload(id, { file: await toFile(Buffer.from('content'), 'note.txt') });
 assert.equal(uploaded.path, 'note.txt');
@@ -76,6 +83,34 @@ for (const [params, reason] of [
   [{ sessionContext: { indexedDB: { 'a.example': [{ id: 1, name: 'n', data: [] }] } } }, /origins/],
 ])
   await assert.rejects(client.sessions.create(params), error => error instanceof Steel.BadRequestError && reason.test(error.message));
+
+// So is each call that this server does not have.
+for (const [call, reason] of [
+  [() => client.credentials.list(), /profile that is signed in/],
+  [() => client.credentials.create({ value: {} }), /takeover/],
+  [() => client.credentials.update({}), /takeover/],
+  [() => client.credentials.delete({ origin: 'https://a.example' }), /takeover/],
+  [() => client.extensions.list(), /extensions/],
+  [() => client.extensions.upload({ url: 'https://a.example/x' }), /extensions/],
+  [() => client.extensions.update('x', {}), /extensions/],
+  [() => client.extensions.download('x'), /extensions/],
+  [() => client.extensions.delete('x'), /extensions/],
+  [() => client.extensions.deleteAll(), /extensions/],
+  [() => client.files.list(), /v1\/sessions\/:id\/files/],
+  [() => client.files.download('x'), /v1\/sessions\/:id\/files/],
+  [() => client.files.delete('x'), /v1\/sessions\/:id\/files/],
+  [async () => client.files.upload({ file: await toFile(Buffer.from('x'), 'x') }), /v1\/sessions\/:id\/files/],
+  [() => client.sessions.captchas.solve(id), /captchas/],
+  [() => client.sessions.captchas.solveImage(id, { imageXPath: '//a', inputXPath: '//b' }), /captchas/],
+  [() => client.sessions.captchas.status(id), /captchas/],
+  [() => client.sessions.computer(id, { action: 'take_screenshot' }), /MCP/],
+  [async () => client.profiles.create({ userDataDir: await toFile(Buffer.from('x'), 'x') }), /persistProfile/],
+  [async () => client.profiles.update('x', { userDataDir: await toFile(Buffer.from('x'), 'x') }), /persistProfile/],
+])
+  await assert.rejects(call, error => error instanceof Steel.APIError && error.status === 501 && reason.test(error.message));
+
+assert.deepEqual([(await client.profiles.list()).profiles, (await client.profiles.list()).count], [[], 0]);
+assert.ok('next' in await client.sessions.events(id, { limit: 5 }));
 
 // One page.
 const scraped = await client.scrape({ url: site + '/article', format: ['html', 'cleaned_html', 'markdown', 'readability'], screenshot: true, pdf: true, delay: 1 });
