@@ -22,6 +22,7 @@ RUN mkdir -p static/dist automation/dist widget/dist scripting/dist && node buil
 FROM ${GO_IMAGE} AS server
 WORKDIR /src
 COPY go.mod go.sum ./
+COPY clients/go/go.mod clients/go/go.sum clients/go/
 RUN go mod download
 COPY . .
 COPY --from=assets /src/static/dist static/dist

@@ -10,6 +10,7 @@ GO_FILES  := $(shell git ls-files -co --exclude-standard '*.go' 2>/dev/null)
 WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page widget/page scripting/api build.mjs 2>/dev/null)
 BUILT     := static/dist/.built
 LINTER    := bin/golangci-lint
+OAPI      := bin/oapi-codegen
 FUZZTIME  ?= 1m
 
 .DEFAULT_GOAL := help
@@ -35,9 +36,11 @@ $(BIN): $(BUILT) $(GO_FILES) go.mod go.sum
 browser: ## install Chromium and fonts if they are missing
 	@tools/install-browser.sh
 
-generate: $(BUILT) ## build the web assets from npm, the templates and docs/api-table.md
+generate: $(BUILT) $(OAPI) ## build the web assets from npm, the templates, docs/api-table.md and the clients
 	go tool templ generate -log-level error
 	go test ./scripting/worker -run TestAPITable -update
+	go test ./web -run TestClientsDocument -update
+	cd clients/go && ../../$(OAPI) -config oapi-codegen.yaml ../openapi.json
 
 $(BUILT): node_modules/.installed $(WEB_FILES)
 	node build.mjs
@@ -72,10 +75,12 @@ fuzz: $(BUILT) ## run every fuzz test, each for FUZZTIME (a minute)
 bench: browser build ## measure against the targets of docs/benchmarks.md; takes a quarter of an hour
 	go run ./bench
 
-check: lint ## lint, types, and whether generated code is fresh
+check: lint $(OAPI) ## lint, types, and whether generated code is fresh
 	go tool templ generate -log-level error
 	go test ./scripting/worker -run TestAPITable
-	@git diff --exit-code --stat -- '*_templ.go' || { echo "generated code is stale: commit what 'make generate' wrote" >&2; exit 1; }
+	go test ./web -run TestClientsDocument
+	cd clients/go && ../../$(OAPI) -config oapi-codegen.yaml ../openapi.json && go vet ./...
+	@git diff --exit-code --stat -- '*_templ.go' clients || { echo "generated code is stale: commit what 'make generate' wrote" >&2; exit 1; }
 
 lint: $(BUILT) $(LINTER)
 	$(LINTER) run
@@ -86,6 +91,10 @@ lint: $(BUILT) $(LINTER)
 $(LINTER): tools/lint/go.mod tools/lint/go.sum
 	@echo "building golangci-lint; the first time takes some minutes"
 	cd tools/lint && go build -o $(CURDIR)/$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+# So has what writes the Go client.
+$(OAPI): tools/oapi/go.mod tools/oapi/go.sum
+	cd tools/oapi && go build -o $(CURDIR)/$@ github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen
 
 fmt: ## format Go and templates
 	gofmt -w $(GO_FILES)

@@ -23,7 +23,7 @@ func shortName(path string) string {
 }
 
 // TestDependenciesInReadme compares the README's table of dependencies with the
-// requirements in go.mod and package.json.
+// requirements in go.mod, package.json and the Go client's go.mod.
 func TestDependenciesInReadme(t *testing.T) {
 	read := func(name string) string {
 		raw, err := os.ReadFile(name)
@@ -35,6 +35,9 @@ func TestDependenciesInReadme(t *testing.T) {
 	wanted := map[string]string{} // name → file that requires it
 	for _, m := range goRequire.FindAllStringSubmatch(read("go.mod"), -1) {
 		wanted[shortName(m[1])] = "go.mod"
+	}
+	for _, m := range goRequire.FindAllStringSubmatch(read("clients/go/go.mod"), -1) {
+		wanted[shortName(m[1])] = "clients/go/go.mod"
 	}
 	var npm struct{ Dependencies, DevDependencies map[string]string }
 	if err := json.Unmarshal([]byte(read("package.json")), &npm); err != nil {
@@ -50,7 +53,7 @@ func TestDependenciesInReadme(t *testing.T) {
 		t.Fatalf("the files were read wrongly: %q", slices.Sorted(maps.Keys(wanted)))
 	}
 	var tools []string
-	for _, file := range []string{"go.mod", "tools/lint/go.mod"} {
+	for _, file := range []string{"go.mod", "tools/lint/go.mod", "tools/oapi/go.mod"} {
 		for _, m := range goTool.FindAllStringSubmatch(read(file), -1) {
 			tools = append(tools, shortName(m[1]))
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"takeover/capture"
 	"takeover/door/steel"
 	"takeover/links"
 	"takeover/profiles"
@@ -112,7 +113,7 @@ type specGenerator struct {
 }
 
 func (g *specGenerator) operation(r route, pathParams []string, problemRef object) (object, error) {
-	op := object{"operationId": r.name, "summary": r.does, "security": security(r)}
+	op := object{"operationId": r.name, "summary": r.does, "tags": []string{docsSections[docsSection(r)].id}, "security": security(r)}
 	params := []object{}
 	for _, name := range pathParams {
 		params = append(params, object{"name": name, "in": "path", "required": true, "schema": object{"type": "string"}})
@@ -192,10 +193,7 @@ func (g *specGenerator) answer(a answer) object {
 	var schema object
 	switch {
 	case a.list != "":
-		schema = object{"type": "object", "properties": object{
-			a.list: object{"type": "array", "items": g.schema(reflect.TypeOf(a.body))},
-			"next": object{"type": []string{"string", "integer", "null"}, "description": "The cursor (for events: the since) for the next page of the list; null at the end."},
-		}}
+		schema = g.listSchema(a)
 	case a.body != nil:
 		schema = g.schema(reflect.TypeOf(a.body))
 	case mime == "":
@@ -208,6 +206,21 @@ func (g *specGenerator) answer(a answer) object {
 	}
 	out["content"] = object{mime: object{"schema": schema}}
 	return out
+}
+
+// listSchema describes a page of a list.
+func (g *specGenerator) listSchema(a answer) object {
+	required := []string{a.list, "next"}
+	props := object{
+		a.list: object{"type": "array", "items": g.schema(reflect.TypeOf(a.body))},
+		"next": object{"type": []string{"string", "null"}, "description": "The cursor for the next page of the list; null at the end."},
+	}
+	if reflect.TypeOf(a.body) == reflect.TypeFor[capture.Event]() {
+		props["next"] = object{"type": "integer", "description": "The since for the next page of the list."}
+		props["missed"] = object{"type": "integer", "description": "How many events after since are no longer kept."}
+		required = append(required, "missed")
+	}
+	return object{"type": "object", "properties": props, "required": required}
 }
 
 func security(r route) []object {
@@ -233,6 +246,9 @@ func (g *specGenerator) schema(t reflect.Type) object {
 		return object{}
 	case reflect.TypeFor[session.Role]():
 		return object{"type": "string", "enum": []string{"view", "control", "takeover"}}
+	}
+	if t.Kind() != reflect.Pointer && t.Implements(textMarshaler) {
+		return object{"type": "string"}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -1,0 +1,51 @@
+package takeover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// New returns a client of the server at an address, such as https://takeover.example.com,
+// that sends a key with each request. Leave the key empty if the server has none.
+func New(server, key string, options ...ClientOption) (*ClientWithResponses, error) {
+	if key != "" {
+		options = append(options, WithRequestEditorFn(func(_ context.Context, req *http.Request) error {
+			req.Header.Set("Authorization", "Bearer "+key)
+			return nil
+		}))
+	}
+	return NewClientWithResponses(server, options...)
+}
+
+// Error returns what went wrong, with the fields that the server refused.
+func (p *Problem) Error() string {
+	text := fmt.Sprintf("%s (%d): %s", p.Title, p.Status, p.Detail)
+	if p.Errors != nil {
+		for _, field := range *p.Errors {
+			text += fmt.Sprintf("; %s %s", field.Field, field.Error)
+		}
+	}
+	return text
+}
+
+// errNoAnswer means that something else than a Takeover server has answered.
+var errNoAnswer = errors.New("neither the answer that the call has nor a problem")
+
+// Answer returns the answer of a call, or the problem as an error:
+//
+//	created, err := client.CreateSessionWithResponse(ctx, takeover.CreateRequest{})
+//	if err != nil {
+//		return err
+//	}
+//	session, err := takeover.Answer(created.JSON201, created.ApplicationproblemJSONDefault)
+func Answer[T any](answer *T, problem *Problem) (*T, error) {
+	switch {
+	case answer != nil:
+		return answer, nil
+	case problem != nil:
+		return nil, problem
+	}
+	return nil, errNoAnswer
+}
