@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"strings"
 
+	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/debugger"
 	"github.com/chromedp/cdproto/runtime"
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/cdp/pauses"
 )
 
 // These tables say which of Chromium's commands a script may send in its own
@@ -118,6 +120,7 @@ var refusals = map[string]string{ //nolint:gosec // the keys are domains, not se
 
 	"DOM.setFileInputFiles":                "it reads files of the machine; use locator.setInputFiles()",
 	"DOM.getFileInfo":                      "it tells paths of the machine",
+	"Debugger.setScriptSource":             "it could change the server's own scripts; use page.route()",
 	"Page.setDownloadBehavior":             "it writes files of the machine; downloads are the session's files",
 	"Page.handleFileChooser":               "it reads files of the machine; use page.on('filechooser')",
 	"HeapProfiler.addInspectedHeapObject":  "it reaches objects of the server's own worlds",
@@ -141,7 +144,8 @@ const textNotOpened = "it is not among the commands that are known to concern th
 // unknown domain, the error is the one that Chromium would give.
 func checkAllowed(method string) error {
 	domain, _, _ := strings.Cut(method, ".")
-	if allowedCommands[method] || allowedCommands[domain+"."+allCommands] {
+	_, refused := refusals[method]
+	if !refused && (allowedCommands[method] || allowedCommands[domain+"."+allCommands]) {
 		return nil
 	}
 	for _, name := range []string{method, domain} {
@@ -248,6 +252,40 @@ func (a *Automation) checkWorld(method string, params map[string]any, target str
 		return refuse(method, reason)
 	}
 	return nil
+}
+
+// checkPause refuses a command of a debugger that reaches our isolated worlds.
+func (o *ownSession) checkPause(method string, params map[string]any) error {
+	text := func(name string) string {
+		value, _ := params[name].(string) // Chromium refuses anything else
+		return value
+	}
+	p := pauses.Params{CallFrame: text("callFrameId"), Condition: text("condition"), URL: text("url")}
+	if reason := o.pause.Check(method, p); reason != "" {
+		return refuse(method, reason)
+	}
+	return nil
+}
+
+// showsEvent reports whether a script sees an event of its session. A pause of the
+// page in one of our isolated worlds ends at once; if the script has asked to pause,
+// the page pauses later.
+func (a *Automation) showsEvent(o *ownSession, ev cdp.Event) bool {
+	switch ev.Method {
+	case debugger.Resumed.Method:
+		return o.pause.Resumed()
+	case debugger.Paused.Method:
+		shown, again := o.pause.Paused(ev.Params, func(id int64) bool { return a.browser.Reserved(o.target, runtime.ExecutionContextID(id), "") })
+		if !shown {
+			var reply any = debugger.StepOut // nobody waits for it
+			if again {
+				reply = o // see tellSession
+			}
+			_ = o.session.Post(debugger.StepOut.Method, proto.Empty{}, reply) // a closed page cannot be resumed
+		}
+		return shown
+	}
+	return !a.ofReservedWorld(ev, o.target)
 }
 
 // ofReservedWorld reports whether an event is about one of our isolated worlds.

@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/debugger"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	prototarget "github.com/chromedp/cdproto/target"
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/cdp/pauses"
 )
 
 // cdpOperations are a script's own sessions with pages and frames.
@@ -33,6 +35,7 @@ type ownSession struct {
 	session *cdp.Session
 	target  string
 	used    map[string]bool // commands with effects on the page that must be undone; guarded by the client's lock
+	pause   pauses.Session
 }
 
 // ownSessions are a client's sessions, on a cdp.Client of their own. So what they
@@ -137,6 +140,9 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 	if err := c.automation.checkWorld(p.Method, params, own.target); err != nil {
 		return nil, err
 	}
+	if err := own.checkPause(p.Method, params); err != nil {
+		return nil, err
+	}
 	if domain, _, _ := strings.Cut(p.Method, "."); domain == "Emulation" || p.Method == page.SetWebLifecycleState.Method || p.Method == "Network.setUserAgentOverride" {
 		c.mu.Lock()
 		own.used[p.Method] = true
@@ -160,14 +166,6 @@ func (c *Client) ownSession(id string) (*ownSession, error) {
 		return nil, &Error{Name: nameTargetClosed, Message: textTargetClosed}
 	}
 	return own, nil
-}
-
-// targetOf returns the target of a script's session.
-func (c *Client) targetOf(id string) string {
-	if own, err := c.ownSession(id); err == nil {
-		return own.target
-	}
-	return ""
 }
 
 type sessionParams struct {
@@ -203,6 +201,12 @@ func (o *ownSession) release(frozen bool) {
 // loop.
 func (c *Client) tellSession(ev cdp.Event) {
 	defer ev.Release()
+	if ev.Token != nil { // the reply to what showsEvent has sent
+		if own, ok := ev.Token.(*ownSession); ok {
+			_ = own.session.Send(debugger.Pause.Method, proto.Empty{}) // a closed page cannot pause
+		}
+		return
+	}
 	c.mu.Lock()
 	var id string
 	root := false
@@ -212,7 +216,7 @@ func (c *Client) tellSession(ev cdp.Event) {
 	}
 	c.mu.Unlock()
 	if id != "" {
-		if c.automation.ofReservedWorld(ev, c.targetOf(id)) {
+		if own, err := c.ownSession(id); err == nil && !c.automation.showsEvent(own, ev) {
 			return
 		}
 		c.emit("cdp.event", map[string]any{"session": id, "method": ev.Method, "params": json.RawMessage(ev.Params)})

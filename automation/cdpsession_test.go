@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"takeover/browser"
+	"takeover/browser/browsertest"
 )
 
 // command sends a command on a script's own session.
@@ -223,6 +224,64 @@ func TestCDPSessionWorlds(t *testing.T) {
 		}
 		if ev.P.Method == "Runtime.consoleAPICalled" {
 			break
+		}
+	}
+}
+
+// TestCDPSessionPauses lets a script pause the page while the server's own code runs
+// in it: the script hears of the next pause outside of that code.
+func TestCDPSessionPauses(t *testing.T) {
+	s := site(t, map[string]string{"/": "<title>t</title>"})
+	r := newRig(t)
+	r.do("frame.goto", params{"url": s.URL}, nil)
+	session := r.attach()
+	ours, err := r.browser.Pages()[len(r.browser.Pages())-1].MainFrame().World(t.Context(), browser.WorldUtility)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{"Debugger.enable", "Debugger.pause"} {
+		if _, err := r.command(session, method, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	value, err := ours.Call(browsertest.Context(t, "the server's own code"), browser.CallOptions{Function: "() => { let n = 0; for (let i = 0; i < 5; i++) n += i; return n }", ByValue: true})
+	equal(t, "the server's own code", fmt.Sprint(string(value.Value), err), "10<nil>")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := r.command(session, "Runtime.evaluate", params{"expression": "(function mine() { return 1 })()"})
+		ended <- err
+	}()
+	var ev struct {
+		P struct {
+			Method string
+			Params struct {
+				CallFrames []struct{ CallFrameID string }
+			}
+		}
+	}
+	for ev.P.Method != "Debugger.paused" {
+		r.await("cdp.event", &ev)
+	}
+	id := ev.P.Params.CallFrames[0].CallFrameID
+	equal(t, "the world", strings.Split(id, ".")[1] == fmt.Sprint(ours.ContextID()), false)
+	if _, err := r.command(session, "Debugger.evaluateOnCallFrame", params{"callFrameId": id, "expression": "1"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.command(session, "Debugger.resume", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	for method, p := range map[string]params{
+		"Debugger.evaluateOnCallFrame": {"callFrameId": id, "expression": "1"},
+		"Debugger.setVariableValue":    {"callFrameId": id, "scopeNumber": 0, "variableName": "a", "newValue": params{}},
+		"Debugger.setReturnValue":      {"newValue": params{}},
+		"Debugger.setScriptSource":     {"scriptId": "1", "scriptSource": ""},
+		"Debugger.setBreakpointByUrl":  {"lineNumber": 0, "url": "evaluator", "condition": "1"},
+	} {
+		if _, err := r.command(session, method, p); err == nil || !strings.Contains(err.Error(), "is not available in Takeover") {
+			t.Errorf("%s: %v", method, err)
 		}
 	}
 }

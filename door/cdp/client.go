@@ -382,6 +382,9 @@ func refuse(method, reason string) error {
 
 // post sends a command to Chromium. The error is the reply.
 func (c *Client) post(cmd *call) error {
+	if err := c.checkPause(cmd); err != nil {
+		return err
+	}
 	if !c.waiting.admit() {
 		c.options.Limits.Add(limits.Waiting, 1)
 		return tooMany()

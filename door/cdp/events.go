@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"takeover/cdp"
+	"takeover/cdp/pauses"
 	"takeover/session"
 )
 
@@ -35,6 +36,7 @@ type attached struct {
 	begun      bool // the client has set it up: has let it run, or has sent something that writes
 	dialogs    uint64
 	dialogOpen bool
+	pause      *pauses.Session
 }
 
 func newSight() sight {
@@ -46,7 +48,7 @@ func (s *sight) begin(raw *session.RawClient, page string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.root, s.browser = raw.Root(), raw.BrowserTarget()
-	s.sessions[s.root] = &attached{id: s.root, target: page}
+	s.sessions[s.root] = &attached{id: s.root, target: page, pause: &pauses.Session{}}
 	if page == "" {
 		s.sessions[s.root].target = s.browser
 	}
@@ -163,8 +165,9 @@ func (c *Client) shows(ev *cdp.Event) bool {
 	on := c.sight.sessions[ev.Session]
 	root := c.sight.root
 	var target string
+	var pause *pauses.Session
 	if on != nil {
-		target = on.target
+		target, pause = on.target, on.pause
 	}
 	c.sight.mu.Unlock()
 	if on == nil {
@@ -174,6 +177,12 @@ func (c *Client) shows(ev *cdp.Event) bool {
 	at := ev.Session
 	if at == root {
 		ev.Session = ""
+	}
+	switch ev.Method {
+	case debugger.Paused.Method:
+		return c.showsPause(ev, at, target, pause)
+	case debugger.Resumed.Method:
+		return pause.Resumed()
 	}
 	switch domainOf(ev.Method) {
 	case "Target":
@@ -230,7 +239,7 @@ func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
 		}
 		c.sight.mu.Lock()
 		defer c.sight.mu.Unlock()
-		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused}
+		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused, pause: &pauses.Session{}}
 		if e.Paused {
 			select {
 			case c.holding <- struct{}{}:
@@ -256,6 +265,37 @@ func (c *Client) leave(parent, child cdp.SessionID) {
 			c.tell(parent, target.DetachFromTarget.Method, raw, nil)
 		}
 	})
+}
+
+// showsPause ends a pause of the page in one of the server's own worlds. If the client
+// has asked to pause, the page pauses later.
+func (c *Client) showsPause(ev *cdp.Event, at cdp.SessionID, target string, pause *pauses.Session) bool {
+	shown, again := pause.Paused(ev.Params, func(context int64) bool { return c.raw.Reserved(target, context, "") })
+	if shown {
+		return true
+	}
+	var then func()
+	if again {
+		then = func() { c.tell(at, debugger.Pause.Method, nil, nil) }
+	}
+	c.tell(at, debugger.StepOut.Method, nil, then)
+	return false
+}
+
+// checkPause refuses a command of a debugger that reaches the server's own worlds.
+func (c *Client) checkPause(cmd *call) error {
+	on, ok := c.find(cmd.on)
+	if !ok || domainOf(cmd.method) != "Debugger" {
+		return nil
+	}
+	var p pauses.Params
+	if err := cmd.decode(&p); err != nil {
+		return err
+	}
+	if reason := on.pause.Check(cmd.method, p); reason != "" {
+		return refuse(cmd.method, reason)
+	}
+	return nil
 }
 
 // ofReservedWorld reports whether an event is about one of the server's own

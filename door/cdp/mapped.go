@@ -61,6 +61,13 @@ func init() { //nolint:gochecknoinits // a map of functions that use it would be
 		target.AutoAttachRelated.Method:    asItIs,
 		target.SetDiscoverTargets.Method:   asItIs,
 
+		debugger.EvaluateOnCallFrame.Method: asItIs,
+		debugger.RestartFrame.Method:        asItIs,
+		debugger.SetVariableValue.Method:    asItIs,
+		debugger.SetReturnValue.Method:      asItIs,
+		debugger.SetBreakpoint.Method:       asItIs,
+		debugger.SetBreakpointByURL.Method:  asItIs,
+
 		runtime.Evaluate.Method:                      inOpenWorld,
 		runtime.CallFunctionOn.Method:                inOpenWorld,
 		runtime.CompileScript.Method:                 inOpenWorld,
@@ -83,7 +90,8 @@ func (c *Client) mapCommand(cmd *call, on attached) (done bool, err error) {
 	return m(c, cmd, on)
 }
 
-// asItIs is for commands whose events or replies are changed.
+// asItIs is for commands whose events or replies are changed, or that checkPause
+// checks.
 func asItIs(*Client, *call, attached) (bool, error) { return false, nil }
 
 // object is a command's parameters, to be changed.

@@ -457,3 +457,66 @@ func TestBringToFront(t *testing.T) {
 	p.call("", "Target.activateTarget", fmt.Sprintf(`{"targetId":%q}`, firstTarget), nil)
 	shows(1)
 }
+
+// TestNoPauseInTheServersOwnWorlds steps through a page into which the server's own
+// scripts listen. The client's debugger does not see them, and cannot act in them.
+func TestNoPauseInTheServersOwnWorlds(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	page, _ := p.attach()
+	p.evaluate(page, `document.body.innerHTML = '<input type=password>'; 0`)
+	person(t, s).Leave() // the server looks after secret fields
+	p.call(page, "Runtime.enable", "", nil)
+	open := map[string]bool{}
+	for _, m := range p.got {
+		var e struct{ Context struct{ ID int64 } }
+		if m.Method == "Runtime.executionContextCreated" && json.Unmarshal(m.Params, &e) == nil {
+			open[fmt.Sprint(e.Context.ID)] = true
+		}
+	}
+	p.call(page, "Debugger.enable", "", nil)
+	p.call(page, "Debugger.pause", "", nil)
+	id := p.send(page, "Runtime.evaluate", `{"expression":"const field = document.querySelector('input'); field.focus(); field.value = 'x'; field.dispatchEvent(new InputEvent('input', {bubbles: true})); field.blur()"}`)
+	pauses, frame := 0, ""
+	for {
+		m := p.wait("a pause or the end", func(m wire) bool { return m.Method == "Debugger.paused" || m.ID != nil && *m.ID == id })
+		if m.ID != nil {
+			break
+		}
+		var e struct {
+			CallFrames []struct{ CallFrameID string }
+		}
+		if err := json.Unmarshal(m.Params, &e); err != nil || len(e.CallFrames) == 0 {
+			t.Fatalf("%s: %v", m.Params, err)
+		}
+		for _, f := range e.CallFrames {
+			if parts := strings.Split(f.CallFrameID, "."); len(parts) != 3 || !open[parts[1]] {
+				t.Errorf("a pause in the call frame %s, and the open worlds are %v", f.CallFrameID, open)
+			}
+		}
+		frame = e.CallFrames[0].CallFrameID
+		if pauses++; pauses == 1 { // the client's own pauses are as ever
+			p.call(page, "Debugger.evaluateOnCallFrame", fmt.Sprintf(`{"callFrameId":%q,"expression":"1"}`, frame), nil)
+		}
+		p.call(page, "Debugger.stepInto", "", nil)
+	}
+	if pauses < 3 {
+		t.Errorf("%d pauses", pauses)
+	}
+	for _, cmd := range [][2]string{
+		{"Debugger.evaluateOnCallFrame", fmt.Sprintf(`{"callFrameId":%q,"expression":"1"}`, frame)},
+		{"Debugger.evaluateOnCallFrame", fmt.Sprintf(`{"callFrameId":%q,"expression":"1","throwOnSideEffect":true}`, frame)},
+		{"Debugger.setVariableValue", fmt.Sprintf(`{"callFrameId":%q,"scopeNumber":0,"variableName":"a","newValue":{}}`, frame)},
+		{"Debugger.restartFrame", fmt.Sprintf(`{"callFrameId":%q,"mode":"StepInto"}`, frame)},
+		{"Debugger.setReturnValue", `{"newValue":{}}`},
+		{"Debugger.setScriptSource", `{"scriptId":"1","scriptSource":""}`},
+		{"Debugger.setBreakpoint", `{"location":{"scriptId":"1","lineNumber":0},"condition":"1"}`},
+		{"Debugger.setBreakpointByUrl", `{"lineNumber":0,"urlRegex":".*","condition":"1"}`},
+		{"Debugger.setBreakpointByUrl", `{"lineNumber":0,"url":"evaluator","condition":"1"}`},
+	} {
+		if got := p.refused(page, cmd[0], cmd[1]); !strings.Contains(got, "not available in Takeover") {
+			t.Errorf("%s: %s", cmd[0], got)
+		}
+	}
+	p.call(page, "Debugger.setBreakpointByUrl", `{"lineNumber":0,"url":"http://a.test/a.js","condition":"1"}`, nil)
+}
