@@ -362,6 +362,9 @@ func (m *Manager) Close(ctx context.Context) error {
 	return errors.Join(m.scripts.Close(), m.browsers.Close())
 }
 
+// PublicURL returns the beginning of links for people, without a slash at the end.
+func (m *Manager) PublicURL() string { return m.opts.PublicURL() }
+
 // Limits returns the counts of how often limits were reached.
 func (m *Manager) Limits() *limits.Hits { return m.opts.Limits }
 

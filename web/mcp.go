@@ -17,7 +17,7 @@ import (
 
 // newMCP returns the door for clients of the Model Context Protocol.
 func (s *Server) newMCP() *mcp.Door {
-	return mcp.New(mcp.Options{Manager: s.manager, Create: s.createForMCP, Analyst: s.cfg.Analyst, Version: s.cfg.Version, Logger: s.log})
+	return mcp.New(mcp.Options{Manager: s.manager, Create: s.createForMCP, Analyst: s.cfg.Analyst, Framed: len(s.cfg.EmbedOrigins) > 0, Version: s.cfg.Version, Logger: s.log})
 }
 
 // serveMCP handles all methods of /mcp.

@@ -45,6 +45,9 @@ type Options struct {
 	Create func(ctx context.Context, by Caller, body []byte) (*session.Session, error)
 	// Analyst diagnoses pages. Default: the rules of package diagnose.
 	Analyst diagnose.Analyst
+	// Framed says that other sites may frame the pages to which links of takeovers
+	// lead, so that hosts can show them. Default: they may not.
+	Framed bool
 	// Version is the server's version, which clients get. Default "dev".
 	Version string
 	// Logger is the log of the protocol. Default: discard.
@@ -193,12 +196,20 @@ func (d *Door) server(sets []string) *sdk.Server {
 	defer d.mu.Unlock()
 	s := d.servers[key]
 	if s == nil {
+		offers := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}
+		if slices.Contains(sets, setTakeover) {
+			offers.Resources = &sdk.ResourceCapabilities{}
+			offers.AddExtension(appExtension, nil)
+		}
 		s = sdk.NewServer(&sdk.Implementation{Name: "takeover", Title: "Takeover", Version: d.o.Version}, &sdk.ServerOptions{
-			Instructions: instructions, Logger: d.o.Logger, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+			Instructions: instructions, Logger: d.o.Logger, Capabilities: offers,
 		})
+		if offers.Resources != nil {
+			d.addApp(s)
+		}
 		for _, t := range tools {
 			if slices.Contains(sets, t.set) {
-				t.add(d, s)
+				t.add(d, s, t.meta)
 			}
 		}
 		d.servers[key] = s

@@ -33,7 +33,7 @@ const (
 type seat struct {
 	session *session.Session
 	program *session.Program
-	turn    chan struct{} // held by the call that acts
+	turn    chan struct{}  // held by the call that acts
 	work    sync.WaitGroup // see start
 
 	mu      sync.Mutex // guards what follows

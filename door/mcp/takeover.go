@@ -35,10 +35,10 @@ type statusArgs struct {
 
 // takeoverTools ask people for help.
 var takeoverTools = []tool{
-	row("request_takeover", setTakeover, "Ask a person", acts,
+	withApp(row("request_takeover", setTakeover, "Ask a person", acts,
 		"Ask a person to do something in this browser that you cannot or should not do: sign in, solve a captcha, enter a code, confirm a payment. "+
 			"They open a link, work in the same page, and press Done. Give the link to your user. Then call takeover_status with wait until it ends, and go on in the same page.",
-		`{"reason": "Sign in to the shop", "until": "**/account"}`, (*call).requestTakeover),
+		`{"reason": "Sign in to the shop", "until": "**/account"}`, (*call).requestTakeover)),
 	row("takeover_status", setTakeover, "How a takeover stands", reads,
 		"See whether the person has finished, or wait for it. state: pending (nobody has come), claimed (somebody is on it), done, failed (note says why), expired, cancelled.",
 		`{"takeover": "to_…", "wait": 60}`, (*call).takeoverStatus),
@@ -72,7 +72,7 @@ func (c *call) requestTakeover(in requestArgs) (*answer, error) {
 		return nil, err
 	}
 	info := t.Info()
-	if c.opensLinks() {
+	if c.opensLinks() && !c.showsApps() { // a page needs the link at once
 		return &answer{input: &sdk.CallToolResult{
 			RequestState: t.ID(),
 			InputRequests: sdk.InputRequestMap{elicitation: &sdk.ElicitParams{

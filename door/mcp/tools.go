@@ -44,7 +44,8 @@ func setsOf(values []string) ([]string, error) {
 // tool is a row of the table of tools.
 type tool struct {
 	name, set string
-	add       func(d *Door, s *sdk.Server)
+	meta      sdk.Meta // for hosts; mostly nil
+	add       func(d *Door, s *sdk.Server, meta sdk.Meta)
 }
 
 // effect says what a tool does to the page, for the hints that hosts show.
@@ -59,10 +60,10 @@ const (
 // row makes a row from a function with typed arguments. The arguments' schema comes
 // from the struct; example is a call as a model writes it.
 func row[In any](name, set, title string, does effect, description, example string, do func(*call, In) (*answer, error)) tool {
-	return tool{name: name, set: set, add: func(d *Door, s *sdk.Server) {
+	return tool{name: name, set: set, add: func(d *Door, s *sdk.Server, meta sdk.Meta) {
 		open := true
 		t := &sdk.Tool{
-			Name: name, Description: description + "\nExample: " + example,
+			Name: name, Description: description + "\nExample: " + example, Meta: meta,
 			Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: does == reads, IdempotentHint: does == repeats, OpenWorldHint: &open},
 		}
 		sdk.AddTool(s, t, func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
