@@ -11,6 +11,7 @@ WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page 
 BUILT     := static/dist/.built
 LINTER    := bin/golangci-lint
 OAPI      := bin/oapi-codegen
+OAPI_TS   := tools/oapi/node_modules/.installed
 FUZZTIME  ?= 1m
 
 .DEFAULT_GOAL := help
@@ -36,11 +37,11 @@ $(BIN): $(BUILT) $(GO_FILES) go.mod go.sum
 browser: ## install Chromium and fonts if they are missing
 	@tools/install-browser.sh
 
-generate: $(BUILT) $(OAPI) ## build the web assets from npm, the templates, docs/api-table.md and the clients
+generate: $(BUILT) $(OAPI) $(OAPI_TS) ## build the web assets from npm, the templates, docs/api-table.md and the clients
 	go tool templ generate -log-level error
 	go test ./scripting/worker -run TestAPITable -update
 	go test ./web -run TestClientsDocument -update
-	cd clients/go && ../../$(OAPI) -config oapi-codegen.yaml ../openapi.json
+	$(WRITE_CLIENTS)
 
 $(BUILT): node_modules/.installed $(WEB_FILES)
 	node build.mjs
@@ -75,11 +76,12 @@ fuzz: $(BUILT) ## run every fuzz test, each for FUZZTIME (a minute)
 bench: browser build ## measure against the targets of docs/benchmarks.md; takes a quarter of an hour
 	go run ./bench
 
-check: lint $(OAPI) ## lint, types, and whether generated code is fresh
+check: lint $(OAPI) $(OAPI_TS) ## lint, types, and whether generated code is fresh
 	go tool templ generate -log-level error
 	go test ./scripting/worker -run TestAPITable
 	go test ./web -run TestClientsDocument
-	cd clients/go && ../../$(OAPI) -config oapi-codegen.yaml ../openapi.json && go vet ./...
+	$(WRITE_CLIENTS)
+	cd clients/go && go vet ./...
 	@git diff --exit-code --stat -- '*_templ.go' clients || { echo "generated code is stale: commit what 'make generate' wrote" >&2; exit 1; }
 
 lint: $(BUILT) $(LINTER)
@@ -92,7 +94,16 @@ $(LINTER): tools/lint/go.mod tools/lint/go.sum
 	@echo "building golangci-lint; the first time takes some minutes"
 	cd tools/lint && go build -o $(CURDIR)/$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
-# So has what writes the Go client.
+define WRITE_CLIENTS
+cd clients/go && ../../$(OAPI) -config oapi-codegen.yaml ../openapi.json
+node tools/oapi/node_modules/openapi-typescript/bin/cli.js clients/openapi.json --output clients/typescript/schema.gen.ts --default-non-nullable false >/dev/null
+endef
+
+# So have the generators of the clients.
+$(OAPI_TS): tools/oapi/package.json tools/oapi/package-lock.json
+	cd tools/oapi && npm ci --ignore-scripts --loglevel=error
+	@touch $@
+
 $(OAPI): tools/oapi/go.mod tools/oapi/go.sum
 	cd tools/oapi && go build -o $(CURDIR)/$@ github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen
 

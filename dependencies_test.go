@@ -23,7 +23,7 @@ func shortName(path string) string {
 }
 
 // TestDependenciesInReadme compares the README's table of dependencies with the
-// requirements in go.mod, package.json and the Go client's go.mod.
+// requirements in go.mod and package.json, also those of the clients.
 func TestDependenciesInReadme(t *testing.T) {
 	read := func(name string) string {
 		raw, err := os.ReadFile(name)
@@ -40,14 +40,17 @@ func TestDependenciesInReadme(t *testing.T) {
 		wanted[shortName(m[1])] = "clients/go/go.mod"
 	}
 	var npm struct{ Dependencies, DevDependencies map[string]string }
-	if err := json.Unmarshal([]byte(read("package.json")), &npm); err != nil {
-		t.Fatal(err)
-	}
-	for name := range npm.Dependencies {
-		wanted[name] = "package.json"
-	}
-	for name := range npm.DevDependencies {
-		wanted[name] = "package.json"
+	for _, file := range []string{"package.json", "tools/oapi/package.json", "clients/typescript/package.json"} {
+		npm.Dependencies, npm.DevDependencies = nil, nil
+		if err := json.Unmarshal([]byte(read(file)), &npm); err != nil {
+			t.Fatal(err)
+		}
+		for name := range npm.Dependencies {
+			wanted[name] = file
+		}
+		for name := range npm.DevDependencies {
+			wanted[name] = file
+		}
 	}
 	if len(wanted) < 20 || wanted["labstack/echo"] == "" || wanted["esbuild"] == "" {
 		t.Fatalf("the files were read wrongly: %q", slices.Sorted(maps.Keys(wanted)))

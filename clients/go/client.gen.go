@@ -870,6 +870,42 @@ type LinkVisit struct {
 	Viewer *string `json:"viewer,omitempty"`
 }
 
+// LiveDetails defines model for LiveDetails.
+type LiveDetails struct {
+	// Pages The pages, the newest first.
+	Pages []LivePage `json:"pages"`
+
+	// SessionViewerFullscreenUrl The same as sessionViewerUrl.
+	SessionViewerFullscreenUrl string `json:"sessionViewerFullscreenUrl"`
+
+	// SessionViewerUrl The page in which people see the session and take it over.
+	SessionViewerUrl string `json:"sessionViewerUrl"`
+
+	// WsUrl The browser's socket for programs that speak the DevTools protocol.
+	WsUrl string `json:"wsUrl"`
+}
+
+// LivePage defines model for LivePage.
+type LivePage struct {
+	// Favicon null.
+	Favicon *string `json:"favicon"`
+
+	// Id The page's id in the DevTools protocol.
+	Id string `json:"id"`
+
+	// SessionViewerFullscreenUrl The same.
+	SessionViewerFullscreenUrl string `json:"sessionViewerFullscreenUrl"`
+
+	// SessionViewerUrl As the session's: people switch tabs there.
+	SessionViewerUrl string `json:"sessionViewerUrl"`
+
+	// Title Its title.
+	Title string `json:"title"`
+
+	// Url Its address.
+	Url string `json:"url"`
+}
+
 // Log defines model for Log.
 type Log struct {
 	// Location Where it was logged.
@@ -2889,6 +2925,11 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/sessions/{id}/links/{lid} (the `RevokeLink` operationId).
 	RevokeLink(ctx context.Context, id string, lid string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// LiveDetails The pages of a live session, and where people see them. The call of Steel's API.
+	//
+	// Corresponds with GET /v1/sessions/{id}/live-details (the `LiveDetails` operationId).
+	LiveDetails(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetLog What pages and workers wrote to the console, and the results of scripts, as Markdown.
 	//
 	// Corresponds with GET /v1/sessions/{id}/log.md (the `GetLog` operationId).
@@ -2898,6 +2939,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/picture (the `GetPicture` operationId).
 	GetPicture(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Playwright The socket for programs that speak Playwright's own protocol: chromium.connect. Needs Node.js and playwright-core on the server.
+	//
+	// Corresponds with GET /v1/sessions/{id}/playwright (the `Playwright` operationId).
+	Playwright(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReleaseSessionWithBody End the session.
 	//
@@ -4529,6 +4575,21 @@ func (c *Client) RevokeLink(ctx context.Context, id string, lid string, reqEdito
 	return c.Client.Do(req)
 }
 
+// LiveDetails The pages of a live session, and where people see them. The call of Steel's API.
+//
+// Corresponds with GET /v1/sessions/{id}/live-details (the `LiveDetails` operationId).
+func (c *Client) LiveDetails(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLiveDetailsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetLog What pages and workers wrote to the console, and the results of scripts, as Markdown.
 //
 // Corresponds with GET /v1/sessions/{id}/log.md (the `GetLog` operationId).
@@ -4549,6 +4610,21 @@ func (c *Client) GetLog(ctx context.Context, id string, reqEditors ...RequestEdi
 // Corresponds with GET /v1/sessions/{id}/picture (the `GetPicture` operationId).
 func (c *Client) GetPicture(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPictureRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Playwright The socket for programs that speak Playwright's own protocol: chromium.connect. Needs Node.js and playwright-core on the server.
+//
+// Corresponds with GET /v1/sessions/{id}/playwright (the `Playwright` operationId).
+func (c *Client) Playwright(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlaywrightRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -8172,6 +8248,40 @@ func NewRevokeLinkRequest(server string, id string, lid string) (*http.Request, 
 	return req, nil
 }
 
+// NewLiveDetailsRequest constructs an http.Request for the LiveDetails method
+func NewLiveDetailsRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/live-details", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetLogRequest constructs an http.Request for the GetLog method
 func NewGetLogRequest(server string, id string) (*http.Request, error) {
 	var err error
@@ -8223,6 +8333,40 @@ func NewGetPictureRequest(server string, id string) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/v1/sessions/%s/picture", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPlaywrightRequest constructs an http.Request for the Playwright method
+func NewPlaywrightRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/playwright", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -10223,6 +10367,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/sessions/{id}/links/{lid} (the `RevokeLink` operationId).
 	RevokeLinkWithResponse(ctx context.Context, id string, lid string, reqEditors ...RequestEditorFn) (*RevokeLinkResponse, error)
 
+	// LiveDetailsWithResponse The pages of a live session, and where people see them. The call of Steel's API.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{id}/live-details (the `LiveDetails` operationId).
+	LiveDetailsWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*LiveDetailsResponse, error)
+
 	// GetLogWithResponse What pages and workers wrote to the console, and the results of scripts, as Markdown.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -10236,6 +10387,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/picture (the `GetPicture` operationId).
 	GetPictureWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetPictureResponse, error)
+
+	// PlaywrightWithResponse The socket for programs that speak Playwright's own protocol: chromium.connect. Needs Node.js and playwright-core on the server.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{id}/playwright (the `Playwright` operationId).
+	PlaywrightWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*PlaywrightResponse, error)
 
 	// ReleaseSessionWithBodyWithResponse End the session.
 	//
@@ -13475,6 +13633,54 @@ func (r RevokeLinkResponse) ContentType() string {
 	return ""
 }
 
+type LiveDetailsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveDetails
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r LiveDetailsResponse) GetJSON200() *LiveDetails {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r LiveDetailsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r LiveDetailsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r LiveDetailsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r LiveDetailsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r LiveDetailsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetLogResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -13551,6 +13757,47 @@ func (r GetPictureResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetPictureResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PlaywrightResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PlaywrightResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PlaywrightResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PlaywrightResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlaywrightResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PlaywrightResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -15941,6 +16188,19 @@ func (c *ClientWithResponses) RevokeLinkWithResponse(ctx context.Context, id str
 	return ParseRevokeLinkResponse(rsp)
 }
 
+// LiveDetailsWithResponse The pages of a live session, and where people see them. The call of Steel's API.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{id}/live-details (the `LiveDetails` operationId).
+func (c *ClientWithResponses) LiveDetailsWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*LiveDetailsResponse, error) {
+	rsp, err := c.LiveDetails(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLiveDetailsResponse(rsp)
+}
+
 // GetLogWithResponse What pages and workers wrote to the console, and the results of scripts, as Markdown.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -15965,6 +16225,19 @@ func (c *ClientWithResponses) GetPictureWithResponse(ctx context.Context, id str
 		return nil, err
 	}
 	return ParseGetPictureResponse(rsp)
+}
+
+// PlaywrightWithResponse The socket for programs that speak Playwright's own protocol: chromium.connect. Needs Node.js and playwright-core on the server.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{id}/playwright (the `Playwright` operationId).
+func (c *ClientWithResponses) PlaywrightWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*PlaywrightResponse, error) {
+	rsp, err := c.Playwright(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlaywrightResponse(rsp)
 }
 
 // ReleaseSessionWithBodyWithResponse End the session.
@@ -18442,6 +18715,39 @@ func ParseRevokeLinkResponse(rsp *http.Response) (*RevokeLinkResponse, error) {
 	return response, nil
 }
 
+// ParseLiveDetailsResponse parses an HTTP response from a LiveDetailsWithResponse call
+func ParseLiveDetailsResponse(rsp *http.Response) (*LiveDetailsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &LiveDetailsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveDetails
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetLogResponse parses an HTTP response from a GetLogWithResponse call
 func ParseGetLogResponse(rsp *http.Response) (*GetLogResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -18477,6 +18783,32 @@ func ParseGetPictureResponse(rsp *http.Response) (*GetPictureResponse, error) {
 	}
 
 	response := &GetPictureResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePlaywrightResponse parses an HTTP response from a PlaywrightWithResponse call
+func ParsePlaywrightResponse(rsp *http.Response) (*PlaywrightResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlaywrightResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

@@ -19,15 +19,9 @@ func New(server, key string, options ...ClientOption) (*ClientWithResponses, err
 	return NewClientWithResponses(server, options...)
 }
 
-// Error returns what went wrong, with the fields that the server refused.
+// Error returns what went wrong. The problem's Errors name the fields that the server refused.
 func (p *Problem) Error() string {
-	text := fmt.Sprintf("%s (%d): %s", p.Title, p.Status, p.Detail)
-	if p.Errors != nil {
-		for _, field := range *p.Errors {
-			text += fmt.Sprintf("; %s %s", field.Field, field.Error)
-		}
-	}
-	return text
+	return fmt.Sprintf("%s (%d): %s", p.Title, p.Status, p.Detail)
 }
 
 // errNoAnswer means that something else than a Takeover server has answered.
