@@ -119,12 +119,16 @@ func (c *Commands) of(client *Client) *commandWorker {
 
 // Begin begins a command; commands begin in the order of the calls. The returned
 // function waits for its end and returns its result as JSON. It must be called, and
-// its error is a *CommandError if the command failed. chain is a JSON array of
+// its error is a *CommandError if the command failed. Begin and it together take at most
+// CommandTimeout. chain is a JSON array of
 // {method, args}: the first is a member of the page in a tab (0 for the one that
 // people see), each further one a member of what the one before it returned.
 func (c *Commands) Begin(ctx context.Context, tab uint32, chain json.RawMessage) (wait func(context.Context) (json.RawMessage, error), err error) {
+	began := time.Now()
 	c.program.session.Touch()
-	w, err := c.start(ctx)
+	starting, cancel := context.WithTimeoutCause(ctx, c.timeout, ErrNotReady)
+	defer cancel()
+	w, err := c.start(starting)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +148,7 @@ func (c *Commands) Begin(ctx context.Context, tab uint32, chain json.RawMessage)
 	}
 	return func(ctx context.Context) (json.RawMessage, error) {
 		defer c.forget(id)
-		return c.result(ctx, w, id, done)
+		return c.result(ctx, w, id, began, done)
 	}, nil
 }
 
@@ -156,8 +160,8 @@ func (c *Commands) forget(id string) {
 }
 
 // result waits for a command's end, and cancels it when its time is up or ctx ends.
-func (c *Commands) result(ctx context.Context, w *commandWorker, id string, done <-chan commandDone) (json.RawMessage, error) {
-	ended, err := c.await(ctx, w, done)
+func (c *Commands) result(ctx context.Context, w *commandWorker, id string, began time.Time, done <-chan commandDone) (json.RawMessage, error) {
+	ended, err := c.await(ctx, w, began, done)
 	if ended == nil && err != nil { // its time is up, or nobody waits any more
 		_ = w.emit("command.cancel", map[string]any{"id": id, "reason": err.Error()}) // it can be encoded
 		select {
@@ -175,9 +179,10 @@ func (c *Commands) result(ctx context.Context, w *commandWorker, id string, done
 	return c.program.session.monitor.Redactor().JSON([]byte(ended.Result)), nil
 }
 
-// await waits until a command has ended, its time is up, or ctx ends.
-func (c *Commands) await(ctx context.Context, w *commandWorker, done <-chan commandDone) (*commandDone, error) {
-	timer := time.NewTimer(c.timeout)
+// await waits until a command has ended, its time is up, or ctx ends. The command's
+// time includes that of its worker's start.
+func (c *Commands) await(ctx context.Context, w *commandWorker, began time.Time, done <-chan commandDone) (*commandDone, error) {
+	timer := time.NewTimer(time.Until(began.Add(c.timeout)))
 	defer timer.Stop()
 	for {
 		select {
@@ -234,16 +239,16 @@ func (w *commandWorker) emit(event string, params any) error {
 // start returns the worker for the session's present Chromium, and starts it if
 // there is none.
 func (c *Commands) start(ctx context.Context) (*commandWorker, error) {
-	client, err := c.program.Client(ctx)
-	if err != nil {
-		return nil, err
-	}
 	select {
 	case c.starting <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 	defer func() { <-c.starting }()
+	client, err := c.program.Client(ctx) // only now: while it waited, Chromium may have crashed
+	if err != nil {
+		return nil, err
+	}
 	c.mu.Lock()
 	last := c.worker
 	c.mu.Unlock()

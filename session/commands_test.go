@@ -112,6 +112,41 @@ func TestCommandsOutliveCrashes(t *testing.T) {
 	}
 }
 
+// TestCommandsStartTheirWorkerOnce lets a command wait for the start of a worker while
+// Chromium crashes. It gets a worker for the Chromium that there is.
+func TestCommandsStartTheirWorkerOnce(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	c := openCommands(t, s)
+	if err := <-c.begin(t, "title"); err != nil {
+		t.Fatal(err)
+	}
+	c.starting <- struct{}{} // as if a worker were being started
+	started := make(chan *commandWorker, 1)
+	go func() {
+		w, err := c.start(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		started <- w
+	}()
+	v := join(t, s, RoleView)
+	kill(t, s.pid(t))
+	await(v, "recovered", func(m StateMessage) bool { return m.Type == "recovered" })
+	<-c.starting
+	w := <-started
+	if w == nil {
+		t.FailNow()
+	}
+	if isClosed(w.client.Gone()) {
+		t.Error("the worker acts in the Chromium that has crashed")
+	}
+	// What the start took is part of the command's time.
+	c.timeout = time.Hour
+	if _, err := c.await(browsertest.Context(t, "the end of its time"), w, time.Now().Add(-c.timeout), nil); !errors.Is(err, errCommandTimeout) {
+		t.Errorf("a command whose worker took all of its time to start: %v", err)
+	}
+}
+
 // TestCommandsAreInOrder sends commands that wait for a person, without waiting for
 // their answers.
 func TestCommandsAreInOrder(t *testing.T) {

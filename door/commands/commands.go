@@ -193,9 +193,7 @@ func (c *Door) read(ctx context.Context) error {
 			c.refuse(m, fmt.Errorf("too many commands are under way: at most %d, of %d MiB in all", maxCommands, maxCommandBytes>>20))
 			continue
 		}
-		starting, cancel := context.WithTimeoutCause(ctx, session.CommandTimeout, session.ErrNotReady)
-		wait, err := c.commands.Begin(starting, m.Tab, chain)
-		cancel()
+		wait, err := c.commands.Begin(ctx, m.Tab, chain)
 		if err != nil {
 			c.leave(len(raw))
 			c.refuse(m, err)
