@@ -19,6 +19,7 @@ import (
 	"takeover/id"
 	"takeover/limits"
 	"takeover/session"
+	"takeover/text"
 )
 
 const (
@@ -146,6 +147,9 @@ func (c *Door) Serve(ctx context.Context, conn *websocket.Conn) error {
 	return err
 }
 
+// reasonBytes bounds the reason of a close frame, in bytes (RFC 6455, 5.5).
+const reasonBytes = 120
+
 // closing returns the code and the reason with which a connection is closed.
 func closing(err error) (websocket.StatusCode, string) {
 	var ended *session.EndedError
@@ -153,20 +157,11 @@ func closing(err error) (websocket.StatusCode, string) {
 	case errors.Is(err, errLeft):
 		return websocket.StatusNormalClosure, ""
 	case errors.As(err, &ended):
-		return websocket.StatusNormalClosure, clip(ended.Reason)
+		return websocket.StatusNormalClosure, text.Clip(ended.Reason, reasonBytes)
 	case errors.Is(err, errStalled):
 		return CloseStalled, "stalled"
 	}
-	return websocket.StatusGoingAway, clip(err.Error())
-}
-
-// clip shortens the reason of a close frame (RFC 6455, 5.5).
-func clip(reason string) string {
-	const most = 120
-	if len(reason) > most {
-		return strings.ToValidUTF8(reason[:most], "")
-	}
-	return reason
+	return websocket.StatusGoingAway, text.Clip(err.Error(), reasonBytes)
 }
 
 // read reads messages and begins their commands, in order.
