@@ -171,22 +171,21 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	if err := o.check(&m.opts); err != nil {
 		return nil, err
 	}
+	id := strings.ToLower(cmp.Or(o.ID, uuid.NewString()))
+	m.mu.Lock()
+	err := m.roomLocked(id)
+	m.mu.Unlock()
+	if err != nil { // asked before a profile is made
+		return nil, err
+	}
 	if err := m.openProfile(ctx, &o); err != nil {
 		return nil, err
 	}
-	s := newSession(&m.services, o, strings.ToLower(cmp.Or(o.ID, uuid.NewString())), 1)
+	s := newSession(&m.services, o, id, 1)
 	m.mu.Lock()
-	if m.sessions[s.id] != nil {
+	if err := m.roomLocked(id); err != nil {
 		m.mu.Unlock()
-		return nil, invalid.Field("sessionId", "another session has this id")
-	}
-	if m.closing {
-		m.mu.Unlock()
-		return nil, ErrFull
-	}
-	if m.liveLocked() >= m.opts.MaxSessions {
-		m.mu.Unlock()
-		return nil, &FullError{m.opts.MaxSessions}
+		return nil, err
 	}
 	m.sessions[s.id] = s
 	m.order = append(m.order, s.id)
@@ -210,6 +209,19 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 		return nil, fmt.Errorf("create session: %w", err)
 	}
 	return s, nil
+}
+
+// roomLocked checks that a session with an id may begin.
+func (m *Manager) roomLocked(id string) error {
+	switch {
+	case m.sessions[id] != nil:
+		return invalid.Field("sessionId", "another session has this id")
+	case m.closing:
+		return ErrFull
+	case m.liveLocked() >= m.opts.MaxSessions:
+		return &FullError{m.opts.MaxSessions}
+	}
+	return nil
 }
 
 // Get returns a session by its id, even an ended one.

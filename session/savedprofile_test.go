@@ -167,6 +167,12 @@ func TestProfile(t *testing.T) {
 	if _, err := m.Create(ctx, CreateOptions{Persist: true}); !wrongField(err, "persist") {
 		t.Errorf("persist without a profile: %v", err)
 	}
+	if _, err := m.Create(ctx, CreateOptions{ID: s.ID(), Profile: "other", Persist: true}); !wrongField(err, "sessionId") {
+		t.Errorf("an id that another session has: %v", err)
+	}
+	if _, err := saved.Find(ctx, "other"); !errors.Is(err, profiles.ErrNotFound) {
+		t.Errorf("a session that was refused left a profile: %v", err)
+	}
 }
 
 func wrongField(err error, field string) bool {
