@@ -21,6 +21,7 @@ var withoutExample = map[string]string{
 	"getRender":  "The answers of these calls have the whole address.",
 	"mcpStream":  "Clients of older versions of the protocol make this call, in a session of the protocol.",
 	"mcpEnd":     "Clients of older versions of the protocol make this call, in a session of the protocol.",
+	"playwright": "Playwright's chromium.connect makes this call.",
 	"login":      "The sign-in page sends this form.",
 	"logout":     "The pages' menu sends this form.",
 }
