@@ -38,7 +38,7 @@ var docsSections = []struct {
 	{"render", "Pages without a session", regexp.MustCompile(`^/v1/(scrape|screenshot|pdf|renders)$`)},
 	{"browserless", "Browserless", regexp.MustCompile(`^/(json/version|sessions|kill/:id|content|screenshot|pdf|function)$`)},
 	{"webhooks", "Webhooks", regexp.MustCompile(`^/v1/webhooks\b`)},
-	{"server", "The server", regexp.MustCompile(`^/(healthz|readyz|metrics|version|openapi\.json|debug/pprof/\*)$`)},
+	{"server", "The server", regexp.MustCompile(`^/(healthz|readyz|metrics|version|openapi\.json|asyncapi\.json|debug/pprof/\*)$`)},
 	{docsPages, "Pages", regexp.MustCompile(``)},
 }
 

@@ -41,6 +41,11 @@ func (s *Server) version(c echo.Context) error {
 	return c.JSON(http.StatusOK, out)
 }
 
+// asyncapi handles GET /asyncapi.json.
+func (s *Server) asyncapi(c echo.Context) error {
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, s.socketSpec)
+}
+
 // openapi handles GET /openapi.json.
 func (s *Server) openapi(c echo.Context) error {
 	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, s.spec)

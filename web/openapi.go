@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"takeover/capture"
 	"takeover/door/steel"
 	"takeover/links"
@@ -242,7 +244,7 @@ func (g *specGenerator) schema(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return object{"type": "string", "format": "date-time"}
-	case reflect.TypeFor[json.RawMessage]():
+	case reflect.TypeFor[json.RawMessage](), reflect.TypeFor[jsontext.Value]():
 		return object{}
 	case reflect.TypeFor[session.Role]():
 		return object{"type": "string", "enum": []string{"view", "control", "takeover"}}

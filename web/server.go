@@ -183,6 +183,7 @@ type Server struct {
 	echo        *echo.Echo
 	table       []route
 	spec        []byte     // /openapi.json
+	socketSpec  []byte     // /asyncapi.json
 	reference   *reference // what /docs shows of the calls
 
 	draining atomic.Bool
@@ -229,6 +230,9 @@ func New(cfg Config) (*Server, error) {
 	spec, err := openAPI(s.table, cfg.Version)
 	if err != nil {
 		return nil, fmt.Errorf("describe API: %w", err)
+	}
+	if s.socketSpec, err = asyncAPI(cfg.Version); err != nil {
+		return nil, fmt.Errorf("describe the viewer's socket: %w", err)
 	}
 	s.spec, s.reference = spec, newReference(s.table)
 	s.echo = s.newEcho()

@@ -2387,6 +2387,11 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// Asyncapi The messages of the viewer's socket, as AsyncAPI 3.0.
+	//
+	// Corresponds with GET /asyncapi.json (the `Asyncapi` operationId).
+	Asyncapi(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// Profile Profiles of the server, for go tool pprof: heap, goroutine, profile?seconds= and others.
 	//
 	// Corresponds with GET /debug/pprof/{path} (the `Profile` operationId).
@@ -3155,6 +3160,21 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /version (the `Version` operationId).
 	Version(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// Asyncapi The messages of the viewer's socket, as AsyncAPI 3.0.
+//
+// Corresponds with GET /asyncapi.json (the `Asyncapi` operationId).
+func (c *Client) Asyncapi(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAsyncapiRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // Profile Profiles of the server, for go tool pprof: heap, goroutine, profile?seconds= and others.
@@ -5194,6 +5214,33 @@ func (c *Client) Version(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewAsyncapiRequest constructs an http.Request for the Asyncapi method
+func NewAsyncapiRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/asyncapi.json")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewProfileRequest constructs an http.Request for the Profile method
@@ -9751,6 +9798,13 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// AsyncapiWithResponse The messages of the viewer's socket, as AsyncAPI 3.0.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /asyncapi.json (the `Asyncapi` operationId).
+	AsyncapiWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*AsyncapiResponse, error)
+
 	// ProfileWithResponse Profiles of the server, for go tool pprof: heap, goroutine, profile?seconds= and others.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -10639,6 +10693,54 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /version (the `Version` operationId).
 	VersionWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*VersionResponse, error)
+}
+
+type AsyncapiResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *map[string]interface{}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AsyncapiResponse) GetJSON200() *map[string]interface{} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AsyncapiResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AsyncapiResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AsyncapiResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AsyncapiResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AsyncapiResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type ProfileResponse struct {
@@ -15044,6 +15146,19 @@ func (r VersionResponse) ContentType() string {
 	return ""
 }
 
+// AsyncapiWithResponse The messages of the viewer's socket, as AsyncAPI 3.0.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /asyncapi.json (the `Asyncapi` operationId).
+func (c *ClientWithResponses) AsyncapiWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*AsyncapiResponse, error) {
+	rsp, err := c.Asyncapi(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAsyncapiResponse(rsp)
+}
+
 // ProfileWithResponse Profiles of the server, for go tool pprof: heap, goroutine, profile?seconds= and others.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -16693,6 +16808,39 @@ func (c *ClientWithResponses) VersionWithResponse(ctx context.Context, reqEditor
 		return nil, err
 	}
 	return ParseVersionResponse(rsp)
+}
+
+// ParseAsyncapiResponse parses an HTTP response from a AsyncapiWithResponse call
+func ParseAsyncapiResponse(rsp *http.Response) (*AsyncapiResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AsyncapiResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest map[string]interface{}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
 }
 
 // ParseProfileResponse parses an HTTP response from a ProfileWithResponse call
