@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/remote"
+	"github.com/coder/websocket"
 
 	"takeover/browser/browsertest"
 	"takeover/door/cdp"
@@ -90,6 +92,34 @@ func TestChromeRemoteInterface(t *testing.T) {
 	s := startServer(t, nil)
 	one := s.create(nil)
 	node(t, "cdp", "remote-interface.mjs", s.base, one.ID(), testKey, cdpSite(t))
+}
+
+// TestProgramsAreToldThatTheServerStops stops a server to which programs are connected.
+func TestProgramsAreToldThatTheServerStops(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	var conns []*websocket.Conn
+	for _, path := range []string{"/cdp", "/commands"} {
+		conn, resp, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(s.base, "http")+"/v1/sessions/"+one.ID()+path+"?token="+testKey, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.Body != nil {
+			_ = resp.Body.Close()
+		}
+		t.Cleanup(func() { _ = conn.CloseNow() })
+		conns = append(conns, conn)
+	}
+	s.Drain()
+	stopped := make(chan struct{})
+	go func() { s.Close(); close(stopped) }()
+	for _, conn := range conns {
+		_, _, err := conn.Read(browsertest.Context(t, "the end"))
+		if end, ok := errors.AsType[websocket.CloseError](err); !ok || end.Code != websocket.StatusGoingAway || end.Reason != errStopping.Error() {
+			t.Errorf("a program was told %v", err)
+		}
+	}
+	<-stopped
 }
 
 // TestChromedp drives a session with chromedp.

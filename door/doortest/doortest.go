@@ -8,6 +8,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -104,4 +108,31 @@ func Site(t testing.TB, pages map[string]string) string {
 	}))
 	t.Cleanup(srv.Close)
 	return srv.URL
+}
+
+// KillChromium kills the browser processes of this test binary.
+func KillChromium(t *testing.T) {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, path := range paths {
+		children, _ := os.ReadFile(path) // empty if the thread has ended
+		for child := range strings.FieldsSeq(string(children)) {
+			command, _ := os.ReadFile("/proc/" + child + "/cmdline")
+			pid, err := strconv.Atoi(child)
+			if err != nil || !strings.Contains(string(command), "--remote-debugging-pipe") {
+				continue
+			}
+			found = true
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if !found {
+		t.Fatal("there is no Chromium")
+	}
 }

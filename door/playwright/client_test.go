@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -216,37 +215,10 @@ func TestProcessDies(t *testing.T) {
 func TestBrowserDies(t *testing.T) {
 	s := doortest.Session(t, session.CreateOptions{})
 	conn := dial(t, serve(t, newDoor(Options{}), s))
-	for _, pid := range chromiums(t) {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-	}
+	doortest.KillChromium(t)
 	if code, reason := closeOf(t, conn); code != websocket.StatusServiceRestart || reason != session.ErrBrowserLost.Error() {
 		t.Errorf("closed with %d %q", code, reason)
 	}
-}
-
-// chromiums returns the browser processes of this test binary.
-func chromiums(t *testing.T) (pids []int) {
-	t.Helper()
-	paths, err := filepath.Glob("/proc/self/task/*/children")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range paths {
-		children, _ := os.ReadFile(path) // empty if the thread has ended
-		for child := range strings.FieldsSeq(string(children)) {
-			command, _ := os.ReadFile("/proc/" + child + "/cmdline")
-			pid, err := strconv.Atoi(child)
-			if err == nil && strings.Contains(string(command), "--remote-debugging-pipe") {
-				pids = append(pids, pid)
-			}
-		}
-	}
-	if len(pids) == 0 {
-		t.Fatal("there is no Chromium")
-	}
-	return pids
 }
 
 // TestStuckProcess stops a process, which then answers no ping.
