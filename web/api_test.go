@@ -208,6 +208,7 @@ func TestProblems(t *testing.T) {
 		{"broken until", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers", body: map[string]any{"reason": "x", "until": "**/{a"}}, 400, "until"},
 		{"no such time zone", request{method: "POST", path: "/v1/sessions", body: map[string]any{"timezone": "Europe/Atlantis"}}, 400, "timezone"},
 		{"the server's time zone", request{method: "POST", path: "/v1/sessions", body: map[string]any{"timezone": "Local"}}, 400, "timezone"},
+		{"an inactivity that is too long", request{method: "POST", path: "/v1/sessions", body: map[string]any{"inactivityTimeout": 86400001}}, 400, "inactivityTimeout"},
 		{"no such locale", request{method: "POST", path: "/v1/sessions", body: map[string]any{"locale": "not a locale"}}, 400, "locale"},
 		{"no reason why not", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers/none/fail", body: map[string]any{}}, 400, "reason"},
 		{"blank reason why not", request{method: "POST", path: "/v1/sessions/" + id + "/takeovers/none/fail", body: map[string]any{"reason": " "}}, 400, "reason"},

@@ -2,6 +2,7 @@ package steel
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/url"
 	"slices"
@@ -63,7 +64,7 @@ type Bandwidth struct {
 // the caller relies on.
 type Create struct {
 	OptimizeBandwidth json.RawMessage `json:"optimizeBandwidth,omitempty" doc:"Only {blockHosts}: hosts that the session does not reach."`
-	InactivityTimeout *int64          `json:"inactivityTimeout,omitempty" doc:"The same as idleTimeout, in Steel's client."`
+	InactivityTimeout *int64          `json:"inactivityTimeout,omitempty" doc:"The same as idleTimeout, in Steel's client." min:"0" max:"86400000"`
 	PersistProfile    bool            `json:"persistProfile,omitempty" doc:"The same as persist, in Steel's client."`
 	ProfileID         string          `json:"profileId,omitempty" doc:"The same as profile, in Steel's client."`
 	SessionID         string          `json:"sessionId,omitempty" doc:"A UUID that becomes the session's id."`
@@ -90,6 +91,9 @@ func (c *Create) Apply(o *session.CreateOptions) (bad []invalid.FieldError) {
 		}
 	}
 	if c.InactivityTimeout != nil {
+		if most := session.MaxTimeout.Milliseconds(); *c.InactivityTimeout < 0 || *c.InactivityTimeout > most {
+			refuse("inactivityTimeout", fmt.Sprintf("must be between 0 and %d", most))
+		}
 		o.IdleTimeout = time.Duration(*c.InactivityTimeout) * time.Millisecond
 	}
 	if o.Profile == "" {
