@@ -7,8 +7,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"takeover/browser/browsertest"
 )
 
 // secretKey and otherSecretKey are secret keys of tests.
@@ -126,5 +129,72 @@ func TestProfilesCommand(t *testing.T) {
 	t.Setenv("TAKEOVER_SECRET_KEY", "correct horse")
 	if code, _, errs := command(t, "", "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir()); code != 2 || !strings.Contains(errs, "openssl rand") || strings.Contains(errs, "correct horse") {
 		t.Errorf("a weak secret key: %d %q", code, errs)
+	}
+}
+
+// TestKilledWithAnOpenProfile kills the server while a session with persist is open and
+// its profile is being written. After a restart, the profile has a state that was
+// written as a whole: the last one that was answered, or a later one.
+func TestKilledWithAnOpenProfile(t *testing.T) {
+	t.Setenv("TAKEOVER_SECRET_KEY", secretKey)
+	state := func(n int) map[string]any {
+		value := strconv.Itoa(n)
+		return map[string]any{
+			"cookies": []any{map[string]any{"name": "n", "value": value, "url": "https://a.example"}},
+			"origins": []any{map[string]any{"origin": "https://a.example", "localStorage": []any{
+				map[string]any{"name": "long", "value": strings.Repeat("long ", 200<<10)}, // more than one piece in the store
+				map[string]any{"name": "n", "value": value},
+			}}},
+		}
+	}
+	dir := t.TempDir()
+	before := startProcess(t, dir)
+	var one struct{ ID, Status string }
+	before.do(t, "POST", "/v1/sessions", map[string]any{"profile": "shop", "persist": true}, &one)
+	const enough = 5
+	var answered int
+	for n := 1; ; n++ {
+		if n == enough {
+			go func() { _ = before.process.Process.Kill() }() // beside the writes
+		}
+		if err := before.call(browsertest.Context(t, "a write"), "PUT", "/v1/profiles/shop/state", state(n), nil); err != nil {
+			if n < enough {
+				t.Fatal(err)
+			}
+			break
+		}
+		answered = n
+	}
+	_ = before.process.Wait() // reports that it was killed
+
+	after := startProcess(t, dir)
+	var found struct {
+		Cookies []struct{ Value string }
+		Origins []struct{ LocalStorage []struct{ Value string } }
+	}
+	after.do(t, "GET", "/v1/profiles/shop/state", nil, &found)
+	if len(found.Cookies) != 1 || len(found.Origins) != 1 || len(found.Origins[0].LocalStorage) != 2 {
+		t.Fatalf("the state has %d cookies and %d origins", len(found.Cookies), len(found.Origins))
+	}
+	value, storage := found.Cookies[0].Value, found.Origins[0].LocalStorage
+	if n, err := strconv.Atoi(value); err != nil || n < answered || n > answered+1 || storage[1].Value != value || len(storage[0].Value) != 5*200<<10 {
+		t.Errorf("the state is number %s, with the storage of %s, and %d was written", value, storage[1].Value, answered)
+	}
+	var kept struct {
+		Name    string
+		Cookies int
+		Locked  bool
+	}
+	after.do(t, "GET", "/v1/profiles/shop", nil, &kept)
+	if kept.Name != "shop" || kept.Cookies != 1 || kept.Locked {
+		t.Errorf("the profile is %+v", kept)
+	}
+	after.do(t, "GET", "/v1/sessions/"+one.ID, nil, &one)
+	if one.Status != "failed" {
+		t.Errorf("the session is %s", one.Status)
+	}
+	after.do(t, "POST", "/v1/sessions", map[string]any{"profile": "shop", "persist": true}, &one)
+	if one.Status != "live" {
+		t.Errorf("a session with the profile is %s", one.Status)
 	}
 }
