@@ -208,6 +208,9 @@ func (c *RawClient) MayWrite() bool {
 	return c.session.control.Share(c.program.holder)
 }
 
+// PersonInControl reports whether a person is in control now.
+func (c *RawClient) PersonInControl() bool { return c.session.control.Holder().IsPerson() }
+
 // AwaitWrite waits until MayWrite returns true.
 func (c *RawClient) AwaitWrite(ctx context.Context) error {
 	return c.session.gate(ctx, c.program.holder)

@@ -369,6 +369,11 @@ func (c *Client) carryOut(cmd *call) error {
 			return err
 		}
 	}
+	if to.paused && !to.begun && actsAtOnce(cmd) && c.raw.PersonInControl() {
+		if err := notAtOnce(cmd); err != nil {
+			return err
+		}
+	}
 	c.observe(cmd, to)
 	if cmd.writes {
 		return c.whenAllowed(cmd)

@@ -2,9 +2,11 @@ package cdp
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/chromedp/cdproto/debugger"
 	"github.com/chromedp/cdproto/page"
@@ -26,7 +28,11 @@ type sight struct {
 	browser  string // the client's own target of type browser
 	sessions map[cdp.SessionID]*attached
 	hidden   map[string]bool // targets that were announced and left out
+	begun    []string        // targets that the client has set up, oldest first; attaching again does not renew it
 }
+
+// maxBegun bounds the targets of which the door knows that a client has set them up.
+const maxBegun = 10_000
 
 // attached is one of the client's sessions.
 type attached struct {
@@ -77,6 +83,24 @@ func (s *sight) change(id cdp.SessionID, change func(*attached)) {
 	}
 }
 
+// start records that the client has set up a session, or has sent something else that
+// writes.
+func (s *sight) start(id cdp.SessionID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.sessions[id]
+	if a == nil || a.begun {
+		return
+	}
+	a.begun = true
+	if slices.Contains(s.begun, a.target) {
+		return
+	}
+	if s.begun = append(s.begun, a.target); len(s.begun) > maxBegun {
+		s.begun = s.begun[1:]
+	}
+}
+
 // paused returns the sessions whose targets wait for the client.
 func (s *sight) paused() (ids []cdp.SessionID) {
 	s.mu.Lock()
@@ -120,7 +144,7 @@ var standstill = map[string]bool{
 
 // setUpCommands are settings outside the domain Emulation.
 var setUpCommands = map[string]bool{
-	"Page.setFontFamilies": true, "Page.setBypassCSP": true, "Security.setIgnoreCertificateErrors": true, "Fetch.enable": true,
+	"Page.setFontFamilies": true, "Page.setBypassCSP": true, "Security.setIgnoreCertificateErrors": true,
 	"Network.setCacheDisabled": true, "Network.setExtraHTTPHeaders": true, "Network.setUserAgentOverride": true,
 	"Network.emulateNetworkConditions": true, "Network.setBypassServiceWorker": true, "Page.setPrerenderingAllowed": true,
 }
@@ -239,8 +263,10 @@ func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
 		}
 		c.sight.mu.Lock()
 		defer c.sight.mu.Unlock()
-		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused, pause: &pauses.Session{}}
+		begun := !e.Paused && slices.Contains(c.sight.begun, e.Info.TargetID)
+		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused, begun: begun, pause: &pauses.Session{}}
 		if e.Paused {
+			c.letRunLater(e.SessionID)
 			select {
 			case c.holding <- struct{}{}:
 			default:
@@ -254,6 +280,25 @@ func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
 		return known
 	}
 	return true
+}
+
+// holdTime is how long a client may keep a new page from running while a person, who
+// may wait for it, is in control.
+const holdTime = 20 * time.Second
+
+// letRunLater lets a paused target run when the client has not done so for too long.
+func (c *Client) letRunLater(id cdp.SessionID) {
+	time.AfterFunc(min(holdTime, c.options.StallLimit), func() {
+		on, ok := c.find(id)
+		switch {
+		case c.ctx.Err() != nil, !ok, on.begun:
+		case c.raw.PersonInControl():
+			c.sight.start(id)
+			c.tell(id, runtime.RunIfWaitingForDebugger.Method, nil, nil)
+		default:
+			c.letRunLater(id)
+		}
+	})
 }
 
 // leave lets a target of the server run, and detaches from it. The commands must go
@@ -379,7 +424,7 @@ func (c *Client) bringToFront(cmd *call) {
 // observe records what a command that is about to be sent changes.
 func (c *Client) observe(cmd *call, on attached) {
 	if cmd.method == runtime.RunIfWaitingForDebugger.Method || cmd.writes && !on.paused {
-		c.sight.change(on.id, func(a *attached) { a.begun = true })
+		c.sight.start(on.id)
 	}
 	switch {
 	case cmd.method == page.Enable.Method:

@@ -56,9 +56,13 @@ func init() { //nolint:gochecknoinits // a map of functions that use it would be
 		target.CreateBrowserContext.Method: createContext,
 		target.GetTargets.Method:           getTargets,
 		target.GetBrowserContexts.Method:   getContexts,
-		target.AttachToTarget.Method:       flat,
+		target.AttachToTarget.Method:       flatAndOpen,
+		target.ActivateTarget.Method:       ofOpenTarget,
+		target.CloseTarget.Method:          ofOpenTarget,
+		target.GetTargetInfo.Method:        ofOpenTarget,
+		target.GetDevToolsTarget.Method:    ofOpenTarget,
 		target.SetAutoAttach.Method:        flat,
-		target.AutoAttachRelated.Method:    asItIs,
+		target.AutoAttachRelated.Method:    ofOpenTarget,
 		target.SetDiscoverTargets.Method:   asItIs,
 
 		debugger.EvaluateOnCallFrame.Method: asItIs,
@@ -420,6 +424,35 @@ func getContexts(c *Client, cmd *call, _ attached) (bool, error) {
 	return false, nil
 }
 
+// ofOpenTarget answers a command about a target that the client must not see as if
+// there were none.
+func ofOpenTarget(c *Client, cmd *call, _ attached) (bool, error) {
+	var p struct {
+		Target string `json:"targetId"`
+	}
+	if err := cmd.decode(&p); err != nil || p.Target == "" {
+		return false, err
+	}
+	var told struct {
+		Info targetInfo `json:"targetInfo"`
+	}
+	if err := c.raw.Call(c.ctx, target.GetTargetInfo.Method, map[string]string{"targetId": p.Target}, &told); err != nil {
+		return false, err
+	}
+	if c.sight.isStrange(told.Info) {
+		return false, &refusal{code: codeParams, message: "No target with given id found"}
+	}
+	return false, nil
+}
+
+// flatAndOpen is flat for a target that the client may see.
+func flatAndOpen(c *Client, cmd *call, on attached) (bool, error) {
+	if _, err := ofOpenTarget(c, cmd, on); err != nil {
+		return false, err
+	}
+	return flat(c, cmd, on)
+}
+
 // flat makes a session whose messages have its id, because those of another kind
 // pass Target.sendMessageToTarget by the table of commands.
 func flat(_ *Client, cmd *call, _ attached) (bool, error) {
@@ -493,4 +526,15 @@ func actsAtOnce(cmd *call) bool {
 		Now    bool   `json:"runImmediately"`
 	}
 	return cmd.decode(&p) == nil && p.Now && p.Source != ""
+}
+
+// notAtOnce makes a script wait for later documents: at once, it could reach the page
+// that has opened this one.
+func notAtOnce(cmd *call) error {
+	o, err := cmd.object()
+	if err != nil {
+		return err
+	}
+	delete(o, "runImmediately")
+	return cmd.set(o)
 }

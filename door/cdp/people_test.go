@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
@@ -101,6 +102,7 @@ func TestNoWayRoundByPausedPopup(t *testing.T) {
 	leave := doortest.Person(t, s)
 	id := p.send(e.SessionID, "Runtime.evaluate", `{"expression":"opener.document.title = 'mine'"}`)
 	p.call(e.SessionID, "Emulation.setEmulatedMedia", `{"media":"screen"}`, nil) // the page is set up all the same
+	p.call(e.SessionID, "Page.addScriptToEvaluateOnNewDocument", `{"source":"opener.document.title = 'mine'","runImmediately":true}`, nil)
 	p.call(e.SessionID, "Runtime.runIfWaitingForDebugger", "", nil)
 	if m := p.reply(p.send(page, "Runtime.evaluate", `{"expression":"document.title","throwOnSideEffect":true}`)); !strings.Contains(string(m.Result), "theirs") {
 		t.Errorf("the title is %s", m.Result)
@@ -430,6 +432,79 @@ func TestAClientThatHoldsAPage(t *testing.T) {
 			until(t, v, "the page", func(m session.TabsMessage) bool { return len(m.Tabs) > 1 && m.Tabs[len(m.Tabs)-1].Title == "theirs" })
 			v.Leave()
 		})
+	}
+}
+
+// TestAClientThatKeepsAPage lets a client that answers pings pause a person's new page.
+// The page comes nevertheless.
+func TestAClientThatKeepsAPage(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, func(o *Options) { o.StallLimit = 5 * time.Second }))
+	p.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
+	go func() { // reading answers pings
+		for {
+			if _, _, err := p.conn.Read(t.Context()); err != nil {
+				return
+			}
+		}
+	}()
+	v := person(t, s)
+	if err := v.OpenTab(browsertest.Context(t, "open a tab"), doortest.Site(t, map[string]string{"/": "<title>theirs</title>"})); err != nil {
+		t.Fatal(err)
+	}
+	until(t, v, "the page", func(m session.TabsMessage) bool { return len(m.Tabs) > 1 && m.Tabs[len(m.Tabs)-1].Title == "theirs" })
+}
+
+// TestAttachingAgainIsNoSetUp sends settings on a new session with a page that a
+// person works in, and that the client has set up before.
+func TestAttachingAgainIsNoSetUp(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	address := serve(t, s, nil)
+	p, other := dial(t, address), dial(t, address)
+	page, _ := p.attach()
+	p.evaluate(page, "1")
+	leave := doortest.Person(t, s)
+	again, _ := p.attach()
+	first, _ := other.attach()
+	ids := []int{
+		p.send(again, "Network.setExtraHTTPHeaders", `{"headers":{"X-Mine":"1"}}`),
+		p.send(again, "Fetch.enable", ""),
+		p.send(again, "Emulation.setEmulatedMedia", `{"media":"print"}`),
+	}
+	other.call(first, "Emulation.setEmulatedMedia", `{"media":"screen"}`, nil) // the set-up of a client that connects meanwhile
+	fetch := other.send(first, "Fetch.enable", "")
+	for _, c := range []struct {
+		by      *peer
+		session string
+	}{{p, again}, {other, first}} {
+		c.by.call(c.session, "Page.getFrameTree", "", nil)
+		for _, m := range c.by.got {
+			if m.ID != nil {
+				t.Errorf("%d was carried out while a person is in control", *m.ID)
+			}
+		}
+	}
+	leave()
+	for _, id := range ids {
+		p.reply(id)
+	}
+	other.reply(fetch)
+}
+
+// TestStrangeTargets names the browser target of another client.
+func TestStrangeTargets(t *testing.T) {
+	address := serve(t, doortest.Session(t, session.CreateOptions{}), nil)
+	p, other := dial(t, address), dial(t, address)
+	strange := other.targetID()
+	for _, method := range []string{"Target.getTargetInfo", "Target.closeTarget", "Target.activateTarget", "Target.attachToTarget", "Target.getDevToolsTarget"} {
+		for _, id := range []string{strange, "none"} {
+			if got := p.refused("", method, fmt.Sprintf(`{"targetId":%q}`, id)); got != "-32602 No target with given id found" {
+				t.Errorf("%s of %s: %s", method, id, got)
+			}
+		}
+	}
+	if p.targetID() == strange || other.targetID() != strange {
+		t.Error("a client does not see its own target")
 	}
 }
 
