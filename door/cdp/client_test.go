@@ -449,8 +449,12 @@ func TestTooManyCommandsWait(t *testing.T) {
 	if got := p.refused(page, "Runtime.evaluate", `{"expression":"n++"}`); !strings.HasPrefix(got, "-32000 more than 10000 commands") {
 		t.Errorf("one too many: %s", got)
 	}
+	last := p.last - 1
+	if got := p.refused(page, "Takeover.request", `{"reason":"one more"}`); !strings.HasPrefix(got, "-32000 more than 10000 commands") {
+		t.Errorf("a request for a person: %s", got)
+	}
 	leave()
-	p.reply(p.last - 1)
+	p.reply(last)
 	if got := p.evaluate(page, "n"); got != fmt.Sprint(maxCommands) {
 		t.Errorf("%s commands were carried out", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"takeover/limits"
 	"takeover/session"
 )
 
@@ -60,10 +61,15 @@ func (m milliseconds) duration() time.Duration {
 
 // ask requests a takeover on a goroutine of its own, because the request looks at
 // the page. It calls begun with the takeover, and ended when that has ended. A
-// request that fails is answered with the error.
-func (c *Client) ask(cmd *call, o session.TakeoverOptions, begun, ended func(*session.Takeover)) {
+// request that fails is answered with the error. It counts as a command that waits.
+func (c *Client) ask(cmd *call, o session.TakeoverOptions, begun, ended func(*session.Takeover)) error {
+	if !c.waiting.hold(cmd) {
+		c.options.Limits.Add(limits.Waiting, 1)
+		return tooMany()
+	}
 	opened := c.waiting.ask()
 	c.work.Go(func() {
+		defer c.waiting.letGo(cmd)
 		t, err := c.raw.RequestTakeover(o)
 		opened()
 		if err != nil {
@@ -78,6 +84,7 @@ func (c *Client) ask(cmd *call, o session.TakeoverOptions, begun, ended func(*se
 			_ = t.Cancel(c.raw.ID()) // it may have just ended
 		}
 	})
+	return nil
 }
 
 // request handles Takeover.request. Its result is the takeover when it has ended.
@@ -96,11 +103,10 @@ func (c *Client) request(cmd *call) error {
 		return &refusal{code: codeParams, message: "Invalid parameters", data: "kind: must be browser"}
 	}
 	o := session.TakeoverOptions{Reason: p.Reason, Note: p.Note, Timeout: p.Timeout.duration(), Until: p.Until}
-	c.ask(cmd, o, func(t *session.Takeover) {
+	return c.ask(cmd, o, func(t *session.Takeover) {
 		info := t.Info()
 		c.emit("Takeover.requested", cmd.session, map[string]string{"id": info.ID, "url": info.URL})
 	}, func(t *session.Takeover) { c.answer(cmd, t.Info()) })
-	return nil
 }
 
 // answer replies with a value.
@@ -122,7 +128,7 @@ func (c *Client) handoff(cmd *call) error {
 	if strings.TrimSpace(p.Instructions) == "" {
 		p.Instructions = "Please help with this page"
 	}
-	c.ask(cmd, session.TakeoverOptions{Reason: p.Instructions, Timeout: p.Timeout.duration()}, func(t *session.Takeover) {
+	return c.ask(cmd, session.TakeoverOptions{Reason: p.Instructions, Timeout: p.Timeout.duration()}, func(t *session.Takeover) {
 		c.handoffs.add(t)
 		c.answer(cmd, map[string]string{"handoffId": t.ID()})
 	}, func(t *session.Takeover) {
@@ -135,7 +141,6 @@ func (c *Client) handoff(cmd *call) error {
 			"handoffId": info.ID, "success": info.State == session.TakeoverDone, "reason": reason,
 		})
 	})
-	return nil
 }
 
 // handoffState handles Cloudflare.getHandoffState.
@@ -193,10 +198,9 @@ func (c *Client) liveURL(cmd *call) error {
 	if err := cmd.decode(&p); err != nil {
 		return err
 	}
-	c.ask(cmd, session.TakeoverOptions{Reason: "Please help with this page", Timeout: p.Timeout.duration()}, func(t *session.Takeover) {
+	return c.ask(cmd, session.TakeoverOptions{Reason: "Please help with this page", Timeout: p.Timeout.duration()}, func(t *session.Takeover) {
 		c.answer(cmd, map[string]string{"liveURL": t.Info().URL, "liveURLId": t.ID()})
 	}, func(t *session.Takeover) {
 		c.emit("Browserless.liveComplete", cmd.session, map[string]any{"liveURLId": t.ID()})
 	})
-	return nil
 }
