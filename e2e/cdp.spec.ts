@@ -3,8 +3,6 @@ import puppeteer from 'puppeteer-core';
 import { expect, test, type APIRequestContext, type Browser } from './test.js';
 import { auth, codeOnPhone, explore, hasPicture, key, Remote, signInByHand } from './remote.js';
 
-test.setTimeout(60_000);
-
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });
