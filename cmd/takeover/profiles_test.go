@@ -50,7 +50,7 @@ func TestProfilesCommand(t *testing.T) {
 	says("", "saved copy: 1 cookies", "profiles", "save", "copy", one.ID)
 	says("", "renamed to second", "profiles", "rename", "copy", "second")
 	file := filepath.Join(t.TempDir(), "state.json")
-	if err := os.WriteFile(file, nil, 0o644); err != nil { //nolint:gosec // others may read it until something secret is in it
+	if err := os.WriteFile(file, nil, 0o644); err != nil { // others may read it until something secret is in it
 		t.Fatal(err)
 	}
 	says("", "Keep it safe", "profiles", "export", "second", "-o", file)
