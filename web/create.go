@@ -208,8 +208,11 @@ func (s *Server) createSession(c echo.Context) error {
 
 // creator names a caller for the limit on creates.
 func creator(c echo.Context) string {
-	return caller(c).key + " " + limitedAs(c.Request().RemoteAddr)
+	return creatorOf(caller(c).key, limitedAs(c.Request().RemoteAddr))
 }
+
+// creatorOf names the caller with a key, at an address as limitedAs returns it.
+func creatorOf(key, address string) string { return key + " " + address }
 
 // create starts a session for a request, within the caller's rate limit.
 func (s *Server) create(ctx context.Context, by string, req *createRequest) (*session.Session, error) {

@@ -47,7 +47,7 @@ func (s *Server) createForMCP(ctx context.Context, by mcp.Caller, body []byte) (
 	if err := decodeObject(body, &req); err != nil {
 		return nil, err
 	}
-	return s.create(ctx, by.Key+" "+by.Address, &req)
+	return s.create(ctx, creatorOf(by.Key, by.Address), &req)
 }
 
 // doorResponse is the response to a caller who may wait long but must read what
