@@ -1,3 +1,4 @@
+// Package takeover is a client of Takeover's API, generated from its OpenAPI document.
 package takeover
 
 import (
