@@ -387,9 +387,6 @@ func refuse(method, reason string) error {
 
 // post sends a command to Chromium. The error is the reply.
 func (c *Client) post(cmd *call) error {
-	if err := c.checkPause(cmd); err != nil {
-		return err
-	}
 	if !c.waiting.admit() {
 		c.options.Limits.Add(limits.Waiting, 1)
 		return tooMany()
@@ -399,7 +396,10 @@ func (c *Client) post(cmd *call) error {
 		c.raw.Pressed(cmd.on, cmd.method, cmd.params)
 		c.bringToFront(cmd)
 	}
-	err := c.raw.Post(c.ctx, cmd.on, cmd.method, cmd.params, cmd)
+	err := c.checkPause(cmd)
+	if err == nil {
+		err = c.raw.Post(c.ctx, cmd.on, cmd.method, cmd.params, cmd)
+	}
 	if err != nil {
 		c.waiting.answered()
 	}
