@@ -231,6 +231,19 @@ func (p *peer) closed() string {
 	}
 }
 
+// cut reads as soon as a client is cut, so that it learns why, and returns a channel
+// that gets the close code and the reason.
+func (p *peer) cut(hits *limits.Hits) <-chan string {
+	ended := make(chan string, 1)
+	go func() {
+		for hits.Count(limits.ProgramOutbox) == 0 {
+			<-time.After(10 * time.Millisecond)
+		}
+		ended <- p.closed()
+	}()
+	return ended
+}
+
 // TestClientsDoNotMix lets two clients use the same ids in the same page.
 func TestClientsDoNotMix(t *testing.T) {
 	address := serve(t, doortest.Session(t, session.CreateOptions{}), nil)
@@ -379,13 +392,7 @@ func TestAClientThatDoesNotReadIsCut(t *testing.T) {
 	for range 2*maxUnread>>20 + 40 { // the sockets' buffers hold a few MiB
 		p.send(page, "Runtime.evaluate", `{"expression":"'x'.repeat(1 << 20)"}`)
 	}
-	ended := make(chan string, 1)
-	go func() { // it reads as soon as it is cut, so that it learns why
-		for hits.Count(limits.ProgramOutbox) == 0 {
-			<-time.After(10 * time.Millisecond)
-		}
-		ended <- p.closed()
-	}()
+	ended := p.cut(hits)
 	for len(ended) == 0 {
 		if got := other.evaluate(same, "3"); got != "3" {
 			t.Fatalf("evaluated %s", got)

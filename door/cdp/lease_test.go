@@ -134,6 +134,7 @@ func TestTwentyClients(t *testing.T) {
 	for range 2*maxUnread>>20 + 40 { // the sockets' buffers hold a few MiB
 		stalled.send(page, "Runtime.evaluate", `{"expression":"text"}`)
 	}
+	ended := stalled.cut(hits)
 	errs := make(chan error, clients)
 	for i := 1; i < clients; i++ {
 		go func() {
@@ -149,7 +150,7 @@ func TestTwentyClients(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := stalled.closed(); !strings.HasPrefix(got, "4008 ") {
+	if got := <-ended; !strings.HasPrefix(got, "4008 ") {
 		t.Errorf("the stalled client ended with %q", got)
 	}
 	for i := 1; i < clients; i++ { // it took nothing with it
