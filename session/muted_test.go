@@ -19,14 +19,12 @@ func TestMutedReports(t *testing.T) {
 	for name, mute := range map[string]string{
 		"a debugger in the server's world": `
 			await cdp.send('Debugger.enable');
-			const muted = new Promise((resolve, reject) => cdp.on('Debugger.paused', async ({ callFrames: [{ callFrameId }] }) => {
+			cdp.on('Debugger.paused', async ({ callFrames: [{ callFrameId }] }) => {
 				await cdp.send('Debugger.evaluateOnCallFrame', { callFrameId, expression: 'globalThis.takeoverReport = () => {}' });
 				await cdp.send('Debugger.resume');
-				resolve();
-			}));
+			});
 			await cdp.send('DOMDebugger.setEventListenerBreakpoint', { eventName: 'mousemove' });
-			page.mouse.move(5, 5);
-			await muted;
+			await page.mouse.move(5, 5); // ends after the pause
 			await cdp.send('DOMDebugger.removeEventListenerBreakpoint', { eventName: 'mousemove' });
 			await cdp.send('Debugger.disable');`,
 		"a binding in place of what the server's world uses": `for (const name of ['JSON', 'HTMLElement', 'HTMLInputElement', 'setTimeout']) await cdp.send('Runtime.addBinding', { name });`,

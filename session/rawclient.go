@@ -211,6 +211,13 @@ func (c *RawClient) MayWrite() bool {
 // PersonInControl reports whether a person is in control now.
 func (c *RawClient) PersonInControl() bool { return c.session.control.Holder().IsPerson() }
 
+// MustWait reports whether what writes waits now, because a person is in control or is
+// needed by a program.
+func (c *RawClient) MustWait() bool {
+	t := c.session.openTakeover()
+	return c.PersonInControl() || t != nil && t.program.IsProgram()
+}
+
 // AwaitWrite waits until MayWrite returns true.
 func (c *RawClient) AwaitWrite(ctx context.Context) error {
 	return c.session.gate(ctx, c.program.holder)

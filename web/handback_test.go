@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"takeover/browser/browsertest"
+	"takeover/door/doortest"
 	"takeover/session"
 	"takeover/web/demo"
 )
@@ -127,8 +129,9 @@ func (h *hand) code() string {
 }
 
 // signIn takes control and signs in: by a popup in the first tab, by password, slider
-// and code in the second one. It also opens and closes a tab and loads a page again.
-func (h *hand) signIn() {
+// and code in the second one, after again has loaded that one again. It also opens and
+// closes a tab.
+func (h *hand) signIn(again func(*hand)) {
 	h.t.Helper()
 	h.epoch = h.takeControl()
 	h.tab(1)
@@ -138,7 +141,7 @@ func (h *hand) signIn() {
 	h.after(func() { h.press("Enter", 1) }, "/demo/account", 2)
 
 	h.tab(2)
-	h.after(func() { h.send(map[string]any{"type": "navigate", "action": "reload"}) }, "/demo/login", 2)
+	again(h)
 	h.press("Tab", 2)
 	h.enter(demo.Email)
 	h.press("Tab", 1)
@@ -155,6 +158,43 @@ func (h *hand) signIn() {
 	h.send(map[string]any{"type": "control", "action": "release"})
 }
 
+// reload loads the page of the sign-in again.
+func (h *hand) reload() {
+	h.t.Helper()
+	h.after(func() { h.send(map[string]any{"type": "navigate", "action": "reload"}) }, "/demo/login", 2)
+}
+
+// revive does the same after the renderer of the page has died.
+func (h *hand) revive() {
+	h.t.Helper()
+	h.crash()
+	for _, path := range []string{"/demo/login?again", "/demo/login"} {
+		h.after(func() { h.send(map[string]any{"type": "navigate", "action": "goto", "url": h.s.base + path}) }, path, 2)
+	}
+}
+
+// crash ends the renderer of the page of the sign-in.
+func (h *hand) crash() {
+	h.t.Helper()
+	list, err := session.ListPages(h.one)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	i := slices.IndexFunc(list, func(p session.RawPage) bool { return strings.HasSuffix(p.URL, "/demo/login") })
+	if i < 0 {
+		h.t.Fatal("no page of the sign-in")
+	}
+	from := h.mark()
+	doortest.Crash(h.t, h.one, list[i].ID)
+	h.waitFrom(from, "the crash", func(m map[string]any) bool {
+		tabs, _ := m["tabs"].([]any)
+		return slices.ContainsFunc(tabs, func(v any) bool {
+			t, _ := v.(map[string]any)
+			return t["state"] == string(session.TabCrashed)
+		})
+	})
+}
+
 // newest returns the number of the newest tab.
 func (h *hand) newest() uint32 {
 	h.t.Helper()
@@ -165,7 +205,7 @@ func (h *hand) newest() uint32 {
 // handBack starts a session, lets a client get ready in it, and a person sign in.
 // client opens /demo/account in the first tab and /demo/login in a second one, calls
 // ready, and then waits for what the person does.
-func handBack(t *testing.T, client func(s *testServer, one *session.Session, ready func()) error) {
+func handBack(t *testing.T, again func(*hand), client func(s *testServer, one *session.Session, ready func()) error) {
 	s := startServer(t, nil)
 	one := s.create(nil)
 	person := &hand{testViewer: s.join(one, nil), s: s, one: one}
@@ -176,7 +216,7 @@ func handBack(t *testing.T, client func(s *testServer, one *session.Session, rea
 	case err := <-ended:
 		t.Fatalf("the client ended early: %v", err)
 	}
-	person.signIn()
+	person.signIn(again)
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -185,7 +225,7 @@ func handBack(t *testing.T, client func(s *testServer, one *session.Session, rea
 // handBackNode does the same with a program of testdata/cdp, which says when it is
 // ready.
 func handBackNode(t *testing.T, program string, address func(s *testServer, one *session.Session) []string) {
-	handBack(t, func(s *testServer, one *session.Session, ready func()) error {
+	handBack(t, (*hand).revive, func(s *testServer, one *session.Session, ready func()) error {
 		cmd := exec.CommandContext(browsertest.Context(t, program), "node", append([]string{filepath.Join("testdata", "cdp", program), s.base}, address(s, one)...)...)
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
@@ -231,7 +271,7 @@ func TestHandBackChromeRemoteInterface(t *testing.T) {
 
 // TestHandBackChromedp does the same with chromedp.
 func TestHandBackChromedp(t *testing.T) {
-	handBack(t, func(s *testServer, one *session.Session, ready func()) error {
+	handBack(t, (*hand).revive, func(s *testServer, one *session.Session, ready func()) error {
 		ctx, cancel := remote.NewAllocator(browsertest.Context(t, "chromedp"), s.cdpAddress(one.ID()), remote.NoModifyURL)
 		defer cancel()
 		list, err := session.ListPages(one)
@@ -270,7 +310,7 @@ func TestHandBackChromedp(t *testing.T) {
 
 // TestHandBackMCP does the same with a client of the Model Context Protocol.
 func TestHandBackMCP(t *testing.T) {
-	handBack(t, func(s *testServer, _ *session.Session, ready func()) error {
+	handBack(t, (*hand).reload, func(s *testServer, _ *session.Session, ready func()) error {
 		transport := &http.Transport{}
 		defer transport.CloseIdleConnections()
 		ctx := browsertest.Context(t, "mcp")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/debugger"
+	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
@@ -43,6 +44,7 @@ type attached struct {
 	dialogs    uint64
 	dialogOpen bool
 	pause      *pauses.Session
+	crash      bool // the renderer has died, and the client does not know it
 }
 
 func newSight() sight {
@@ -207,6 +209,10 @@ func (c *Client) shows(ev *cdp.Event) bool {
 		return c.showsPause(ev, at, target, pause)
 	case debugger.Resumed.Method:
 		return pause.Resumed()
+	case inspector.TargetCrashed.Method:
+		return c.showsCrash(at)
+	case inspector.TargetReloadedAfterCrash.Method:
+		return c.showsRevival(at)
 	}
 	switch domainOf(ev.Method) {
 	case "Target":
@@ -249,6 +255,9 @@ func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
 		c.sight.hidden[e.Info.TargetID] = true
 		return false
 	case target.TargetDestroyed.Method, target.TargetCrashed.Method:
+		if ev.Method == target.TargetCrashed.Method && c.raw.MustWait() {
+			return false // see showsCrash
+		}
 		c.sight.mu.Lock()
 		defer c.sight.mu.Unlock()
 		hidden := c.sight.hidden[e.TargetID]
@@ -366,6 +375,47 @@ func (c *Client) ofReservedWorld(ev *cdp.Event, target string) bool {
 		return decode(ev.Params, &e) && session.ReservedName(e.Name)
 	}
 	return false
+}
+
+// crashCheck is how often a crash that a client was not told of is looked at.
+const crashCheck = time.Second
+
+// showsCrash reports whether a client is told at once that a renderer has died. While
+// it waits for a person, it is not: most clients then give up their page, and the
+// person can load it again.
+func (c *Client) showsCrash(at cdp.SessionID) bool {
+	if !c.raw.MustWait() {
+		return true
+	}
+	c.sight.change(at, func(a *attached) { a.crash = true })
+	c.tellOfCrash(at)
+	return false
+}
+
+// tellOfCrash tells a client of a crash as soon as it does not wait any more, unless
+// the page was loaded again.
+func (c *Client) tellOfCrash(at cdp.SessionID) {
+	time.AfterFunc(crashCheck, func() {
+		on, ok := c.find(at)
+		switch {
+		case c.ctx.Err() != nil, !ok, !on.crash:
+		case c.raw.MustWait():
+			c.tellOfCrash(at)
+		case c.showsRevival(at): // it was loaded again just now
+		default:
+			if at == c.raw.Root() {
+				at = ""
+			}
+			c.emit(inspector.TargetCrashed.Method, at, struct{}{})
+		}
+	})
+}
+
+// showsRevival reports whether a client is told that a page was loaded again: it is if
+// it knows of the crash.
+func (c *Client) showsRevival(at cdp.SessionID) (knows bool) {
+	c.sight.change(at, func(a *attached) { knows, a.crash = !a.crash, false })
+	return knows
 }
 
 // showsPage holds pictures back while a person is in a secret field, and counts

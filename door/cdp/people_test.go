@@ -79,6 +79,28 @@ func TestAPersonsNewPageIsSetUp(t *testing.T) {
 	p.reply(id)
 }
 
+// TestACrashBesideAPerson lets a renderer die while a person is in control. The client
+// is told when the person has left the page as it is.
+func TestACrashBesideAPerson(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	page, target := p.attach()
+	p.call(page, "Inspector.enable", "", nil)
+	v := person(t, s)
+	doortest.Crash(t, s, target)
+	until(t, v, "the crash", func(m session.TabsMessage) bool { return len(m.Tabs) == 1 && m.Tabs[0].State == session.TabCrashed })
+	p.call("", "Target.getTargets", "", nil)
+	for _, m := range p.got {
+		if m.Method == "Inspector.targetCrashed" {
+			t.Error("the client was told of the crash while it waits")
+		}
+	}
+	v.Leave()
+	if m := p.event("Inspector.targetCrashed"); m.SessionID != page {
+		t.Errorf("the event is %+v", m)
+	}
+}
+
 // TestNoWayRoundByPausedPopup keeps a popup of a person's page paused: code in it,
 // which reaches its opener, waits for the person like code in the page itself.
 func TestNoWayRoundByPausedPopup(t *testing.T) {

@@ -14,9 +14,11 @@ import (
 	"syscall"
 	"testing"
 
+	protopage "github.com/chromedp/cdproto/page"
 	"go.uber.org/goleak"
 
 	"takeover/browser/browsertest"
+	"takeover/cdp"
 	"takeover/confine"
 	"takeover/control"
 	"takeover/scripting"
@@ -92,6 +94,22 @@ func Person(t testing.TB, s *session.Session) (leave func()) {
 		t.Fatal(err)
 	}
 	return v.Leave
+}
+
+// Crash ends the renderer of a session's page.
+func Crash(t testing.TB, s *session.Session, page string) {
+	t.Helper()
+	ctx := browsertest.Context(t, "the crash")
+	c, err := session.OpenRawClient(ctx, s, page, cdp.SinkFunc(func(ev cdp.Event) { ev.Release() }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Post(ctx, c.Root(), protopage.Crash.Method, nil, nil); err != nil {
+		t.Error(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // Site serves pages, by path, and returns its address. Other paths are not found.
