@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -314,7 +315,9 @@ func TestHandBackMCP(t *testing.T) {
 		transport := &http.Transport{}
 		defer transport.CloseIdleConnections()
 		ctx := browsertest.Context(t, "mcp")
-		c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx,
+		var waits sync.Once // its progress says that it waits for its tab
+		options := sdk.ClientOptions{ProgressNotificationHandler: func(context.Context, *sdk.ProgressNotificationClientRequest) { waits.Do(ready) }}
+		c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &options).Connect(ctx,
 			&sdk.StreamableClientTransport{Endpoint: s.base + "/mcp", MaxRetries: -1, HTTPClient: &http.Client{Transport: withKey{transport}}}, nil)
 		if err != nil {
 			return err
@@ -334,9 +337,10 @@ func TestHandBackMCP(t *testing.T) {
 				return fmt.Errorf("%s: %w", text, err)
 			}
 		}
-		ready()
-		if _, err := tool("browser_wait_for", map[string]any{"target": "#user-name", "timeout": 50_000}); err != nil {
-			return err
+		wait := sdk.CallToolParams{Name: "browser_wait_for", Arguments: map[string]any{"target": "#user-name", "timeout": 50_000}}
+		wait.SetProgressToken("wait")
+		if r, err := c.CallTool(ctx, &wait); err != nil || r.IsError {
+			return fmt.Errorf("browser_wait_for: %+v: %w", r, err)
 		}
 		if _, err := tool("browser_click", map[string]any{"target": "text=Sign out"}); err != nil {
 			return err

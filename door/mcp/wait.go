@@ -25,6 +25,10 @@ func (c *call) waitFor(in waitArgs) (*answer, error) {
 		return nil, err
 	}
 	t = t.within(in.Timeout)
+	began := time.Now()
+	defer c.progress(func() (done, total float64, message string) {
+		return time.Since(began).Seconds(), 0, "waiting for the page"
+	})()
 	switch {
 	case in.Text != "":
 		err = t.WaitFor(c.ctx, textSelector(in.Text), "visible")
