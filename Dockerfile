@@ -15,6 +15,7 @@ COPY static static
 COPY automation/page automation/page
 COPY widget/page widget/page
 COPY scripting/api scripting/api
+COPY clients/viewer clients/viewer
 COPY docs/api-table.md docs/
 RUN mkdir -p static/dist automation/dist widget/dist scripting/dist && node build.mjs
 

@@ -1,7 +1,5 @@
 import { expect, test } from './test.js';
-import { build } from 'esbuild';
 import { createServer, type Server } from 'node:http';
-import path from 'node:path';
 import { accessible, auth } from './remote.js';
 
 /** The web component <takeover-viewer>, in a page of another site. */
@@ -9,21 +7,14 @@ import { accessible, auth } from './remote.js';
 const site = `http://localhost:${process.env.E2E_EMBED_PORT}`;
 let server: Server;
 
-test.beforeAll(async () => {
-  const entry = path.join(path.dirname(import.meta.dirname), 'clients/viewer/takeover-viewer.ts');
-  const [script] = (await build({ entryPoints: [entry], bundle: true, format: 'esm', write: false })).outputFiles;
-  server = createServer((request, response) => {
-    if (request.url === '/takeover-viewer.js') {
-      response.setHeader('Content-Type', 'text/javascript');
-      response.end(script?.text);
-      return;
-    }
+test.beforeAll(async ({ server: takeover }) => {
+  server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/html');
     response.end(`<!doctype html><html lang="en"><title>Another site</title><main><h1>Another site</h1><takeover-viewer title="Browser"></takeover-viewer></main>
 <script>
   globalThis.told = [];
   for (const type of ['ready', 'control', 'takeover', 'done', 'ended']) document.querySelector('takeover-viewer').addEventListener(type, (event) => told.push([type, event.detail]));
-</script><script type="module" src="/takeover-viewer.js"></script>`);
+</script><script type="module" src="${takeover.url}/static/takeover-viewer.js"></script>`);
   });
   await new Promise<void>((listening) => server.listen(Number(process.env.E2E_EMBED_PORT), listening));
 });

@@ -1,6 +1,7 @@
 // Builds the web pages' assets into static/dist: one script per page with
-// shared chunks, the stylesheet, the editor's workers, and manifest.json, which
-// maps plain names to names with a content hash, and to the chunks they need.
+// shared chunks, the stylesheet, the editor's workers, the web component for
+// other sites, and manifest.json, which maps plain names to names with a content
+// hash, and to the chunks they need.
 import { context, build as esbuild } from 'esbuild';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -147,6 +148,8 @@ export async function build({ follow = false } = {}) {
   record(await run({ format: 'iife', entryPoints: [path.join(src, 'ui', 'theme.ts')] }));
   record(await run({ entryPoints: [path.join(src, 'takeover.css')] }));
   record(await run({ entryPoints: ['icon.svg', 'icon-waiting.svg'].map((name) => path.join(src, name)), loader: { '.svg': 'copy' } }));
+  // Other sites name the web component in their pages, so its name stays the same.
+  record(await run({ format: 'esm', entryNames: '[name]', entryPoints: [path.join(root, 'clients', 'viewer', 'takeover-viewer.ts')] }));
   if (!follow) await compress();
   await writeFile(path.join(dist, 'manifest.json'), JSON.stringify(manifest, null, 2) + '\n');
   return manifest;

@@ -17,6 +17,10 @@ import (
 // Prefix is the URL path under which Files must be served.
 const Prefix = "/static/"
 
+// Viewer is the file with the web component <takeover-viewer>. Pages of other sites
+// load it, so its name contains no hash.
+const Viewer = "takeover-viewer.js"
+
 // manifestName is the file in which the build records the hashed name of each
 // asset, and the imports of each script.
 const manifestName = "manifest.json"

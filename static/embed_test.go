@@ -27,7 +27,7 @@ func TestReadManifestBroken(t *testing.T) {
 // TestAssets checks the built assets. In a tree without the npm step, it checks
 // that all three functions report that.
 func TestAssets(t *testing.T) {
-	pages := []string{"takeover.css", "theme.js", "sessions.js", "session.js", "takeover.js", "locked.js", "login.js", "settings.js", "icon.svg", "icon-waiting.svg"}
+	pages := []string{"takeover.css", "theme.js", "sessions.js", "session.js", "takeover.js", "locked.js", "login.js", "settings.js", "icon.svg", "icon-waiting.svg", Viewer}
 	if !Built() {
 		if !errors.Is(Check(), ErrNotBuilt) {
 			t.Fatalf("Check: %v, want ErrNotBuilt", Check())
@@ -69,6 +69,9 @@ func TestAssets(t *testing.T) {
 		if len(named) == 0 || len(named) > 20 {
 			t.Errorf("Imports(%q) = %q", name, named)
 		}
+	}
+	if got := Asset(Viewer); got != Prefix+Viewer {
+		t.Errorf("the web component is %q, which must not change", got)
 	}
 	if got := Asset("../manifest.json"); got != "" {
 		t.Errorf("an unknown name gave %q", got)

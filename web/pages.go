@@ -2,6 +2,8 @@ package web
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -204,7 +206,21 @@ func openAsset(name string) (asset, error) {
 }
 
 func serveAsset(c echo.Context, name string, content asset) error {
-	c.Response().Header().Set(echo.HeaderCacheControl, immutable)
+	h := c.Response().Header()
+	h.Set(echo.HeaderCacheControl, immutable)
+	if name == static.Viewer {
+		// Pages of other sites load it by a name that does not change, so browsers
+		// ask each time whether their copy is still the newest.
+		sum := sha256.New()
+		_, copied := io.Copy(sum, content)
+		_, sought := content.Seek(0, io.SeekStart)
+		if err := errors.Join(copied, sought); err != nil {
+			return fmt.Errorf("read asset: %w", err)
+		}
+		h.Set(echo.HeaderCacheControl, "no-cache")
+		h.Set("ETag", fmt.Sprintf("%q", hex.EncodeToString(sum.Sum(nil))))
+		h.Set(echo.HeaderAccessControlAllowOrigin, "*")
+	}
 	http.ServeContent(c.Response(), c.Request(), name, time.Time{}, content)
 	return nil
 }

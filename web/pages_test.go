@@ -67,6 +67,37 @@ func TestAssetsAreCachedForEver(t *testing.T) {
 	}
 }
 
+// TestViewerForOtherSites loads the web component as a page of another site does:
+// by a name that does not change, so that a browser must ask for changes.
+func TestViewerForOtherSites(t *testing.T) {
+	if err := static.Check(); err != nil {
+		t.Skip("the assets are not here: ", err)
+	}
+	s := startServer(t, nil)
+	tags := map[string]bool{}
+	for _, encoding := range []string{"identity", "gzip"} {
+		header := map[string]string{"Origin": "https://ops.example.com", "Accept-Encoding": encoding}
+		got := s.do(request{method: "GET", path: "/static/takeover-viewer.js", key: "-", header: header})
+		tag := got.header.Get("ETag")
+		if got.status != 200 || len(got.body) == 0 || tag == "" || tags[tag] {
+			t.Errorf("%s: %d, %d bytes, tag %s", encoding, got.status, len(got.body), tag)
+		}
+		tags[tag] = true
+		for name, want := range map[string]string{"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "Content-Type": "text/javascript; charset=utf-8"} {
+			if got.header.Get(name) != want {
+				t.Errorf("%s: %s is %q, want %q", encoding, name, got.header.Get(name), want)
+			}
+		}
+		header["If-None-Match"] = tag
+		if again := s.do(request{method: "GET", path: "/static/takeover-viewer.js", key: "-", header: header}); again.status != 304 || again.header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s: %d %v for the newest copy", encoding, again.status, again.header)
+		}
+	}
+	if got := s.do(request{method: "GET", path: static.Asset("session.js"), key: "-"}); got.header.Get("Access-Control-Allow-Origin") != "" {
+		t.Error("other sites can read a script of our pages")
+	}
+}
+
 // TestAssetsAreCompressed compares both forms of a script.
 func TestAssetsAreCompressed(t *testing.T) {
 	if err := static.Check(); err != nil {

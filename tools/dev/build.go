@@ -71,6 +71,9 @@ func (w *work) add(part string) {
 
 // partOf returns the part of build.mjs that a file belongs to, or "".
 func partOf(file string) string {
+	if strings.HasPrefix(file, "clients/viewer/") {
+		return "static" // serves it to other sites
+	}
 	for part, folder := range parts {
 		if strings.HasPrefix(file, folder) {
 			return part

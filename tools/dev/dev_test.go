@@ -22,6 +22,7 @@ func TestWorkFor(t *testing.T) {
 		{[]string{"session/run_test.go", "web/views/login_templ.go", "static/src/ui/dom.test.ts", "docs/events.md"}, work{}},
 		{[]string{"web/views/layout.templ"}, work{templates: true, program: true}},
 		{[]string{"static/src/ui/dom.ts", "static/src/css/base.css"}, work{assets: []string{"static"}}},
+		{[]string{"clients/viewer/takeover-viewer.ts"}, work{assets: []string{"static"}}},
 		{[]string{"widget/page/agent.ts"}, work{assets: []string{"widget"}, program: true}},
 		{[]string{"scripting/api/page.ts", "static/src/ui/dom.ts"}, work{assets: []string{"scripting", "static"}, program: true}},
 	} {
