@@ -55,3 +55,20 @@ test('the component shows a takeover, takes and gives back control, and says wha
   await expect.poll(told).toContainEqual(['done', { outcome: 'done' }]);
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
 });
+
+test('the component loads another link of the same session', async ({ page, request, baseURL }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  const link = async (role: string): Promise<{ id: string; url: string }> => (await request.post(`/v1/sessions/${id}/links`, { headers: auth(), data: { role } })).json();
+  const told = (): Promise<unknown> => page.evaluate(() => (globalThis as unknown as { told: unknown }).told);
+  const show = (url: string): Promise<void> => page.locator('takeover-viewer').evaluate((viewer, src) => viewer.setAttribute('src', src), url.replace(/^https?:\/\/[^/]+/, baseURL ?? ''));
+
+  await page.goto(site);
+  const first = await link('view');
+  await show(first.url);
+  await expect.poll(told, { timeout: 20_000 }).toContainEqual(['ready', { session: id, role: 'view' }]);
+  await request.delete(`/v1/sessions/${id}/links/${first.id}`, { headers: auth() });
+  await expect.poll(told).toContainEqual(['ended', { reason: expect.any(String) }]);
+  await show((await link('control')).url);
+  await expect.poll(told, { timeout: 20_000 }).toContainEqual(['ready', { session: id, role: 'control' }]);
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+});

@@ -15,12 +15,10 @@ const types: ReadonlySet<string> = new Set<keyof TakeoverViewerEvents>(['ready',
 export class TakeoverViewer extends HTMLElement {
   static readonly observedAttributes = ['src', 'title'];
 
-  readonly #frame = document.createElement('iframe');
+  #frame = newFrame();
 
   constructor() {
     super();
-    this.#frame.allow = 'clipboard-read; clipboard-write';
-    this.#frame.style.cssText = 'display: block; width: 100%; height: 100%; border: 0';
     const root = this.attachShadow({ mode: 'open' });
     const style = document.createElement('style');
     style.textContent = ':host { display: block; height: 640px } :host([hidden]) { display: none }';
@@ -73,9 +71,15 @@ export class TakeoverViewer extends HTMLElement {
   }
 
   #show(): void {
-    this.#frame.title = this.title || 'Remote browser';
     const shown = this.#origin ? new URL(this.src, document.baseURI).href : 'about:blank';
-    if (this.#frame.src !== shown) this.#frame.src = shown;
+    if (this.#frame.src !== shown) {
+      // Another link may differ in its fragment only, for which a frame loads nothing. A new frame does.
+      const frame = newFrame();
+      frame.src = shown;
+      this.#frame.replaceWith(frame);
+      this.#frame = frame;
+    }
+    this.#frame.title = this.title || 'Remote browser';
   }
 
   #send(message: object): void {
@@ -87,6 +91,13 @@ export class TakeoverViewer extends HTMLElement {
     const { source: _, type, ...detail } = data;
     this.dispatchEvent(new CustomEvent(type, { detail }));
   };
+}
+
+function newFrame(): HTMLIFrameElement {
+  const frame = document.createElement('iframe');
+  frame.allow = 'clipboard-read; clipboard-write';
+  frame.style.cssText = 'display: block; width: 100%; height: 100%; border: 0';
+  return frame;
 }
 
 customElements.define('takeover-viewer', TakeoverViewer);
