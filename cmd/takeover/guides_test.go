@@ -91,12 +91,12 @@ func runGuide(t *testing.T, server *serverProcess, blocks []guideBlock) {
 		t.Run(name, func(t *testing.T) {
 			switch b.language {
 			case "js":
-				b.run(t, server, dir, "node", "block.mjs")
+				b.run(t, server, dir, "block.mjs", "node")
 			case "python":
 				if why := withoutPython(b.code); why != "" {
 					t.Skip(why)
 				}
-				b.run(t, server, dir, "python3", "block.py")
+				b.run(t, server, dir, "block.py", "python3")
 			case "json":
 				b.connect(t, server, dir)
 			default:
@@ -109,7 +109,7 @@ func runGuide(t *testing.T, server *serverProcess, blocks []guideBlock) {
 	}
 	t.Run("shell", func(t *testing.T) {
 		all := guideBlock{code: "set -euo pipefail\n" + shell.String()}
-		all.run(t, server, dir, "bash", "block.sh")
+		all.run(t, server, dir, "block.sh", "bash")
 		for _, b := range blocks {
 			if b.language != "sh" {
 				continue
@@ -152,15 +152,16 @@ func withoutPython(code string) string {
 	return ""
 }
 
-// run runs a block, which must succeed and print what the guide shows.
-func (b guideBlock) run(t *testing.T, server *serverProcess, dir, program, file string) {
+// run runs a block, which must succeed and print what the guide shows. The program's
+// last argument is the file.
+func (b guideBlock) run(t *testing.T, server *serverProcess, dir, file, program string, args ...string) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(browsertest.Context(t, file), 2*time.Minute)
 	defer stop()
 	if err := os.WriteFile(filepath.Join(dir, file), []byte(b.code), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(ctx, program, file)
+	cmd := exec.CommandContext(ctx, program, append(args, filepath.Join(dir, file))...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TAKEOVER_URL="+server.base, "TAKEOVER_API_KEY="+testKey)
 	var stderr strings.Builder
