@@ -274,11 +274,12 @@ func TestCDPSessionPauses(t *testing.T) {
 		t.Error(err)
 	}
 	for method, p := range map[string]params{
-		"Debugger.evaluateOnCallFrame": {"callFrameId": id, "expression": "1"},
-		"Debugger.setVariableValue":    {"callFrameId": id, "scopeNumber": 0, "variableName": "a", "newValue": params{}},
-		"Debugger.setReturnValue":      {"newValue": params{}},
-		"Debugger.setScriptSource":     {"scriptId": "1", "scriptSource": ""},
-		"Debugger.setBreakpointByUrl":  {"lineNumber": 0, "url": "evaluator", "condition": "1"},
+		"Debugger.evaluateOnCallFrame":         {"callFrameId": id, "expression": "1"},
+		"Debugger.setVariableValue":            {"callFrameId": id, "scopeNumber": 0, "variableName": "a", "newValue": params{}},
+		"Debugger.setReturnValue":              {"newValue": params{}},
+		"Debugger.setScriptSource":             {"scriptId": "1", "scriptSource": ""},
+		"Debugger.setBreakpointByUrl":          {"lineNumber": 0, "url": "evaluator", "condition": "1"},
+		"Debugger.setBreakpointOnFunctionCall": {"objectId": "1", "condition": "1"},
 	} {
 		if _, err := r.command(session, method, p); err == nil || !strings.Contains(err.Error(), "is not available in Takeover") {
 			t.Errorf("%s: %v", method, err)

@@ -42,7 +42,7 @@ func (s *Session) Check(method string, p Params) string {
 		if len(s.frames) == 0 {
 			return "the page does not pause"
 		}
-	case debugger.SetBreakpoint.Method:
+	case debugger.SetBreakpoint.Method, debugger.SetBreakpointOnFunctionCall.Method: // all worlds share a page's built-in functions
 		if p.Condition != "" {
 			return "a condition needs Debugger.setBreakpointByUrl with the script's address"
 		}

@@ -608,6 +608,7 @@ func TestNoPauseInTheServersOwnWorlds(t *testing.T) {
 		{"Debugger.setReturnValue", `{"newValue":{}}`},
 		{"Debugger.setScriptSource", `{"scriptId":"1","scriptSource":""}`},
 		{"Debugger.setBreakpoint", `{"location":{"scriptId":"1","lineNumber":0},"condition":"1"}`},
+		{"Debugger.setBreakpointOnFunctionCall", `{"objectId":"1","condition":"1"}`},
 		{"Debugger.setBreakpointByUrl", `{"lineNumber":0,"urlRegex":".*","condition":"1"}`},
 		{"Debugger.setBreakpointByUrl", `{"lineNumber":0,"url":"evaluator","condition":"1"}`},
 	} {
