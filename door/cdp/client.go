@@ -369,7 +369,7 @@ func (c *Client) carryOut(cmd *call) error {
 			return err
 		}
 	}
-	if to.paused && !to.begun && actsAtOnce(cmd) && c.raw.PersonInControl() {
+	if to.paused && !to.begun && actsAtOnce(cmd) && c.raw.MustWait() {
 		if err := notAtOnce(cmd); err != nil {
 			return err
 		}
