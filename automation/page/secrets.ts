@@ -24,7 +24,7 @@ export function hideSecrets(tree: AriaNode[], fields: Element[]): AriaNode[] {
   const values = new Set<string>();
   for (const field of fields) {
     const value = ((field as HTMLInputElement).value ?? field.textContent ?? '');
-    if (value.trim() && isSecret(field))
+    if (isSecret(field) && value.trim()) // an empty one is remembered, too
       values.add(value).add(plain(value));
   }
   if (!values.size)

@@ -371,6 +371,7 @@ func TestPasswords(t *testing.T) {
 <label><input type=checkbox> Keep <input type=password value="in a name"></label>
 <div style="position:relative"><input type=password value="below another" aria-label=Covered><div style="position:absolute;inset:0;background:white"></div></div>
 <div id=host></div><script>host.attachShadow({mode: 'open'}).innerHTML = '<input type=password value="in a shadow" aria-label=Shadow>'</script>
+<label>Empty <input id=empty type=password></label>
 <label>Name <input value=Ada></label><iframe src=/inside></iframe>`,
 		"/inside": `<input type=password value="in a frame" aria-label=Inside><input value=Grace aria-label=Other>`,
 	})
@@ -378,7 +379,7 @@ func TestPasswords(t *testing.T) {
 	c.tool("session_create", map[string]any{"url": base})
 	check := func(text string) {
 		t.Helper()
-		for _, secret := range []string{"from the", ": ab", "shown as dots", "735012", "in a name", "below another", "in a shadow", "in a frame", "typed by"} {
+		for _, secret := range []string{"from the", ": ab", "shown as dots", "735012", "in a name", "below another", "in a shadow", "in a frame", "typed by", "shown by the page"} {
 			if strings.Contains(text, secret) {
 				t.Errorf("%q is in:\n%s", secret, text)
 			}
@@ -392,4 +393,6 @@ func TestPasswords(t *testing.T) {
 	check(c.tool("browser_type", map[string]any{"target": "#password", "text": "typed by the caller"}))
 	contains(t, c.tool("browser_type", map[string]any{"target": "#password", "text": ""}), "Changes:", `textbox "Password"`)
 	check(c.tool("browser_type", map[string]any{"target": "#password", "text": "typed by the caller", "snapshot": true}))
+	c.tool("browser_evaluate", map[string]any{"function": "() => { document.querySelector('#empty').value = 'shown by the page'; document.querySelector('#empty').type = 'text' }"})
+	check(c.tool("browser_snapshot", nil))
 }
