@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -132,7 +133,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	var err error
 	if s.conn, err = nats.Connect(o.URL, opts...); err != nil {
-		return nil, errors.Join(fmt.Errorf("connect to NATS: %w", err), s.Close())
+		return nil, errors.Join(notConnected(err), s.Close())
 	}
 	if s.js, err = jetstream.New(s.conn); err != nil {
 		return nil, errors.Join(fmt.Errorf("use JetStream: %w", err), s.Close())
@@ -141,9 +142,18 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("use JetStream: %w", err), s.Close())
 	}
 	if err := s.connectOrdered(o.URL); err != nil {
-		return nil, errors.Join(fmt.Errorf("connect to NATS: %w", err), s.Close())
+		return nil, errors.Join(notConnected(err), s.Close())
 	}
 	return s, nil
+}
+
+// notConnected wraps why NATS is not connected. Text that is no address is not
+// quoted, because a password may stand in it.
+func notConnected(err error) error {
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		err = errors.New("the text is no address such as nats://user:password@host:4222")
+	}
+	return fmt.Errorf("connect to NATS: %w", err)
 }
 
 // connectOrdered opens the connection for messages that are sent before earlier

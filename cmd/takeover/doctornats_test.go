@@ -61,6 +61,8 @@ func TestDoctorNATS(t *testing.T) {
 		"little":            {doctorCommand{NATSURL: natsServer(t, server.Options{JetStream: true, JetStreamMaxStore: 1 << 30})}, "failed", "it has less storage"},
 		"no JetStream":      {doctorCommand{NATSURL: natsServer(t, server.Options{})}, "failed", "jetstream not enabled"},
 		"none":              {doctorCommand{NATSURL: "nats://me:secret@127.0.0.1:1"}, "failed", "nats://127.0.0.1:1: connect to NATS: "},
+		"no address":        {doctorCommand{NATSURL: "nats://me:secret%zz@127.0.0.1:1"}, "failed", "is no address"},
+		"no port":           {doctorCommand{NATSURL: "nats://me:secret/@127.0.0.1:1"}, "failed", "is no address"},
 		"embedded":          {doctorCommand{DataDir: t.TempDir(), EventsBytes: 1}, "", "with JetStream, 0 MiB used of the 4352 MiB"},
 		"embedded, small":   {doctorCommand{DataDir: t.TempDir(), EventsBytes: 1 << 60}, "warning", "MiB free"},
 		"no folder":         {doctorCommand{DataDir: "/proc/none"}, "failed", "no such file"},
