@@ -31,7 +31,7 @@ func asyncAPI(version string) ([]byte, error) {
 		sent = append(sent, add("fromServer."+kind, object{"name": kind, "summary": m.does, "payload": g.message(kind, m.message, true)}))
 	}
 	sent = append(sent, add("fromServer.picture", object{
-		"name": "picture", "summary": "A binary message: a header and a JPEG picture. docs/protocol.md describes the header.",
+		"name": "picture", "summary": "A binary message: a header and a picture. docs/protocol.md describes the header.",
 		"contentType": "application/octet-stream", "payload": object{"type": "string", "format": "binary"},
 	}))
 	if g.clash != nil {
