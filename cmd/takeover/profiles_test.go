@@ -150,11 +150,13 @@ func TestKilledWithAnOpenProfile(t *testing.T) {
 	dir := t.TempDir()
 	before := startProcess(t, dir)
 	var one struct{ ID, Status string }
-	before.do(t, "POST", "/v1/sessions", map[string]any{"profile": "shop", "persist": true}, &one)
+	before.do(t, "POST", "/v1/profiles", map[string]any{"name": "shop", "storageState": state(0)}, nil)
 	const enough = 5
 	var answered int
 	for n := 1; ; n++ {
 		if n == enough {
+			// Not earlier: a minute later, the session saves what it began with.
+			before.do(t, "POST", "/v1/sessions", map[string]any{"profile": "shop", "persist": true}, &one)
 			go func() { _ = before.process.Process.Kill() }() // beside the writes
 		}
 		if err := before.call(browsertest.Context(t, "a write"), "PUT", "/v1/profiles/shop/state", state(n), nil); err != nil {
