@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"takeover/browser"
@@ -218,7 +219,7 @@ func TestCDPSessionWorlds(t *testing.T) {
 				Params json.RawMessage
 			}
 		}
-		r.await("cdp.event", &ev)
+		r.next("cdp.event", &ev)
 		if strings.Contains(string(ev.P.Params), "takeover") {
 			t.Errorf("%s %s", ev.P.Method, ev.P.Params)
 		}
@@ -246,9 +247,13 @@ func TestCDPSessionPauses(t *testing.T) {
 	}
 	value, err := ours.Call(browsertest.Context(t, "the server's own code"), browser.CallOptions{Function: "() => { let n = 0; for (let i = 0; i < 5; i++) n += i; return n }", ByValue: true})
 	equal(t, "the server's own code", fmt.Sprint(string(value.Value), err), "10<nil>")
+	var paused atomic.Bool
 	ended := make(chan error, 1)
 	go func() {
-		_, err := r.command(session, "Runtime.evaluate", params{"expression": "(function mine() { return 1 })()"})
+		var err error
+		for err == nil && !paused.Load() { // the page is told to pause again only after the server's own code
+			_, err = r.command(session, "Runtime.evaluate", params{"expression": "(function mine() { return 1 })()"})
+		}
 		ended <- err
 	}()
 	var ev struct {
@@ -260,8 +265,9 @@ func TestCDPSessionPauses(t *testing.T) {
 		}
 	}
 	for ev.P.Method != "Debugger.paused" {
-		r.await("cdp.event", &ev)
+		r.next("cdp.event", &ev)
 	}
+	paused.Store(true)
 	id := ev.P.Params.CallFrames[0].CallFrameID
 	equal(t, "the world", strings.Split(id, ".")[1] == fmt.Sprint(ours.ContextID()), false)
 	if _, err := r.command(session, "Debugger.evaluateOnCallFrame", params{"callFrameId": id, "expression": "1"}); err != nil {

@@ -102,7 +102,9 @@ func TestEmulationOfPopups(t *testing.T) {
 	equal(t, "the page", r.eval("window.seen"), want)
 	var popup struct{ P struct{ ID, Opener string } }
 	r.eval("(window.open('/popup'), 1)")
-	r.await("page.created", &popup)
+	for popup.P.Opener == "" {
+		r.next("page.created", &popup)
+	}
 	first, frame := r.page, r.frame
 	r.adopt(popup.P.ID)
 	r.do("frame.waitForLoadState", params{"state": "load", "timeout": 5000}, nil)

@@ -55,7 +55,7 @@ func (r *rig) last(event string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := len(r.events) - 1; i >= 0; i-- {
-		if strings.HasPrefix(r.events[i], `{"Event":"`+event+`"`) {
+		if isEvent(r.events[i], event) {
 			return r.events[i]
 		}
 	}

@@ -120,7 +120,7 @@ func TestRequestsOfMuch(t *testing.T) {
 		r.Helper()
 		r.do("frame.evaluate", params{"expression": fmt.Sprintf("fetch('/?' + %s, %s).then(() => {}, () => {})", query, options), "isFunction": false}, nil)
 		var ev struct{ P struct{ Request told } }
-		r.await("network.request", &ev)
+		r.next("network.request", &ev)
 		return ev.P.Request.ID
 	}
 	for range 3 {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 
@@ -44,6 +45,7 @@ type rig struct {
 
 	mu     sync.Mutex
 	events []string
+	read   int           // events that next has passed
 	told   chan struct{} // one token: a new event has arrived
 }
 
@@ -124,13 +126,36 @@ func (r *rig) emit(event string, params json.RawMessage) {
 	}
 }
 
-// await waits for an event that has not been seen yet, and decodes the newest.
+// await waits until there is an event of a kind, and decodes the newest.
 func (r *rig) await(event string, out any) {
 	r.Helper()
-	ctx := browsertest.Context(r, event)
+	r.awaitLine(event, func() string { return r.last(event) }, out)
+}
+
+// next waits for an event of a kind that came after the one it returned last, and
+// decodes it.
+func (r *rig) next(event string, out any) {
+	r.Helper()
+	r.awaitLine(event, func() string {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for r.read < len(r.events) {
+			line := r.events[r.read]
+			r.read++
+			if isEvent(line, event) {
+				return line
+			}
+		}
+		return ""
+	}, out)
+}
+
+func (r *rig) awaitLine(what string, line func() string, out any) {
+	r.Helper()
+	ctx := browsertest.Context(r, what)
 	for {
-		if line := r.last(event); line != "" {
-			if err := json.Unmarshal([]byte(line), out); err != nil {
+		if found := line(); found != "" {
+			if err := json.Unmarshal([]byte(found), out); err != nil {
 				r.Fatal(err)
 			}
 			return
@@ -142,6 +167,9 @@ func (r *rig) await(event string, out any) {
 		}
 	}
 }
+
+// isEvent reports whether a line is an event of a kind.
+func isEvent(line, event string) bool { return strings.HasPrefix(line, `{"Event":"`+event+`"`) }
 
 type params = map[string]any
 

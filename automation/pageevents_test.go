@@ -97,7 +97,7 @@ func TestInitScriptsReachEveryProcess(t *testing.T) {
 		}
 	}
 	for popup.P.Opener == "" {
-		r.await("page.created", &popup)
+		r.next("page.created", &popup)
 	}
 	r.frame = popup.P.MainFrame.ID
 	r.do("frame.waitForLoadState", params{"timeout": 10_000}, nil)
