@@ -5,19 +5,23 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+
+	"takeover/door/commands"
 )
 
-// asyncAPI describes the messages of the viewer's socket as an AsyncAPI 3.0 document.
+// asyncAPI describes the messages of the viewer's socket and of the command socket as
+// an AsyncAPI 3.0 document.
 func asyncAPI(version string) ([]byte, error) {
 	g := &specGenerator{schemas: object{}, types: map[string]reflect.Type{}}
-	messages, ofChannel := object{}, object{}
+	messages, ofViewer, ofCommands := object{}, object{}, object{}
 	var received, sent []object
-	// add lists a message and returns the reference that an operation needs.
-	add := func(id string, message object) object {
+	// in lists a message of a channel and returns the reference that an operation needs.
+	in := func(channel string, ofChannel object, id string, message object) object {
 		messages[id] = message
 		ofChannel[id] = object{"$ref": "#/components/messages/" + id}
-		return object{"$ref": "#/channels/viewer/messages/" + id}
+		return object{"$ref": "#/channels/" + channel + "/messages/" + id}
 	}
+	add := func(id string, message object) object { return in("viewer", ofViewer, id, message) }
 	for _, kind := range slices.Sorted(maps.Keys(viewerMessages)) {
 		m := viewerMessages[kind]
 		// The server takes a message whose fields are missing.
@@ -34,27 +38,41 @@ func asyncAPI(version string) ([]byte, error) {
 		"name": "picture", "summary": "A binary message: a header and a picture. docs/protocol.md describes the header.",
 		"contentType": "application/octet-stream", "payload": object{"type": "string", "format": "binary"},
 	}))
+	ofProgram := map[string][]object{}
+	for _, m := range commandMessages {
+		message := object{"name": m.kind, "summary": m.does, "payload": g.commandMessage(m)}
+		ofProgram[m.operation] = append(ofProgram[m.operation], in("commands", ofCommands, m.operation+"."+m.kind, message))
+	}
 	if g.clash != nil {
 		return nil, g.clash
 	}
-	channel := object{"$ref": "#/channels/viewer"}
+	viewer, program := object{"$ref": "#/channels/viewer"}, object{"$ref": "#/channels/commands"}
+	parameters := object{"id": object{"description": "The session's id."}}
+	bindings := object{"ws": object{"method": "GET", "bindingVersion": "0.1.0"}}
 	doc := object{
 		"asyncapi": "3.0.0",
 		"info": object{
-			"title": "Takeover's viewer socket", "version": version, "license": object{"name": "Apache-2.0"},
-			"description": "What people's viewers and the server say to each other. Text messages are JSON objects. The keys and cookies are those of /openapi.json.",
+			"title": "Takeover's sockets", "version": version, "license": object{"name": "Apache-2.0"},
+			"description": "What people's viewers, and programs that send commands, and the server say to each other. Text messages are JSON objects. The keys and cookies are those of /openapi.json.",
 		},
 		"defaultContentType": "application/json",
-		"channels": object{"viewer": object{
-			"address": "/v1/sessions/{id}/view", "title": "The viewer's socket",
-			"description": "A WebSocket with the subprotocol " + subprotocol + ". The first message is the client's hello.",
-			"parameters":  object{"id": object{"description": "The session's id."}},
-			"messages":    ofChannel,
-			"bindings":    object{"ws": object{"method": "GET", "bindingVersion": "0.1.0"}},
-		}},
+		"channels": object{
+			"viewer": object{
+				"address": "/v1/sessions/{id}/view", "title": "The viewer's socket",
+				"description": "A WebSocket with the subprotocol " + subprotocol + ". The first message is the client's hello.",
+				"parameters":  parameters, "messages": ofViewer, "bindings": bindings,
+			},
+			"commands": object{
+				"address": "/v1/sessions/{id}/commands", "title": "The command socket",
+				"description": "A WebSocket on which a program calls members of Playwright's Page. Each command gets one answer, with its id.",
+				"parameters":  parameters, "messages": ofCommands, "bindings": bindings,
+			},
+		},
 		"operations": object{
-			"fromClient": object{"action": "receive", "channel": channel, "summary": "What a viewer may send.", "messages": received},
-			"fromServer": object{"action": "send", "channel": channel, "summary": "What the server sends.", "messages": sent},
+			"fromClient":  object{"action": "receive", "channel": viewer, "summary": "What a viewer may send.", "messages": received},
+			"fromServer":  object{"action": "send", "channel": viewer, "summary": "What the server sends to a viewer.", "messages": sent},
+			fromProgram:   object{"action": "receive", "channel": program, "summary": "What a program may send.", "messages": ofProgram[fromProgram]},
+			answerProgram: object{"action": "send", "channel": program, "summary": "What the server answers.", "messages": ofProgram[answerProgram]},
 		},
 		"components": object{"messages": messages, "schemas": g.schemas},
 	}
@@ -73,4 +91,42 @@ func (g *specGenerator) message(kind string, empty any, complete bool) object {
 		}
 	}
 	return object{"type": "object", "properties": props, "required": required}
+}
+
+// Operations of the command socket.
+const fromProgram, answerProgram = "commandsFromClient", "commandsFromServer"
+
+// commandMessage is a message of the command socket.
+type commandMessage struct {
+	operation, kind, does string
+	message               any
+	required              []string // beside the type
+	without               []string // fields that the message never has
+}
+
+// commandMessages are the messages of the command socket.
+var commandMessages = []commandMessage{
+	{fromProgram, "command", "Calls a member of Page, or a chain of members.", commands.Message{}, []string{"commandId", "method"}, nil},
+	{answerProgram, "commandResult", "The answer to a command: its result or, if it failed, the error.", commands.Answer{}, []string{"commandId"}, nil},
+	{answerProgram, "error", "The answer to a message whose command id cannot be read.", commands.Answer{}, []string{"error"}, []string{"commandId", "result"}},
+}
+
+// commandMessage describes a message of the command socket. What a program sends may
+// have no further fields.
+func (g *specGenerator) commandMessage(m commandMessage) object {
+	payload := g.message(m.kind, m.message, false)
+	props, _ := payload["properties"].(object)
+	for _, name := range m.without {
+		delete(props, name)
+	}
+	payload["required"] = append([]string{"type"}, m.required...)
+	if m.operation == fromProgram {
+		chain := object{"type": "array", "items": g.schema(reflect.TypeFor[commands.Link]()), "minItems": 1, "maxItems": commands.MaxLinks}
+		method, _ := props["method"].(object)
+		method["oneOf"] = []object{{"type": "string", "minLength": 1}, chain}
+		args, _ := props["args"].(object)
+		args["type"] = "array"
+		payload["additionalProperties"] = false
+	}
+	return payload
 }

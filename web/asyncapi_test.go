@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -13,9 +14,9 @@ type asyncRef struct {
 	Ref string `json:"$ref"`
 }
 
-// TestAsyncAPI checks that /asyncapi.json lists each message of the viewer's socket with
-// its fields, that it has what AsyncAPI 3.0 asks for, and that each reference leads
-// somewhere.
+// TestAsyncAPI checks that /asyncapi.json lists each message of the viewer's socket and
+// of the command socket with its fields, that it has what AsyncAPI 3.0 asks for, and
+// that each reference leads somewhere.
 func TestAsyncAPI(t *testing.T) {
 	s := startServer(t, nil)
 	var doc struct {
@@ -87,8 +88,38 @@ func TestAsyncAPI(t *testing.T) {
 	for kind, m := range serverMessages {
 		lists("fromServer", "send", kind, fieldsOf(reflect.TypeOf(m.message)))
 	}
-	if got, want := len(doc.Components.Messages), len(viewerMessages)+len(serverMessages)+1; got != want || len(viewer.Messages) != want {
-		t.Errorf("%d messages, of the channel %d, want %d with the picture", got, len(viewer.Messages), want)
+	if got, want := len(viewer.Messages), len(viewerMessages)+len(serverMessages)+1; got != want {
+		t.Errorf("%d messages of viewers, want %d with the picture", got, want)
+	}
+
+	program := doc.Channels["commands"]
+	if i := slices.IndexFunc(s.table, func(r route) bool { return r.name == "commands" }); i < 0 {
+		t.Error("no route of commands")
+	} else if path, _ := specPath(s.table[i].path); path != program.Address || program.Parameters["id"] == nil {
+		t.Errorf("commands are sent to %s, and the channel is %+v", path, program)
+	}
+	for id, want := range map[string]struct{ action, fields, required string }{
+		"commandsFromClient.command":       {"receive", "args commandId method tab type", "commandId method type"},
+		"commandsFromServer.commandResult": {"send", "commandId error result type", "commandId type"},
+		"commandsFromServer.error":         {"send", "error type", "error type"},
+	} {
+		operation, kind, _ := strings.Cut(id, ".")
+		op, m := doc.Operations[operation], doc.Components.Messages[id]
+		if op.Action != want.action || op.Channel.Ref != "#/channels/commands" || !slices.Contains(op.Messages, asyncRef{"#/channels/commands/messages/" + id}) ||
+			program.Messages[id].Ref != "#/components/messages/"+id {
+			t.Errorf("%s is not in its operation and the channel", id)
+		}
+		fields, required := slices.Sorted(maps.Keys(m.Payload.Properties)), slices.Sorted(slices.Values(m.Payload.Required))
+		if m.Name != kind || m.Summary == "" || m.Payload.Properties["type"]["const"] != kind || strings.Join(fields, " ") != want.fields || strings.Join(required, " ") != want.required {
+			t.Errorf("%s is described as %+v", id, m)
+		}
+	}
+	if len(program.Messages) != 3 || len(doc.Components.Messages) != len(viewer.Messages)+3 {
+		t.Errorf("%d messages of commands, and %d in all", len(program.Messages), len(doc.Components.Messages))
+	}
+	chain, _ := doc.Components.Messages["commandsFromClient.command"].Payload.Properties["method"]["oneOf"].([]any)
+	if len(chain) != 2 {
+		t.Errorf("a method is %v", chain)
 	}
 
 	var whole map[string]any
@@ -105,7 +136,7 @@ func TestAsyncAPI(t *testing.T) {
 			t.Errorf("%s leads nowhere", ref[1])
 		}
 	}
-	if len(refs) < 2*len(viewer.Messages) {
+	if len(refs) < 2*len(doc.Components.Messages) {
 		t.Errorf("only %d references", len(refs))
 	}
 	if page := string(s.do(request{method: "GET", path: "/docs"}).body); !strings.Contains(page, `href="/asyncapi.json"`) {

@@ -198,7 +198,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/debug/pprof/*", name: "profile", does: "Profiles of the server, for go tool pprof: heap, goroutine, profile?seconds= and others.", slow: true, handler: s.serveProfile, answers: answer{mime: "application/octet-stream"}},
 		{method: get, path: "/version", name: "version", does: "Version of the server and of Go, and the commit it was built from.", handler: s.version, answers: answer{body: map[string]any{}}},
 		{method: get, path: "/openapi.json", name: "openapi", does: "This description.", handler: s.openapi, answers: answer{body: map[string]any{}}},
-		{method: get, path: "/asyncapi.json", name: "asyncapi", does: "The messages of the viewer's socket, as AsyncAPI 3.0.", handler: s.asyncapi, answers: answer{body: map[string]any{}}},
+		{method: get, path: "/asyncapi.json", name: "asyncapi", does: "The messages of the viewer's socket and of the command socket, as AsyncAPI 3.0.", handler: s.asyncapi, answers: answer{body: map[string]any{}}},
 		{method: get, path: "/docs", name: "docs", does: "This description as a page.", handler: s.docs, answers: answer{mime: mimeHTML}},
 
 		{method: get, path: "/", name: "pageSessions", does: "Page: sessions, and the takeovers that need a person.", handler: s.pageSessions, answers: answer{mime: mimeHTML},

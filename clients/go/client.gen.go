@@ -2387,7 +2387,7 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
-	// Asyncapi The messages of the viewer's socket, as AsyncAPI 3.0.
+	// Asyncapi The messages of the viewer's socket and of the command socket, as AsyncAPI 3.0.
 	//
 	// Corresponds with GET /asyncapi.json (the `Asyncapi` operationId).
 	Asyncapi(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3162,7 +3162,7 @@ type ClientInterface interface {
 	Version(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
-// Asyncapi The messages of the viewer's socket, as AsyncAPI 3.0.
+// Asyncapi The messages of the viewer's socket and of the command socket, as AsyncAPI 3.0.
 //
 // Corresponds with GET /asyncapi.json (the `Asyncapi` operationId).
 func (c *Client) Asyncapi(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9798,7 +9798,7 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
-	// AsyncapiWithResponse The messages of the viewer's socket, as AsyncAPI 3.0.
+	// AsyncapiWithResponse The messages of the viewer's socket and of the command socket, as AsyncAPI 3.0.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15146,7 +15146,7 @@ func (r VersionResponse) ContentType() string {
 	return ""
 }
 
-// AsyncapiWithResponse The messages of the viewer's socket, as AsyncAPI 3.0.
+// AsyncapiWithResponse The messages of the viewer's socket and of the command socket, as AsyncAPI 3.0.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The messages of the viewer's socket, as AsyncAPI 3.0. */
+        /** The messages of the viewer's socket and of the command socket, as AsyncAPI 3.0. */
         get: operations["asyncapi"];
         put?: never;
         post?: never;

@@ -31,8 +31,8 @@ const (
 	maxMessage = 16 << 20
 	// maxUnread bounds the answers that a client has not read, in bytes.
 	maxUnread = 64 << 20
-	// maxLinks bounds the calls in one command.
-	maxLinks = 100
+	// MaxLinks bounds the calls in one command.
+	MaxLinks = 100
 	// maxCommandID bounds the id of a command, in bytes.
 	maxCommandID = 256
 	// writeTimeout is how long a client may take to read one message.
@@ -52,25 +52,25 @@ const CloseStalled websocket.StatusCode = 4008
 
 // Message is what a client sends.
 type Message struct {
-	Type      string          `json:"type"` // command
-	CommandID string          `json:"commandId"`
-	Method    json.RawMessage `json:"method"` // a member of Page, or a list of links
-	Args      json.RawMessage `json:"args,omitempty"`
-	Tab       uint32          `json:"tab,omitempty"` // default the tab that people see
+	Type      string          `json:"type" doc:"command."`
+	CommandID string          `json:"commandId" doc:"Any text; the answer carries it." maxBytes:"256"`
+	Method    json.RawMessage `json:"method" doc:"A member of Page, or a chain: a list of links."`
+	Args      json.RawMessage `json:"args,omitempty" doc:"The list of arguments; in a chain, each link has its own."`
+	Tab       uint32          `json:"tab,omitempty" doc:"The number of a tab, as in the session's tabs. Default: the one that people see."`
 }
 
 // Link is one call of a chain: a member of what the call before it returned.
 type Link struct {
-	Method string            `json:"method"`
-	Args   []json.RawMessage `json:"args,omitempty"`
+	Method string            `json:"method" doc:"A member's name."`
+	Args   []json.RawMessage `json:"args,omitempty" doc:"The arguments."`
 }
 
 // Answer is what the server sends for each command.
 type Answer struct {
-	Type      string          `json:"type"` // commandResult, or error for a message without a readable command id
-	CommandID string          `json:"commandId,omitempty"`
-	Result    json.RawMessage `json:"result,omitempty"`
-	Error     string          `json:"error,omitempty"`
+	Type      string          `json:"type" doc:"commandResult, or error for a message without a readable command id."`
+	CommandID string          `json:"commandId,omitempty" doc:"The command's."`
+	Result    json.RawMessage `json:"result,omitempty" doc:"What the last member returned, if it did not fail."`
+	Error     string          `json:"error,omitempty" doc:"Why the command failed."`
 }
 
 // Options configure Serve. The zero value of each field is its default.
@@ -248,8 +248,8 @@ func parse(raw []byte) (Message, json.RawMessage, error) {
 }
 
 func chained(m Message, links []Link) (Message, json.RawMessage, error) {
-	if len(links) == 0 || len(links) > maxLinks {
-		return m, nil, fmt.Errorf("method: must have 1 to %d links", maxLinks)
+	if len(links) == 0 || len(links) > MaxLinks {
+		return m, nil, fmt.Errorf("method: must have 1 to %d links", MaxLinks)
 	}
 	for i, l := range links {
 		if l.Method == "" {
