@@ -363,7 +363,7 @@ func (c *Client) carryOut(cmd *call) error {
 	case m.Client == methods.Refused:
 		return refuse(cmd.method, m.Reason)
 	}
-	cmd.writes = (m.Writes || actsAtOnce(cmd)) && !to.settingUp(cmd.method) && !sideEffectFree(cmd)
+	cmd.writes = (m.Writes || actsAtOnce(cmd)) && !to.settingUp(cmd.method)
 	if m.Client == methods.Mapped {
 		if done, err := c.mapCommand(cmd, to); done || err != nil {
 			return err

@@ -497,24 +497,6 @@ func inOpenWorld(c *Client, cmd *call, on attached) (bool, error) {
 	return false, nil
 }
 
-// sideEffectFree reports whether a command that evaluates code ends at the first
-// side effect, so that it only reads. Chromium heeds the parameter in these commands
-// alone.
-func sideEffectFree(cmd *call) bool {
-	switch cmd.method {
-	case runtime.Evaluate.Method, runtime.CallFunctionOn.Method, debugger.EvaluateOnCallFrame.Method:
-	default:
-		return false
-	}
-	if !bytes.Contains(cmd.params, []byte("throwOnSideEffect")) {
-		return false
-	}
-	var p struct {
-		Throws bool `json:"throwOnSideEffect"`
-	}
-	return cmd.decode(&p) == nil && p.Throws
-}
-
 // actsAtOnce reports whether a command that adds a script for later documents also
 // runs it in those that are there. An empty script does nothing in them: programs
 // send one to make a world.
