@@ -61,8 +61,13 @@ func OpenRawClient(ctx context.Context, s *Session, page string, sink cdp.Sink) 
 	if err != nil {
 		return nil, err
 	}
-	if page != "" && eng.model.Page(target.ID(page)) == nil {
-		return nil, ErrNotFound
+	if page != "" {
+		found, err := eng.hasPage(ctx, target.ID(page))
+		if err != nil {
+			return nil, errors.Join(ErrNotReady, err)
+		} else if !found {
+			return nil, ErrNotFound
+		}
 	}
 	c := &RawClient{session: s, engine: eng, emulated: map[string]bool{}, downloads: map[proto.BrowserContextID]bool{}}
 	if c.program, err = openProgram(s, control.Client(id.New("cdp")), ProgramOptions{}, c.held.release); err != nil {
@@ -401,20 +406,50 @@ type RawPage struct {
 	Title, URL string
 }
 
-// ListPages returns the pages of a session, oldest first. The error is an
-// *EndedError or ErrNotReady.
-func ListPages(s *Session) ([]RawPage, error) {
+// ListPages returns the pages of a session, oldest first, also those that are not
+// complete yet. The error is an *EndedError or ErrNotReady.
+func ListPages(ctx context.Context, s *Session) ([]RawPage, error) {
 	eng, err := s.ready()
 	if err != nil {
 		return nil, err
 	}
+	open, err := eng.openPages(ctx)
+	if err != nil {
+		return nil, errors.Join(ErrNotReady, err)
+	}
 	var list []RawPage
 	for _, p := range eng.model.Pages() {
+		i := slices.IndexFunc(open, func(info *target.Info) bool { return info.TargetID == p.ID() })
+		if i < 0 {
+			continue
+		}
+		open = slices.Delete(open, i, i+1)
 		one := RawPage{ID: string(p.ID()), Title: p.Title(), URL: p.URL()}
 		if opener := p.Opener(); opener != nil {
 			one.Opener = string(opener.ID())
 		}
 		list = append(list, one)
 	}
+	for _, info := range open {
+		list = append(list, RawPage{ID: string(info.TargetID), Opener: string(info.OpenerID), Title: info.Title, URL: info.URL})
+	}
 	return list, nil
+}
+
+// openPages asks Chromium for its pages. The server's own are of another type.
+func (eng *engine) openPages(ctx context.Context) ([]*target.Info, error) {
+	all, err := cdp.Call(ctx, eng.model.Session(), target.GetTargets, target.GetTargetsParams{Filter: target.Filter{{Type: "page"}}})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all.TargetInfos, func(info *target.Info) bool { return info.Type != "page" || info.Subtype != "" }), nil
+}
+
+// hasPage reports whether a page is open, also one that is not complete yet.
+func (eng *engine) hasPage(ctx context.Context, id target.ID) (bool, error) {
+	if eng.model.Page(id) != nil {
+		return true, nil
+	}
+	open, err := eng.openPages(ctx)
+	return slices.ContainsFunc(open, func(info *target.Info) bool { return info.TargetID == id }), err
 }

@@ -71,7 +71,7 @@ func (s *Server) cdpList(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := cdp.ListTargets(one, s.cdpEndpoint(c, one))
+	list, err := cdp.ListTargets(c.Request().Context(), one, s.cdpEndpoint(c, one))
 	if err != nil {
 		return err
 	}

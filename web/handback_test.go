@@ -177,7 +177,7 @@ func (h *hand) revive() {
 // crash ends the renderer of the page of the sign-in.
 func (h *hand) crash() {
 	h.t.Helper()
-	list, err := session.ListPages(h.one)
+	list, err := session.ListPages(h.t.Context(), h.one)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestHandBackChromedp(t *testing.T) {
 	handBack(t, (*hand).revive, func(s *testServer, one *session.Session, ready func()) error {
 		ctx, cancel := remote.NewAllocator(browsertest.Context(t, "chromedp"), s.cdpAddress(one.ID()), remote.NoModifyURL)
 		defer cancel()
-		list, err := session.ListPages(one)
+		list, err := session.ListPages(s.t.Context(), one)
 		if err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func (s *Server) liveDetails(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	pages, err := session.ListPages(one)
+	pages, err := session.ListPages(c.Request().Context(), one)
 	if err != nil {
 		return err
 	}

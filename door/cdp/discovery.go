@@ -53,9 +53,10 @@ type Target struct {
 	Socket      string `json:"webSocketDebuggerUrl" doc:"The page's socket."`
 }
 
-// ListTargets returns the pages of a session, the newest first.
-func ListTargets(s *session.Session, at Endpoint) ([]Target, error) {
-	pages, err := session.ListPages(s)
+// ListTargets returns the pages of a session, the newest first. The errors are those
+// of session.ListPages.
+func ListTargets(ctx context.Context, s *session.Session, at Endpoint) ([]Target, error) {
+	pages, err := session.ListPages(ctx, s)
 	if err != nil {
 		return nil, err
 	}
