@@ -89,13 +89,14 @@ type Client struct {
 
 // call is a command that was sent to Chromium.
 type call struct {
-	id      jsontext.Value // as the client gave it; nil for a command of the door's own
-	session cdp.SessionID  // as the client gave it
-	on      cdp.SessionID  // the session in Chromium
-	method  string
-	params  json.RawMessage
-	writes  bool
-	dialogs uint64 // for an answer to a dialog: the number of dialogs that the session had seen
+	id       jsontext.Value // as the client gave it; nil for a command of the door's own
+	session  cdp.SessionID  // as the client gave it
+	on       cdp.SessionID  // the session in Chromium
+	method   string
+	params   json.RawMessage
+	writes   bool
+	answered bool   // a setting whose answer the client has, and that waits
+	dialogs  uint64 // for an answer to a dialog: the number of dialogs that the session had seen
 
 	result func(json.RawMessage) (json.RawMessage, error) // changes the result; nil for none
 	then   func()                                         // for a command of the door's own: called on the connection's read loop
@@ -374,8 +375,16 @@ func (c *Client) carryOut(cmd *call) error {
 			return err
 		}
 	}
+	cmd.answered = cmd.writes && to.setsLater(cmd.method) && c.raw.MustWait()
 	c.observe(cmd, to)
-	if cmd.writes {
+	switch {
+	case cmd.answered:
+		if err := c.whenAllowed(cmd); err != nil {
+			return err
+		}
+		c.send(item{ready: appendReply(nil, cmd.id, cmd.session, nil, nil)})
+		return nil
+	case cmd.writes:
 		return c.whenAllowed(cmd)
 	}
 	return c.post(cmd)
@@ -421,6 +430,11 @@ func (s sink) Put(ev cdp.Event) {
 			return
 		}
 		c.waiting.answered()
+		if to.answered {
+			c.acting.end(to, ev.Err)
+			ev.Release()
+			return
+		}
 		ev.Session = to.session
 		c.send(item{event: ev, call: to})
 		return

@@ -478,7 +478,7 @@ func TestMappingsAreTheTable(t *testing.T) {
 			t.Errorf("%s is mapped, and not in the table", name)
 		}
 	}
-	for name := range setUpCommands {
+	for name := range settings {
 		if m, ok := methods.Find(name); !ok || !m.Writes {
 			t.Errorf("%s is a setting, and does not write", name)
 		}

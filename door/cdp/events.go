@@ -2,7 +2,6 @@ package cdp
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,11 +28,7 @@ type sight struct {
 	browser  string // the client's own target of type browser
 	sessions map[cdp.SessionID]*attached
 	hidden   map[string]bool // targets that were announced and left out
-	begun    []string        // targets that the client has set up, oldest first; attaching again does not renew it
 }
-
-// maxBegun bounds the targets of which the door knows that a client has set them up.
-const maxBegun = 10_000
 
 // attached is one of the client's sessions.
 type attached struct {
@@ -88,19 +83,7 @@ func (s *sight) change(id cdp.SessionID, change func(*attached)) {
 // start records that the client has set up a session, or has sent something else that
 // writes.
 func (s *sight) start(id cdp.SessionID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.sessions[id]
-	if a == nil || a.begun {
-		return
-	}
-	a.begun = true
-	if slices.Contains(s.begun, a.target) {
-		return
-	}
-	if s.begun = append(s.begun, a.target); len(s.begun) > maxBegun {
-		s.begun = s.begun[1:]
-	}
+	s.change(id, func(a *attached) { a.begun = true })
 }
 
 // paused returns the sessions whose targets wait for the client.
@@ -115,28 +98,23 @@ func (s *sight) paused() (ids []cdp.SessionID) {
 	return ids
 }
 
-// settingUp reports whether a command belongs to setting up a session, which never
-// waits for a person: the person's own new page would wait with it. A paused target
-// shows nobody anything yet, but code in it reaches its opener. In any other, only
-// settings count, until the client has let it run or has sent something else that
-// writes.
+// settingUp reports whether a command belongs to setting up a paused target, which
+// never waits for a person: the person's own new page would wait with it.
 func (a attached) settingUp(method string) bool {
-	if a.begun {
-		return false
-	}
-	domain := domainOf(method)
-	if a.paused {
-		return !actsInPages[method] && !actsInPages[domain]
-	}
-	return domain == "Emulation" && !standstill[method] || setUpCommands[method]
+	return a.paused && !a.begun && (isSetting(method) || setUpCommands[method])
 }
 
-// actsInPages has the commands and domains that do something in the pages of a person,
-// even if they are sent to a paused target: its opener can be reached from it.
-var actsInPages = map[string]bool{
-	"Runtime.evaluate": true, "Runtime.callFunctionOn": true, "Runtime.runScript": true,
-	"Debugger.evaluateOnCallFrame": true, "Page.navigate": true, "Page.reload": true, "Page.navigateToHistoryEntry": true, "Page.setDocumentContent": true,
-	"Input": true, "DOM": true, "Autofill": true, "Storage": true, "DOMStorage": true, "IndexedDB": true, "CacheStorage": true,
+// setsLater reports whether a command is a setting of a page that the client has just
+// attached to. Most programs attach to all pages at once and go on when their settings
+// are answered.
+func (a attached) setsLater(method string) bool {
+	return !a.paused && !a.begun && isSetting(method)
+}
+
+// isSetting reports whether a command sets how a page looks or is loaded. Chromium's
+// answer to it is empty.
+func isSetting(method string) bool {
+	return domainOf(method) == "Emulation" && !standstill[method] || settings[method]
 }
 
 // standstill has the settings that keep a page from going on.
@@ -144,11 +122,17 @@ var standstill = map[string]bool{
 	"Emulation.setVirtualTimePolicy": true, "Emulation.setScriptExecutionDisabled": true, "Emulation.setCPUThrottlingRate": true, "Emulation.setDocumentCookieDisabled": true,
 }
 
-// setUpCommands are settings outside the domain Emulation.
-var setUpCommands = map[string]bool{
+// settings are the settings outside the domain Emulation.
+var settings = map[string]bool{
 	"Page.setFontFamilies": true, "Page.setBypassCSP": true, "Security.setIgnoreCertificateErrors": true,
 	"Network.setCacheDisabled": true, "Network.setExtraHTTPHeaders": true, "Network.setUserAgentOverride": true,
 	"Network.emulateNetworkConditions": true, "Network.setBypassServiceWorker": true, "Page.setPrerenderingAllowed": true,
+}
+
+// setUpCommands are what else programs send to a paused target. Code in it would reach
+// its opener; see notAtOnce.
+var setUpCommands = map[string]bool{
+	"Emulation.setScriptExecutionDisabled": true, "Fetch.enable": true, page.AddScriptToEvaluateOnNewDocument.Method: true,
 }
 
 // targetInfo has the members of Target.TargetInfo that decide who sees a target.
@@ -272,8 +256,7 @@ func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
 		}
 		c.sight.mu.Lock()
 		defer c.sight.mu.Unlock()
-		begun := !e.Paused && slices.Contains(c.sight.begun, e.Info.TargetID)
-		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused, begun: begun, pause: &pauses.Session{}}
+		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused, pause: &pauses.Session{}}
 		if e.Paused {
 			c.letRunLater(e.SessionID)
 			select {
@@ -473,7 +456,7 @@ func (c *Client) bringToFront(cmd *call) {
 
 // observe records what a command that is about to be sent changes.
 func (c *Client) observe(cmd *call, on attached) {
-	if cmd.method == runtime.RunIfWaitingForDebugger.Method || cmd.writes && !on.paused {
+	if cmd.method == runtime.RunIfWaitingForDebugger.Method || cmd.writes && !on.paused && !cmd.answered {
 		c.sight.start(on.id)
 	}
 	switch {

@@ -3,6 +3,7 @@ package cdp
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,15 +123,28 @@ func TestNoWayRoundByPausedPopup(t *testing.T) {
 		t.Fatalf("attached: %+v %v", e, err)
 	}
 	leave := doortest.Person(t, s)
-	id := p.send(e.SessionID, "Runtime.evaluate", `{"expression":"opener.document.title = 'mine'"}`)
+	ids := []int{p.send(e.SessionID, "Runtime.evaluate", `{"expression":"opener.document.title = 'mine'"}`)}
+	for _, cmd := range [][2]string{
+		{"Network.setCookie", `{"name":"a","value":"b","url":"http://a.test/"}`}, {"Network.clearBrowserCookies", ""}, {"Page.handleJavaScriptDialog", `{"accept":true}`},
+		{"ServiceWorker.stopAllWorkers", ""}, {"Debugger.setPauseOnExceptions", `{"state":"all"}`}, {"Page.close", ""},
+	} {
+		ids = append(ids, p.send(e.SessionID, cmd[0], cmd[1]))
+	}
 	p.call(e.SessionID, "Emulation.setEmulatedMedia", `{"media":"screen"}`, nil) // the page is set up all the same
 	p.call(e.SessionID, "Page.addScriptToEvaluateOnNewDocument", `{"source":"opener.document.title = 'mine'","runImmediately":true}`, nil)
 	p.call(e.SessionID, "Runtime.runIfWaitingForDebugger", "", nil)
 	if m := p.reply(p.send(page, "DOM.getDocument", `{"depth":-1}`)); !strings.Contains(string(m.Result), "theirs") {
 		t.Errorf("the document is %s", m.Result)
 	}
+	for _, m := range p.got {
+		if m.ID != nil && slices.Contains(ids, *m.ID) {
+			t.Errorf("%d was carried out while a person is in control", *m.ID)
+		}
+	}
 	leave()
-	p.reply(id)
+	for _, id := range ids {
+		p.reply(id)
+	}
 }
 
 // TestNoParameterAvoidsWaiting sends commands that write with parameters that are
@@ -324,87 +338,6 @@ func TestTakeovers(t *testing.T) {
 	}
 }
 
-// TestTheServersOwnPagesAreHidden asks for everything, while the server opens hidden
-// pages.
-func TestTheServersOwnPagesAreHidden(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
-	address := serve(t, s, nil)
-	p, other := dial(t, address), dial(t, address)
-	page, target := other.attach()
-	p.call("", "Target.setDiscoverTargets", `{"discover":true,"filter":[{}]}`, nil)
-	p.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"page","exclude":true},{}]}`, nil)
-	site := doortest.Site(t, map[string]string{"/": "<script>localStorage.a = 1</script>"})
-	other.call(page, "Page.navigate", fmt.Sprintf(`{"url":%q}`, site), nil)
-	other.evaluate(page, "localStorage.a")
-	state, err := s.StorageState(browsertest.Context(t, "the storage state")) // reads it in a hidden page
-	if err != nil || len(state.Origins) != 1 {
-		t.Fatalf("%+v: %v", state, err)
-	}
-	p.page() // all events have come
-	seen := 0
-	for _, m := range p.got {
-		var e struct{ TargetInfo *targetInfo }
-		if json.Unmarshal(m.Params, &e) != nil || e.TargetInfo == nil {
-			continue
-		}
-		seen++
-		switch e.TargetInfo.Type {
-		case "page", "tab", "browser":
-		default:
-			t.Errorf("%s about a target of type %s", m.Method, e.TargetInfo.Type)
-		}
-		if e.TargetInfo.Type == "page" && e.TargetInfo.TargetID != target {
-			t.Errorf("%s about page %s", m.Method, e.TargetInfo.TargetID)
-		}
-	}
-	if seen < 3 {
-		t.Errorf("%d events about targets", seen)
-	}
-}
-
-// TestTheServersOwnWorldsAreClosed looks for the isolated worlds of the server.
-func TestTheServersOwnWorldsAreClosed(t *testing.T) {
-	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
-	page, _ := p.attach()
-	p.call(page, "Runtime.enable", "", nil)
-	announced := map[int64]bool{}
-	for _, m := range p.got {
-		var e struct {
-			Context struct {
-				ID   int64
-				Name string
-			}
-		}
-		if m.Method == "Runtime.executionContextCreated" && json.Unmarshal(m.Params, &e) == nil {
-			announced[e.Context.ID] = true
-			if session.ReservedName(e.Context.Name) {
-				t.Errorf("the world %s is announced", e.Context.Name)
-			}
-		}
-	}
-	closed := 0
-	for id := int64(1); id < 30; id++ {
-		m := p.reply(p.send(page, "Runtime.evaluate", fmt.Sprintf(`{"expression":"1","contextId":%d}`, id)))
-		if (m.Error == nil) != announced[id] {
-			t.Errorf("context %d, announced: %v, got %+v", id, announced[id], m)
-		}
-		if m.Error != nil && strings.Contains(m.Error.Message, "the world is the server's own") {
-			closed++
-		}
-	}
-	if len(announced) == 0 || closed == 0 {
-		t.Errorf("%d worlds are announced, %d closed", len(announced), closed)
-	}
-	for method, params := range map[string]string{
-		"Runtime.addBinding":                    `{"name":"takeoverReportSecret"}`,
-		"Page.addScriptToEvaluateOnNewDocument": `{"source":"1","worldName":"takeover-utility"}`,
-	} {
-		if got := p.refused(page, method, params); !strings.Contains(got, "the name is the server's own") {
-			t.Errorf("%s: %s", method, got)
-		}
-	}
-}
-
 // TestFilesOfTheSession gives a file input a file of the session, by a path of the
 // client's machine.
 func TestFilesOfTheSession(t *testing.T) {
@@ -478,57 +411,43 @@ func TestAClientThatKeepsAPage(t *testing.T) {
 	until(t, v, "the page", func(m session.TabsMessage) bool { return len(m.Tabs) > 1 && m.Tabs[len(m.Tabs)-1].Title == "theirs" })
 }
 
-// TestAttachingAgainIsNoSetUp sends settings on a new session with a page that a
-// person works in, and that the client has set up before.
-func TestAttachingAgainIsNoSetUp(t *testing.T) {
+// TestSettingsWaitForAPerson attaches to a page that a person works in. The settings
+// are answered at once, and apply only when the person has left; what comes after
+// other commands that write waits like them.
+func TestSettingsWaitForAPerson(t *testing.T) {
 	s := doortest.Session(t, session.CreateOptions{})
 	address := serve(t, s, nil)
-	p, other := dial(t, address), dial(t, address)
+	p := dial(t, address)
 	page, _ := p.attach()
-	p.evaluate(page, "1")
+	p.evaluate(page, "matchMedia('print').onchange = () => { document.title = 'changed' }; document.title = 'theirs'")
 	leave := doortest.Person(t, s)
 	again, _ := p.attach()
+	other := dial(t, address)
 	first, _ := other.attach()
-	ids := []int{
-		p.send(again, "Network.setExtraHTTPHeaders", `{"headers":{"X-Mine":"1"}}`),
-		p.send(again, "Fetch.enable", ""),
-		p.send(again, "Emulation.setEmulatedMedia", `{"media":"print"}`),
-	}
-	other.call(first, "Emulation.setEmulatedMedia", `{"media":"screen"}`, nil) // the set-up of a client that connects meanwhile
-	fetch := other.send(first, "Fetch.enable", "")
 	for _, c := range []struct {
 		by      *peer
 		session string
 	}{{p, again}, {other, first}} {
-		c.by.call(c.session, "Page.getFrameTree", "", nil)
-		for _, m := range c.by.got {
-			if m.ID != nil {
-				t.Errorf("%d was carried out while a person is in control", *m.ID)
-			}
+		c.by.call(c.session, "Emulation.setEmulatedMedia", `{"media":"print"}`, nil)
+		c.by.call(c.session, "Network.setExtraHTTPHeaders", `{"headers":{"X-Mine":"1"}}`, nil)
+		if m := c.by.reply(c.by.send(c.session, "DOM.getDocument", `{"depth":-1}`)); !strings.Contains(string(m.Result), "theirs") {
+			t.Errorf("the document is %s", m.Result)
+		}
+	}
+	ids := []int{p.send(page, "Emulation.setEmulatedMedia", `{"media":"print"}`), p.send(again, "Fetch.enable", ""), p.send(again, "Emulation.setEmulatedMedia", `{"media":"print"}`)}
+	p.call(page, "Page.getFrameTree", "", nil)
+	for _, m := range p.got {
+		if m.ID != nil {
+			t.Errorf("%d was carried out while a person is in control", *m.ID)
 		}
 	}
 	leave()
 	for _, id := range ids {
 		p.reply(id)
 	}
-	other.reply(fetch)
-}
-
-// TestStrangeTargets names the browser target of another client.
-func TestStrangeTargets(t *testing.T) {
-	address := serve(t, doortest.Session(t, session.CreateOptions{}), nil)
-	p, other := dial(t, address), dial(t, address)
-	strange := other.targetID()
-	for _, method := range []string{"Target.getTargetInfo", "Target.closeTarget", "Target.activateTarget", "Target.attachToTarget", "Target.getDevToolsTarget"} {
-		for _, id := range []string{strange, "none"} {
-			if got := p.refused("", method, fmt.Sprintf(`{"targetId":%q}`, id)); got != "-32602 No target with given id found" {
-				t.Errorf("%s of %s: %s", method, id, got)
-			}
-		}
-	}
-	if p.targetID() == strange || other.targetID() != strange {
-		t.Error("a client does not see its own target")
-	}
+	browsertest.Until(t, "the settings", func() bool {
+		return strings.Contains(string(other.reply(other.send(first, "DOM.getDocument", `{"depth":-1}`)).Result), "changed")
+	})
 }
 
 // TestBringToFront lets a client choose the page that people see.
@@ -554,68 +473,4 @@ func TestBringToFront(t *testing.T) {
 	shows(2)
 	p.call("", "Target.activateTarget", fmt.Sprintf(`{"targetId":%q}`, firstTarget), nil)
 	shows(1)
-}
-
-// TestNoPauseInTheServersOwnWorlds steps through a page into which the server's own
-// scripts listen. The client's debugger does not see them, and cannot act in them.
-func TestNoPauseInTheServersOwnWorlds(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
-	p := dial(t, serve(t, s, nil))
-	page, _ := p.attach()
-	p.evaluate(page, `document.body.innerHTML = '<input type=password>'; 0`)
-	person(t, s).Leave() // the server looks after secret fields
-	p.call(page, "Runtime.enable", "", nil)
-	open := map[string]bool{}
-	for _, m := range p.got {
-		var e struct{ Context struct{ ID int64 } }
-		if m.Method == "Runtime.executionContextCreated" && json.Unmarshal(m.Params, &e) == nil {
-			open[fmt.Sprint(e.Context.ID)] = true
-		}
-	}
-	p.call(page, "Debugger.enable", "", nil)
-	p.call(page, "Debugger.pause", "", nil)
-	id := p.send(page, "Runtime.evaluate", `{"expression":"const field = document.querySelector('input'); field.focus(); field.value = 'x'; field.dispatchEvent(new InputEvent('input', {bubbles: true})); field.blur()"}`)
-	pauses, frame := 0, ""
-	for {
-		m := p.wait("a pause or the end", func(m wire) bool { return m.Method == "Debugger.paused" || m.ID != nil && *m.ID == id })
-		if m.ID != nil {
-			break
-		}
-		var e struct {
-			CallFrames []struct{ CallFrameID string }
-		}
-		if err := json.Unmarshal(m.Params, &e); err != nil || len(e.CallFrames) == 0 {
-			t.Fatalf("%s: %v", m.Params, err)
-		}
-		for _, f := range e.CallFrames {
-			if parts := strings.Split(f.CallFrameID, "."); len(parts) != 3 || !open[parts[1]] {
-				t.Errorf("a pause in the call frame %s, and the open worlds are %v", f.CallFrameID, open)
-			}
-		}
-		frame = e.CallFrames[0].CallFrameID
-		if pauses++; pauses == 1 { // the client's own pauses are as ever
-			p.call(page, "Debugger.evaluateOnCallFrame", fmt.Sprintf(`{"callFrameId":%q,"expression":"1"}`, frame), nil)
-		}
-		p.call(page, "Debugger.stepInto", "", nil)
-	}
-	if pauses < 3 {
-		t.Errorf("%d pauses", pauses)
-	}
-	for _, cmd := range [][2]string{
-		{"Debugger.evaluateOnCallFrame", fmt.Sprintf(`{"callFrameId":%q,"expression":"1"}`, frame)},
-		{"Debugger.evaluateOnCallFrame", fmt.Sprintf(`{"callFrameId":%q,"expression":"1","throwOnSideEffect":true}`, frame)},
-		{"Debugger.setVariableValue", fmt.Sprintf(`{"callFrameId":%q,"scopeNumber":0,"variableName":"a","newValue":{}}`, frame)},
-		{"Debugger.restartFrame", fmt.Sprintf(`{"callFrameId":%q,"mode":"StepInto"}`, frame)},
-		{"Debugger.setReturnValue", `{"newValue":{}}`},
-		{"Debugger.setScriptSource", `{"scriptId":"1","scriptSource":""}`},
-		{"Debugger.setBreakpoint", `{"location":{"scriptId":"1","lineNumber":0},"condition":"1"}`},
-		{"Debugger.setBreakpointOnFunctionCall", `{"objectId":"1","condition":"1"}`},
-		{"Debugger.setBreakpointByUrl", `{"lineNumber":0,"urlRegex":".*","condition":"1"}`},
-		{"Debugger.setBreakpointByUrl", `{"lineNumber":0,"url":"evaluator","condition":"1"}`},
-	} {
-		if got := p.refused(page, cmd[0], cmd[1]); !strings.Contains(got, "not available in Takeover") {
-			t.Errorf("%s: %s", cmd[0], got)
-		}
-	}
-	p.call(page, "Debugger.setBreakpointByUrl", `{"lineNumber":0,"url":"http://a.test/a.js","condition":"1"}`, nil)
 }

@@ -177,7 +177,10 @@ func (c *Client) passOn() {
 		if err == nil {
 			err = c.post(cmd)
 		}
-		if err != nil {
+		switch {
+		case err != nil && cmd.answered:
+			c.acting.end(cmd, err)
+		case err != nil:
 			c.reply(cmd, nil, err)
 		}
 		c.waiting.drop()
