@@ -279,6 +279,9 @@ func (c *RawClient) Pressed(on cdp.SessionID, method string, params json.RawMess
 	c.held.note(c.client.Session(on), method, params)
 }
 
+// HasPage reports whether people can be shown the page of a target.
+func (c *RawClient) HasPage(id string) bool { return c.engine.model.Page(target.ID(id)) != nil }
+
 // Show shows people a page that the client brings to the front.
 func (c *RawClient) Show(id string) {
 	p := c.engine.model.Page(target.ID(id))

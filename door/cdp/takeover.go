@@ -170,13 +170,19 @@ const (
 )
 
 // liveView handles Cloudflare.getLiveView. Its result is a link to the session's
-// page, for a person who may take control.
+// page, for a person who may take control. The tab that is asked for is shown, unless
+// a person is in control, who chooses the tab. The reply does not wait for that person:
+// the client may need the link for another one.
 func (c *Client) liveView(cmd *call) error {
 	var p struct {
+		Target  *string      `json:"targetId"`
 		Expires milliseconds `json:"expiresInMs"`
 	}
 	if err := cmd.decode(&p); err != nil {
 		return err
+	}
+	if p.Target != nil && !c.raw.HasPage(*p.Target) {
+		return &refusal{code: codeParams, message: "Invalid parameters", data: "targetId: the session has no such page, or it is not loaded yet"}
 	}
 	if p.Expires <= 0 {
 		p.Expires = liveViewTime
@@ -184,6 +190,9 @@ func (c *Client) liveView(cmd *call) error {
 	link, err := c.raw.ViewerLink(min(p.Expires, liveViewMax).duration())
 	if err != nil {
 		return err
+	}
+	if p.Target != nil && !c.raw.PersonInControl() {
+		c.raw.Show(*p.Target)
 	}
 	c.answer(cmd, map[string]string{"devtoolsFrontendUrl": link})
 	return nil
