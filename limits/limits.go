@@ -33,7 +33,7 @@ const (
 	Programs           Name = "programs"             // programs refused by a session
 	Waiting            Name = "waiting-commands"     // commands of programs refused because too many wait for a person
 	ProgramOutbox      Name = "program-outbox"       // programs disconnected because they do not read
-	MCPClients         Name = "mcp-clients"          // clients of MCP that were refused because too many are connected
+	MCPClients         Name = "mcp-clients"          // clients of MCP that were forgotten or refused because too many are connected
 	Playwright         Name = "playwright"           // clients of Playwright's protocol refused because too many are connected
 	PlaywrightFiles    Name = "playwright-files"     // such clients disconnected because their files are too large
 	Commands           Name = "commands"             // commands of programs refused because too many are under way

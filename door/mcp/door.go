@@ -61,6 +61,7 @@ type Door struct {
 	stateless http.Handler
 	stateful  http.Handler
 	seats     seats
+	clients   clients
 	ctx       context.Context // ended by Close
 	stop      context.CancelCauseFunc
 	closing   sync.Once
@@ -113,6 +114,7 @@ func (d *Door) Close() {
 				}
 			}
 		}
+		d.clients.work.Wait()
 		d.seats.close()
 	})
 }
@@ -158,28 +160,34 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if r.Header.Get(versionHeader) >= firstStateless {
+	version := r.Header.Get(versionHeader)
+	switch {
+	case version == "" || slices.Contains(sdk.SupportedProtocolVersions(), version) && version < firstStateless:
+		d.serveClient(w, r)
+	case isDate(version) && version >= firstStateless: // says which versions there are, if it does not know this one
 		d.stateless.ServeHTTP(w, r)
-		return
+	default:
+		http.Error(w, fmt.Sprintf("%s %.40q is no version of the protocol; there are %s.", versionHeader, version, strings.Join(sdk.SupportedProtocolVersions(), ", ")), http.StatusBadRequest)
 	}
-	if r.Method == http.MethodPost && r.Header.Get(clientHeader) == "" && d.clients() >= maxClients {
-		d.o.Manager.Limits().Add(limits.MCPClients, 1)
-		w.Header().Set("Retry-After", "60")
-		http.Error(w, fmt.Sprintf("%d clients are connected, which is the most.", maxClients), http.StatusServiceUnavailable)
-		return
-	}
-	d.stateful.ServeHTTP(w, r)
 }
 
-// clients counts the clients that the server has to remember.
-func (d *Door) clients() int {
-	n := 0
-	for _, s := range d.offered() {
-		for range s.Sessions() {
-			n++
-		}
+// isDate reports whether a text has the form of the protocol's versions.
+func isDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
+}
+
+// admit makes room for a client of a caller. It returns nil if it has refused the client.
+func (d *Door) admit(w http.ResponseWriter, caller string) *newcomer {
+	room, dropped := d.clients.admit(caller)
+	if room == nil || dropped {
+		d.o.Manager.Limits().Add(limits.MCPClients, 1)
 	}
-	return n
+	if room == nil {
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, fmt.Sprintf("%d clients are connecting, which is the most.", maxClients), http.StatusServiceUnavailable)
+	}
+	return room
 }
 
 // offered returns the servers of all sets of tools that clients have asked for.
@@ -204,6 +212,7 @@ func (d *Door) server(sets []string) *sdk.Server {
 		s = sdk.NewServer(&sdk.Implementation{Name: "takeover", Title: "Takeover", Version: d.o.Version}, &sdk.ServerOptions{
 			Instructions: instructions, Logger: d.o.Logger, Capabilities: offers,
 		})
+		s.AddReceivingMiddleware(d.clients.receive)
 		if offers.Resources != nil {
 			d.addApp(s)
 		}

@@ -207,6 +207,14 @@ func TestActionsAreEvents(t *testing.T) {
 // post sends a raw message, and returns the status and the body.
 func (s *server) post(query, body string, header map[string]string) (int, string) {
 	s.t.Helper()
+	resp, answer := s.send(query, body, header)
+	return resp.StatusCode, answer
+}
+
+// send sends a raw message, and returns the response, whose body has been read, and the
+// body.
+func (s *server) send(query, body string, header map[string]string) (*http.Response, string) {
+	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.base+"/mcp"+query, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
@@ -229,7 +237,7 @@ func (s *server) post(query, body string, header map[string]string) (int, string
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return resp.StatusCode, string(raw)
+	return resp, string(raw)
 }
 
 // TestHostileInput sends what no client sends: each gets a clear error, and a client
@@ -257,6 +265,8 @@ func TestHostileInput(t *testing.T) {
 		"before initialize":   {call, nil, 200, "initialization"},
 		"no version":          {call, newest, 400, "version"},
 		"an unknown version":  {call, with("Mcp-Protocol-Version", "1999-01-01"), 400, "version"},
+		"no date as version":  {call, with("Mcp-Protocol-Version", "zzz"), 400, "no version of the protocol"},
+		"a later version":     {call, with("Mcp-Protocol-Version", "2099-01-01"), 400, "version"},
 		"an unknown client":   {call, with("Mcp-Session-Id", "nonsense"), 404, "session not found"},
 		"large":               {`{"` + strings.Repeat("x", 5<<20) + `":1}`, nil, 413, "4194304"},
 		"large, newest":       {`{"` + strings.Repeat("x", 5<<20) + `":1}`, newest, 413, "4194304"},
@@ -337,31 +347,81 @@ func TestManyConnections(t *testing.T) {
 	contains(t, s.connect("", "2025-11-25", nil).tool("browser_snapshot", nil), `button "Sign in"`)
 }
 
-// TestManyClients refuses clients of earlier versions beyond the bound, and counts it.
-// Clients that are connected go on, and so do those of the newest version.
+// TestManyClients makes more clients of earlier versions with one key than the server
+// remembers. That caller loses its idlest client; another caller's, and clients of the
+// newest version, go on.
 func TestManyClients(t *testing.T) {
-	var hits *limits.Hits
 	s := startServer(t, nil)
-	hits = s.manager.Limits()
-	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+	hits := s.manager.Limits()
+	other := s.hello(otherKey)
+	first := s.hello(testKey)
 	var work sync.WaitGroup
 	for range 10 {
 		work.Go(func() {
 			for range 100 {
-				s.post("", hello, nil)
+				s.hello(testKey)
 			}
 		})
 	}
 	work.Wait()
-	if status, body := s.post("", hello, nil); status != http.StatusServiceUnavailable || !strings.Contains(body, "1000 clients") {
-		t.Errorf("one more: %d %s", status, body)
+	if n := hits.Count(limits.MCPClients); n != 2 {
+		t.Errorf("%d of 1,002 clients were forgotten, want 2", n)
 	}
-	if hits.Count(limits.MCPClients) == 0 {
-		t.Error("the refusal is not counted")
+	if status, body := s.pings(testKey, first); status != http.StatusNotFound {
+		t.Errorf("the caller's idlest client: %d %s", status, body)
+	}
+	for range 2 {
+		if status, body := s.pings(otherKey, other); status != http.StatusOK {
+			t.Errorf("the other caller's client: %d %s", status, body)
+		}
+		other = s.hello(otherKey)
 	}
 	c := s.connect("", "", nil)
 	c.tool("session_create", nil)
 	c.tool("session_release", nil)
+}
+
+// TestClientsBelongToTheirKey answers another key as if the client did not exist.
+func TestClientsBelongToTheirKey(t *testing.T) {
+	s := startServer(t, nil)
+	id := s.hello(testKey)
+	if status, body := s.pings(otherKey, id); status != http.StatusNotFound || !strings.Contains(strings.ToLower(body), "session not found") {
+		t.Errorf("another key: %d %s", status, body)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.base+"/mcp", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+otherKey)
+	req.Header.Set("Mcp-Session-Id", id)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusNotFound {
+		t.Errorf("another key deletes: %d", resp.StatusCode)
+	}
+	if status, body := s.pings(testKey, id); status != http.StatusOK {
+		t.Errorf("its own key: %d %s", status, body)
+	}
+}
+
+// hello makes a client of an earlier version, and returns its id.
+func (s *server) hello(key string) string {
+	s.t.Helper()
+	body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+	resp, answer := s.send("", body, map[string]string{"Authorization": "Bearer " + key})
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Mcp-Session-Id") == "" {
+		s.t.Errorf("initialize: %d %s", resp.StatusCode, answer)
+	}
+	return resp.Header.Get("Mcp-Session-Id")
+}
+
+// pings sends a ping to a client, and returns the status and the body.
+func (s *server) pings(key, id string) (int, string) {
+	s.t.Helper()
+	return s.post("", `{"jsonrpc":"2.0","id":2,"method":"ping"}`, map[string]string{"Authorization": "Bearer " + key, "Mcp-Session-Id": id})
 }
 
 // TestServerStops ends calls that wait when the server stops.
