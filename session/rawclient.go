@@ -228,6 +228,13 @@ func (c *RawClient) AwaitWrite(ctx context.Context) error {
 	return c.session.gate(ctx, c.program.holder)
 }
 
+// Revived reports whether a target is a page that has a renderer, after an event that
+// said that it had died.
+func (c *RawClient) Revived(id string) bool {
+	p := c.engine.model.Page(target.ID(id))
+	return p != nil && !p.Crashed()
+}
+
 // Veiled reports whether pictures of a target are held back, because a person is
 // in a secret field.
 func (c *RawClient) Veiled(id string) bool {

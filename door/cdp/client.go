@@ -82,6 +82,7 @@ type Client struct {
 
 	sight                  // what the client sees of the browser
 	holding  chan struct{} // one token: a page waits for the client
+	watched  chan struct{} // one token: a page is paused or has crashed
 	waiting  waiting       // commands that wait until the client may write
 	acting   acting        // commands whose end is not reported
 	handoffs handoffs      // takeovers by the names of other vendors
@@ -105,7 +106,7 @@ type call struct {
 // Open connects to the session's Chromium. End the client with Serve or Close. The
 // errors are those of session.OpenRawClient.
 func Open(ctx context.Context, o Options) (*Client, error) {
-	c := &Client{options: o, outbox: newOutbox(), sight: newSight(), holding: make(chan struct{}, 1)}
+	c := &Client{options: o, outbox: newOutbox(), sight: newSight(), holding: make(chan struct{}, 1), watched: make(chan struct{}, 1)}
 	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	raw, err := session.OpenRawClient(ctx, o.Session, o.Page, sink{c})
 	if err != nil {
@@ -137,6 +138,7 @@ func (c *Client) Serve(ctx context.Context, conn Conn) {
 	var loops sync.WaitGroup
 	loops.Go(func() { c.read(conn) })
 	loops.Go(func() { c.keepAlive(conn) })
+	loops.Go(c.watch)
 	c.write(conn)
 	err := context.Cause(c.ctx)
 	code, reason := closing(err)

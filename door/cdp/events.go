@@ -28,18 +28,19 @@ type sight struct {
 	browser  string // the client's own target of type browser
 	sessions map[cdp.SessionID]*attached
 	hidden   map[string]bool // targets that were announced and left out
+	crashes  []crash         // which the client was not told of, oldest first
 }
 
 // attached is one of the client's sessions.
 type attached struct {
 	id         cdp.SessionID
 	target     string
-	paused     bool // the target waits until the client lets it run
-	begun      bool // the client has set it up: has let it run, or has sent something that writes
+	paused     bool      // the target waits until the client lets it run
+	since      time.Time // when it was announced
+	begun      bool      // the client has set it up: has let it run, or has sent something that writes
 	dialogs    uint64
 	dialogOpen bool
 	pause      *pauses.Session
-	crash      bool // the renderer has died, and the client does not know it
 }
 
 func newSight() sight {
@@ -194,7 +195,7 @@ func (c *Client) shows(ev *cdp.Event) bool {
 	case debugger.Resumed.Method:
 		return pause.Resumed()
 	case inspector.TargetCrashed.Method:
-		return c.showsCrash(at)
+		return c.showsCrash(ev, at, target)
 	case inspector.TargetReloadedAfterCrash.Method:
 		return c.showsRevival(at)
 	}
@@ -239,16 +240,14 @@ func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
 		c.sight.hidden[e.Info.TargetID] = true
 		return false
 	case target.TargetDestroyed.Method, target.TargetCrashed.Method:
-		if ev.Method == target.TargetCrashed.Method && c.raw.MustWait() {
-			return false // see showsCrash
-		}
 		c.sight.mu.Lock()
-		defer c.sight.mu.Unlock()
 		hidden := c.sight.hidden[e.TargetID]
 		if ev.Method == target.TargetDestroyed.Method {
 			delete(c.sight.hidden, e.TargetID)
+			c.sight.forget(func(k crash) bool { return k.target == e.TargetID })
 		}
-		return !hidden
+		c.sight.mu.Unlock()
+		return !hidden && (ev.Method == target.TargetDestroyed.Method || c.showsCrash(ev, at, e.TargetID))
 	case target.AttachedToTarget.Method:
 		if e.Info.isOurs() {
 			c.leave(at, e.SessionID)
@@ -256,9 +255,9 @@ func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
 		}
 		c.sight.mu.Lock()
 		defer c.sight.mu.Unlock()
-		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused, pause: &pauses.Session{}}
+		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused, since: time.Now(), pause: &pauses.Session{}}
 		if e.Paused {
-			c.letRunLater(e.SessionID)
+			c.watchOver()
 			select {
 			case c.holding <- struct{}{}:
 			default:
@@ -269,28 +268,10 @@ func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
 		defer c.sight.mu.Unlock()
 		known := c.sight.sessions[e.SessionID] != nil
 		delete(c.sight.sessions, e.SessionID)
+		c.sight.forget(func(k crash) bool { return k.at == e.SessionID })
 		return known
 	}
 	return true
-}
-
-// holdTime is how long a client may keep a new page from running while a person, who
-// may wait for it, is in control.
-const holdTime = 20 * time.Second
-
-// letRunLater lets a paused target run when the client has not done so for too long.
-func (c *Client) letRunLater(id cdp.SessionID) {
-	time.AfterFunc(min(holdTime, c.options.StallLimit), func() {
-		on, ok := c.find(id)
-		switch {
-		case c.ctx.Err() != nil, !ok, on.begun:
-		case c.raw.PersonInControl():
-			c.sight.start(id)
-			c.tell(id, runtime.RunIfWaitingForDebugger.Method, nil, nil)
-		default:
-			c.letRunLater(id)
-		}
-	})
 }
 
 // leave lets a target of the server run, and detaches from it. The commands must go
@@ -358,47 +339,6 @@ func (c *Client) ofReservedWorld(ev *cdp.Event, target string) bool {
 		return decode(ev.Params, &e) && session.ReservedName(e.Name)
 	}
 	return false
-}
-
-// crashCheck is how often a crash that a client was not told of is looked at.
-const crashCheck = time.Second
-
-// showsCrash reports whether a client is told at once that a renderer has died. While
-// it waits for a person, it is not: most clients then give up their page, and the
-// person can load it again.
-func (c *Client) showsCrash(at cdp.SessionID) bool {
-	if !c.raw.MustWait() {
-		return true
-	}
-	c.sight.change(at, func(a *attached) { a.crash = true })
-	c.tellOfCrash(at)
-	return false
-}
-
-// tellOfCrash tells a client of a crash as soon as it does not wait any more, unless
-// the page was loaded again.
-func (c *Client) tellOfCrash(at cdp.SessionID) {
-	time.AfterFunc(crashCheck, func() {
-		on, ok := c.find(at)
-		switch {
-		case c.ctx.Err() != nil, !ok, !on.crash:
-		case c.raw.MustWait():
-			c.tellOfCrash(at)
-		case c.showsRevival(at): // it was loaded again just now
-		default:
-			if at == c.raw.Root() {
-				at = ""
-			}
-			c.emit(inspector.TargetCrashed.Method, at, struct{}{})
-		}
-	})
-}
-
-// showsRevival reports whether a client is told that a page was loaded again: it is if
-// it knows of the crash.
-func (c *Client) showsRevival(at cdp.SessionID) (knows bool) {
-	c.sight.change(at, func(a *attached) { knows, a.crash = !a.crash, false })
-	return knows
 }
 
 // showsPage holds pictures back while a person is in a secret field, and counts

@@ -87,17 +87,21 @@ func TestACrashBesideAPerson(t *testing.T) {
 	p := dial(t, serve(t, s, nil))
 	page, target := p.attach()
 	p.call(page, "Inspector.enable", "", nil)
+	p.call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
 	v := person(t, s)
 	doortest.Crash(t, s, target)
 	until(t, v, "the crash", func(m session.TabsMessage) bool { return len(m.Tabs) == 1 && m.Tabs[0].State == session.TabCrashed })
 	p.call("", "Target.getTargets", "", nil)
 	for _, m := range p.got {
-		if m.Method == "Inspector.targetCrashed" {
-			t.Error("the client was told of the crash while it waits")
+		if strings.HasSuffix(m.Method, ".targetCrashed") {
+			t.Errorf("the client was told %s while it waits", m.Method)
 		}
 	}
 	v.Leave()
 	if m := p.event("Inspector.targetCrashed"); m.SessionID != page {
+		t.Errorf("the event is %+v", m)
+	}
+	if m := p.event("Target.targetCrashed"); m.SessionID != "" || !strings.Contains(string(m.Params), target) {
 		t.Errorf("the event is %+v", m)
 	}
 }

@@ -1,0 +1,138 @@
+package cdp
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/cdp"
+)
+
+const (
+	// holdTime is how long a client may keep a new page from running while a person,
+	// who may wait for it, is in control.
+	holdTime = 20 * time.Second
+
+	// watchEvery is how often paused targets and crashes are looked at while there are
+	// any. No event says that a client need not wait for a person any more.
+	watchEvery = time.Second
+)
+
+// watchOver makes watch look at paused targets and crashes.
+func (c *Client) watchOver() {
+	select {
+	case c.watched <- struct{}{}:
+	default:
+	}
+}
+
+// watch lets paused targets run that the client keeps from a person for too long, and
+// tells the client of crashes as soon as it does not wait any more.
+func (c *Client) watch() {
+	for {
+		select {
+		case <-c.watched:
+		case <-c.ctx.Done():
+			return
+		}
+		for {
+			paused, crashed := c.letRun(), c.tellOfCrashes()
+			if !paused && !crashed {
+				break
+			}
+			timer := time.NewTimer(min(watchEvery, c.options.StallLimit))
+			select {
+			case <-timer.C:
+			case <-c.ctx.Done():
+				timer.Stop()
+				return
+			}
+		}
+	}
+}
+
+// letRun lets targets run that have been paused for too long while a person is in
+// control. It reports whether others are paused.
+func (c *Client) letRun() (more bool) {
+	inControl := c.raw.PersonInControl()
+	var late []cdp.SessionID
+	c.sight.mu.Lock()
+	for id, a := range c.sight.sessions {
+		switch {
+		case !a.paused || a.begun:
+		case inControl && time.Since(a.since) >= min(holdTime, c.options.StallLimit):
+			a.begun = true
+			late = append(late, id)
+		default:
+			more = true
+		}
+	}
+	c.sight.mu.Unlock()
+	for _, id := range late {
+		c.tell(id, runtime.RunIfWaitingForDebugger.Method, nil, nil)
+	}
+	return more
+}
+
+// crash is an event about a dead renderer that was kept from the client.
+type crash struct {
+	at     cdp.SessionID
+	target string
+	method string
+	params json.RawMessage
+}
+
+// forget drops crashes, and returns how many. The lock must be held.
+func (s *sight) forget(drop func(crash) bool) int {
+	before := len(s.crashes)
+	s.crashes = slices.DeleteFunc(s.crashes, drop)
+	return before - len(s.crashes)
+}
+
+// showsCrash reports whether a client is told at once that a renderer has died. While
+// it waits for a person, it is not: most clients then give up their page, and the
+// person can load it again.
+func (c *Client) showsCrash(ev *cdp.Event, at cdp.SessionID, target string) bool {
+	if !c.raw.MustWait() {
+		return true
+	}
+	c.sight.mu.Lock()
+	defer c.sight.mu.Unlock()
+	c.sight.crashes = append(c.sight.crashes, crash{at: at, target: target, method: ev.Method, params: bytes.Clone(ev.Params)})
+	c.watchOver()
+	return false
+}
+
+// tellOfCrashes tells a client that need not wait any more of the pages that are still
+// crashed. It reports whether crashes are left to tell.
+func (c *Client) tellOfCrashes() (more bool) {
+	waits := c.raw.MustWait()
+	c.sight.mu.Lock()
+	defer c.sight.mu.Unlock()
+	if waits {
+		return len(c.sight.crashes) > 0
+	}
+	for _, k := range c.sight.crashes {
+		if c.raw.Revived(k.target) {
+			continue
+		}
+		if k.at == c.sight.root {
+			k.at = ""
+		}
+		c.emit(k.method, k.at, k.params)
+	}
+	c.sight.crashes = nil
+	return false
+}
+
+// showsRevival reports whether a client is told that a page was loaded again: it is if
+// it knows of the crash.
+func (c *Client) showsRevival(at cdp.SessionID) bool {
+	c.sight.mu.Lock()
+	defer c.sight.mu.Unlock()
+	return c.sight.forget(func(k crash) bool { return k.at == at && k.method == inspector.TargetCrashed.Method }) == 0
+}
