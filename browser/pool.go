@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
@@ -62,6 +63,8 @@ type Pool struct {
 	spares    chan *Process // the launcher that waits, if there is one
 	wantSpare chan struct{} // one token: a launcher may be missing
 
+	newest atomic.Pointer[cdpbrowser.GetVersionResult] // of the Chromium that was started last
+
 	mu   sync.Mutex // guards what follows
 	warm []*Process // oldest first
 }
@@ -75,7 +78,7 @@ func NewPool(o PoolOptions) *Pool {
 	if p.launch = p.launch.withDefaults(); p.log == nil {
 		p.log = p.launch.Logger
 	}
-	p.launch.Dir = ""
+	p.launch.Dir, p.launch.started = "", p.newest.Store
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	p.root, p.rooted = chooseRoot(o.Root)
 	if p.rooted == nil && p.root != o.Root {
@@ -361,6 +364,9 @@ func (p *Pool) drop(b *Process) {
 		p.log.Warn("a chromium's folder stays behind", "dir", b.Dir(), "error", err)
 	}
 }
+
+// Version returns what Chromium says of itself, or nil before the first one runs.
+func (p *Pool) Version() *cdpbrowser.GetVersionResult { return p.newest.Load() }
 
 func (p *Pool) askRefill() {
 	select {

@@ -396,6 +396,19 @@ type BrowserVersion struct {
 	Product, Revision, UserAgent, JSVersion string
 }
 
+// WebKit returns the version of WebKit in Chromium's words.
+func (v BrowserVersion) WebKit() string { return "537.36 (" + v.Revision + ")" }
+
+// DescribeChromium returns the version of the Chromium that a new session gets. It
+// returns false until the server has started one.
+func DescribeChromium(m *Manager) (BrowserVersion, bool) {
+	v := m.browsers.Version()
+	if v == nil {
+		return BrowserVersion{}, false
+	}
+	return BrowserVersion{v.Product, v.Revision, v.UserAgent, v.JsVersion}, true
+}
+
 // DescribeBrowser returns the version of a session's Chromium. The error is an
 // *EndedError or ErrNotReady.
 func DescribeBrowser(ctx context.Context, s *Session) (BrowserVersion, error) {

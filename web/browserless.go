@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"takeover/door/browserless"
+	"takeover/door/cdp"
 	"takeover/door/page"
 	"takeover/session"
 )
@@ -36,7 +37,11 @@ func (s *Server) browserlessVersion(c echo.Context) error {
 	if key := carriedKey(c); key != "" {
 		socket += "?" + key
 	}
-	return c.JSON(http.StatusOK, browserless.Version{Browser: "Takeover/" + s.cfg.Version, ProtocolVersion: "1.3", WebSocketDebuggerURL: socket})
+	version := browserless.Version{Browser: "Takeover/" + s.cfg.Version, ProtocolVersion: cdp.ProtocolVersion, WebSocketDebuggerURL: socket}
+	if b, ok := session.DescribeChromium(s.manager); ok {
+		version.Browser, version.UserAgent, version.V8Version, version.WebKitVersion = b.Product, b.UserAgent, b.JSVersion, b.WebKit()
+	}
+	return c.JSON(http.StatusOK, version)
 }
 
 // browserlessSessions handles GET /sessions.

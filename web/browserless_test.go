@@ -14,6 +14,21 @@ func TestBrowserlessClient(t *testing.T) {
 	node(t, "browserless", "client.mjs", s.base, testKey, site)
 }
 
+// TestBrowserlessVersion compares what /json/version says of Chromium with what a
+// session's Chromium says of itself.
+func TestBrowserlessVersion(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	var own, all map[string]string
+	s.call("GET", "/v1/sessions/"+one.ID()+"/json/version", nil, 200, &own)
+	s.call("GET", "/json/version", nil, 200, &all)
+	for _, field := range []string{"Browser", "Protocol-Version", "User-Agent", "V8-Version", "WebKit-Version"} {
+		if all[field] == "" || all[field] != own[field] {
+			t.Errorf("%s is %q, and of a session %q", field, all[field], own[field])
+		}
+	}
+}
+
 // TestKillNeedsAKey checks that a link that a person follows ends no session.
 func TestKillNeedsAKey(t *testing.T) {
 	s := startServer(t, nil)

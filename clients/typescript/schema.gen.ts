@@ -1824,10 +1824,16 @@ export interface components {
             userDataDir: string | null;
         };
         BrowserlessVersion: {
-            /** @description Name and version of Chromium. */
+            /** @description Name and version of Chromium. Until the server has started one, its own. */
             Browser: string;
             /** @description Version of the DevTools protocol. */
             "Protocol-Version": string;
+            /** @description The User-Agent of Chromium. This field and the next two are left out until the server has started one. */
+            "User-Agent"?: string;
+            /** @description Version of V8. */
+            "V8-Version"?: string;
+            /** @description Version of WebKit, as Chromium tells it. */
+            "WebKit-Version"?: string;
             /** @description The socket. Each connection gets a session of its own. */
             webSocketDebuggerUrl: string;
         };

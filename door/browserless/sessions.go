@@ -11,8 +11,11 @@ import (
 
 // Version is the answer to GET /json/version.
 type Version struct {
-	Browser              string `json:"Browser" doc:"Name and version of Chromium."`
+	Browser              string `json:"Browser" doc:"Name and version of Chromium. Until the server has started one, its own."`
 	ProtocolVersion      string `json:"Protocol-Version" doc:"Version of the DevTools protocol."`
+	UserAgent            string `json:"User-Agent,omitempty" doc:"The User-Agent of Chromium. This field and the next two are left out until the server has started one."`
+	V8Version            string `json:"V8-Version,omitempty" doc:"Version of V8."`
+	WebKitVersion        string `json:"WebKit-Version,omitempty" doc:"Version of WebKit, as Chromium tells it."`
 	WebSocketDebuggerURL string `json:"webSocketDebuggerUrl" doc:"The socket. Each connection gets a session of its own."`
 }
 

@@ -9,8 +9,8 @@ import (
 	"takeover/session"
 )
 
-// protocolVersion is the version of the DevTools protocol, as Chromium reports it.
-const protocolVersion = "1.3"
+// ProtocolVersion is the version of the DevTools protocol, as Chromium reports it.
+const ProtocolVersion = "1.3"
 
 // Endpoint says under which addresses a session's browser is found.
 type Endpoint struct {
@@ -37,7 +37,7 @@ func DescribeBrowser(ctx context.Context, s *session.Session, at Endpoint) (Vers
 		return Version{}, err
 	}
 	return Version{
-		Browser: b.Product, Protocol: protocolVersion, UserAgent: b.UserAgent, V8: b.JSVersion, WebKit: "537.36 (" + b.Revision + ")", Socket: at.Socket,
+		Browser: b.Product, Protocol: ProtocolVersion, UserAgent: b.UserAgent, V8: b.JSVersion, WebKit: b.WebKit(), Socket: at.Socket,
 	}, nil
 }
 
