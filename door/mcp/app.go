@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/url"
 	"slices"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -62,7 +63,7 @@ func (d *Door) app() (string, appView, error) {
 	if err != nil {
 		return "", view, err
 	}
-	origin := link.Scheme + "://" + link.Host
+	origin := strings.ToLower(link.Scheme + "://" + link.Host)
 	if d.o.Framed {
 		view.CSP.FrameDomains = []string{origin}
 	}

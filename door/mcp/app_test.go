@@ -161,7 +161,7 @@ func TestApp(t *testing.T) {
 		await viewer.getByRole('button', { name: 'Done' }).click();
 		await expect(app.locator('#state')).toHaveText('Done. The agent goes on.', { timeout: 60_000 });
 		await expect(app.locator('#viewer')).toHaveCount(0);
-		await expect.poll(() => page.evaluate(() => got.map(m => m.method).includes('ui/update-model-context'))).toBe(true);
+		await expect.poll(() => page.evaluate(() => got.map(m => m.method).includes('ui/update-model-context')), { timeout: 60_000 }).toBe(true);
 		return page.evaluate(() => got.filter(m => m.method === 'ui/update-model-context').map(m => m.params.content[0].text))`})
 	contains(t, text, "succeeded", "has ended: done", s.manager.Takeovers("done")[0].ID())
 	contains(t, c.tool("takeover_status", nil), "done")
@@ -189,7 +189,7 @@ func TestAppNotFramed(t *testing.T) {
 		await expect(app.locator('#state')).toHaveText('Look <b>here</b>', { timeout: 60_000 });
 		await expect(app.locator('#viewer')).toBeHidden();
 		await app.getByRole('button', { name: 'Open in a window' }).click();
-		await expect.poll(() => page.evaluate(() => got.map(m => m.method).includes('ui/open-link'))).toBe(true);
+		await expect.poll(() => page.evaluate(() => got.map(m => m.method).includes('ui/open-link')), { timeout: 60_000 }).toBe(true);
 		return page.evaluate(() => got.find(m => m.method === 'ui/open-link').params.url)`})
 	contains(t, text, "succeeded", s.openTakeover().Info().URL)
 	if list, err := s.connect("?tools=core", "", nil).ListResources(t.Context(), nil); err == nil && len(list.Resources) > 0 {
@@ -220,4 +220,40 @@ func TestAppRefused(t *testing.T) {
 	if state := s.openTakeover().Info().State; state != session.TakeoverPending {
 		t.Errorf("the takeover is %s", state)
 	}
+}
+
+// TestAppLocked shows a takeover where the browser keeps cookies from pages in frames:
+// the server's page says that it has ended before it was ready. The person still has the
+// link.
+func TestAppLocked(t *testing.T) {
+	h := startHost(t)
+	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<script>parent.postMessage({source: 'takeover', type: 'ended'}, '*')</script>`)
+	}))
+	t.Cleanup(locked.Close)
+	written := strings.Replace(locked.URL, "http:", "HTTP:", 1) // as an operator may write it
+	s := startServer(t, func(o *session.Options, c *web.Config) {
+		o.PublicURL = func() string { return written }
+		c.EmbedOrigins = []string{named(h.page), named(h.sandbox)}
+	})
+	c := s.connect("", "", appClient(t))
+	c.tool("session_create", nil)
+	html, frames := c.readApp()
+	if len(frames) != 1 || frames[0] != locked.URL {
+		t.Errorf("the page may frame %v, want %s", frames, locked.URL)
+	}
+	result, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "request_takeover", Arguments: map[string]any{"reason": "Look here"}})
+	if err != nil || result.IsError {
+		t.Fatalf("%v %+v", err, result)
+	}
+	h.app.Store(&appContent{html, frames, result})
+	person := startServer(t, nil).connect("", "", nil)
+	person.tool("session_create", map[string]any{"url": named(h.page)})
+	contains(t, person.tool("browser_run_code", map[string]any{"code": `
+		const app = page.frameLocator('#app');
+		await expect(app.locator('#state')).toHaveText('Look here – The browser cannot be shown here.', { timeout: 60_000 });
+		await expect(app.locator('#viewer')).toBeHidden();
+		await app.getByRole('button', { name: 'Open in a window' }).click();
+		await expect.poll(() => page.evaluate(() => got.map(m => m.method).includes('ui/open-link')), { timeout: 60_000 }).toBe(true);`}), "succeeded")
 }
