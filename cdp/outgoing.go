@@ -3,6 +3,7 @@ package cdp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -34,17 +35,32 @@ func (c *Conn) send(id SessionID, method string, params any, waiting *call) (int
 }
 
 // largeMessage is the size, in bytes, from which a command counts as large for
-// AwaitRoom.
+// PostWhenRoom.
 const largeMessage = 64 << 10
 
-// AwaitRoom waits until a command of the given size, in bytes, is unlikely to fill
-// the queue: until nothing large waits to be written, if the command is large
-// itself. It is for callers that pass on what others send, at any speed. The error
-// is ErrClosed or ctx's cause.
-func (c *Conn) AwaitRoom(ctx context.Context, size int) error {
-	if size < largeMessage {
-		return nil
+// PostWhenRoom is Post for callers that pass on what others send, at any speed: it
+// waits while the queue has no room, and before a large command until nothing large
+// waits to be written. It returns ctx's cause when that ends.
+func (s *Session) PostWhenRoom(ctx context.Context, method string, params json.RawMessage, token any) error {
+	c := s.client.conn
+	wait := len(params) >= largeMessage
+	for {
+		if wait {
+			if err := c.awaitRoom(ctx); err != nil {
+				return err
+			}
+		}
+		err := s.Post(method, params, token)
+		if !errors.Is(err, ErrBacklog) {
+			return err
+		}
+		wait = true
 	}
+}
+
+// awaitRoom waits until nothing large waits to be written. The error is why the
+// connection ended, or ctx's cause.
+func (c *Conn) awaitRoom(ctx context.Context) error {
 	for {
 		c.mu.Lock()
 		queued, drained, err := c.queued, c.drained, c.err

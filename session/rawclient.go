@@ -173,18 +173,17 @@ func (c *RawClient) EndReason() error {
 
 // Post sends a command on one of the client's sessions. The reply comes to the
 // sink with the token, which must not be nil, in order with the events. Post waits
-// while other large commands wait to be written to the browser.
+// while the browser does not read what was sent before.
 func (c *RawClient) Post(ctx context.Context, id cdp.SessionID, method string, params json.RawMessage, token any) error {
 	c.session.gestures.use()
-	for {
-		if err := c.client.Conn().AwaitRoom(ctx, len(params)); err != nil {
-			return err
-		}
-		err := c.client.Session(id).Post(method, params, token)
-		if !errors.Is(err, cdp.ErrBacklog) || len(params) == 0 {
-			return err
-		}
-	}
+	return c.client.Session(id).PostWhenRoom(ctx, method, params, token)
+}
+
+// PostNow is Post, but does not wait: the error is then cdp.ErrBacklog. It may be
+// called on the sink's goroutine.
+func (c *RawClient) PostNow(id cdp.SessionID, method string, params json.RawMessage, token any) error {
+	c.session.gestures.use()
+	return c.client.Session(id).Post(method, params, token)
 }
 
 // Call sends a command on the client's browser session and decodes the result.

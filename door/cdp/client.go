@@ -454,7 +454,7 @@ func (s sink) Close() { s.client.outbox.close() }
 // tell posts a command of the door's own, whose reply is ignored. It may be called
 // on the connection's read loop.
 func (c *Client) tell(on cdp.SessionID, method string, params json.RawMessage, then func()) {
-	err := c.raw.Post(c.ctx, on, method, params, &call{method: method, then: then})
+	err := c.raw.PostNow(on, method, params, &call{method: method, then: then})
 	if err != nil && !errors.Is(err, cdp.ErrDetached) && !errors.Is(err, cdp.ErrClosed) {
 		c.log.Warn("tell browser", "method", method, "error", err)
 	}
