@@ -15,7 +15,7 @@ export default defineConfig({
   workers: 1, // each has a server of its own (test.ts), but two at once keep two cores busy
   retries: 0,
   timeout: 120_000,
-  expect: { timeout: 10_000 },
+  expect: { timeout: 20_000 },
   reporter: [['list']],
   use: {
     screenshot: 'only-on-failure',

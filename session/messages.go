@@ -160,7 +160,7 @@ type Info struct {
 	Tabs         []Tab          `json:"tabs" doc:"The open tabs."`
 	Controller   control.Holder `json:"controller" doc:"Who is in control: a person, a script or another program."`
 	Viewers      int            `json:"viewers" doc:"How many people watch."`
-	Takeover     *TakeoverInfo  `json:"takeover" doc:"The open takeover; null if there is none."`
+	Takeover     *TakeoverInfo  `json:"takeover" doc:"The open takeover, or null."`
 	EventCount   uint64         `json:"eventCount" doc:"Number of captured events."`
 	ProxyTxBytes int64          `json:"proxyTxBytes" doc:"Bytes that the session has sent."`
 	ProxyRxBytes int64          `json:"proxyRxBytes" doc:"Bytes that the session has received."`

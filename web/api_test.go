@@ -224,6 +224,9 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s: want field %s: %+v", test.name, test.field, p)
 		}
 	}
+	if p := s.do(request{method: "GET", path: "/v1/sessions", key: "another-servers-key-0123"}).problem(401); !strings.Contains(p.Detail, "not one of this server's keys") {
+		t.Errorf("a wrong key: %+v", p)
+	}
 	if allow := s.do(request{method: "PUT", path: "/v1/sessions"}).header.Get("Allow"); !strings.Contains(allow, "GET") || !strings.Contains(allow, "POST") {
 		t.Errorf("Allow: %q", allow)
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	takeover "takeover/clients/go"
@@ -78,6 +79,9 @@ func TestGoClient(t *testing.T) {
 	}
 	problemOf(ctx, t, client, session.Id, 410)
 
+	if _, err := takeover.New(strings.TrimPrefix(s.base, "http://"), testKey); err == nil || !strings.Contains(err.Error(), "is no address") {
+		t.Errorf("an address without a scheme: %v", err)
+	}
 	stranger, err := takeover.New(s.base, "a-key-that-is-wrong")
 	if err != nil {
 		t.Fatal(err)

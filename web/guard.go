@@ -68,6 +68,8 @@ func (s *Server) authorize(c echo.Context, r route, p *principal) error {
 		return nil
 	case p.wait > 0:
 		return s.tooMany(s.gate.tries, p.wait)
+	case p.wrong:
+		return &failure{kind: kindNoKey, detail: "The key that was sent is not one of this server's keys."}
 	case p.kind == nobody:
 		return &failure{kind: kindNoKey, detail: "Send a key as a Bearer token, or sign in."}
 	case r.access == guests:

@@ -77,7 +77,7 @@ func (s *Server) byKey(r *http.Request, key, where string) *principal {
 	case wait == 0:
 		s.wrongKey(r, where)
 	}
-	return &principal{wait: wait}
+	return &principal{wait: wait, wrong: wait == 0 && key != ""}
 }
 
 // wrongKey counts and logs a wrong key, which is a guess or comes from a program

@@ -36,6 +36,7 @@ type principal struct {
 	cookie string // the sign-in cookie's value
 	grants []links.Grant
 	lost   []lostGrant   // grants of the caller's cookies that have ended
+	wrong  bool          // the key is not one of the server's
 	wait   time.Duration // if not 0, the key was not checked, because too many wrong ones came from the address
 }
 

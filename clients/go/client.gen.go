@@ -1245,7 +1245,7 @@ type Released struct {
 	// Tabs The open tabs.
 	Tabs []Tab `json:"tabs"`
 
-	// Takeover The open takeover; null if there is none.
+	// Takeover The open takeover, or null.
 	Takeover *Takeover `json:"takeover"`
 
 	// Timeout The session's life from its start, in milliseconds.
@@ -1664,7 +1664,7 @@ type Session struct {
 	// Tabs The open tabs.
 	Tabs []Tab `json:"tabs"`
 
-	// Takeover The open takeover; null if there is none.
+	// Takeover The open takeover, or null.
 	Takeover *Takeover `json:"takeover"`
 
 	// Timeout The session's life from its start, in milliseconds.

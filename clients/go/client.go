@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 )
 
 // New returns a client of the server at an address, such as https://takeover.example.com,
 // that sends a key with each request. Leave the key empty if the server has none.
 func New(server, key string, options ...ClientOption) (*ClientWithResponses, error) {
+	if u, err := url.Parse(server); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("%q is no address such as https://takeover.example.com", server)
+	}
 	if key != "" {
 		options = append(options, WithRequestEditorFn(func(_ context.Context, req *http.Request) error {
 			req.Header.Set("Authorization", "Bearer "+key)

@@ -2592,7 +2592,7 @@ export interface components {
             success: boolean;
             /** @description The open tabs. */
             tabs: components["schemas"]["Tab"][];
-            /** @description The open takeover; null if there is none. */
+            /** @description The open takeover, or null. */
             takeover: components["schemas"]["Takeover"] | null;
             /** @description The session's life from its start, in milliseconds. */
             timeout: number;
@@ -2914,7 +2914,7 @@ export interface components {
             status: string;
             /** @description The open tabs. */
             tabs: components["schemas"]["Tab"][];
-            /** @description The open takeover; null if there is none. */
+            /** @description The open takeover, or null. */
             takeover: components["schemas"]["Takeover"] | null;
             /** @description The session's life from its start, in milliseconds. */
             timeout: number;

@@ -48,7 +48,7 @@ func TestLiveViewOfATarget(t *testing.T) {
 	until(t, v, "the first tab", func(m session.TabsMessage) bool { return len(m.Tabs) == 2 && m.Active == m.Tabs[0].Tab })
 	links := len(s.Links())
 	for _, unknown := range []string{"none", ""} {
-		if m := p.reply(p.send("", "Cloudflare.getLiveView", fmt.Sprintf(`{"targetId":%q}`, unknown))); m.Error == nil || !strings.Contains(m.Error.Data, "targetId") {
+		if m := p.reply(p.send("", "Cloudflare.getLiveView", fmt.Sprintf(`{"targetId":%q}`, unknown))); m.Error == nil || !strings.Contains(m.Error.Message, "targetId") {
 			t.Errorf("%q: %+v", unknown, m)
 		}
 	}

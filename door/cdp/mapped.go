@@ -3,7 +3,9 @@ package cdp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/debugger"
@@ -21,6 +23,7 @@ import (
 
 	"takeover/limits"
 	"takeover/session"
+	"takeover/text"
 )
 
 // mapping changes a command before it is sent. It returns true if it has answered
@@ -114,15 +117,23 @@ func (cmd *call) object() (object, error) {
 	return o, nil
 }
 
-// decode decodes the parameters.
-func (cmd *call) decode(into any) error {
+// decode decodes the parameters. The error names the one that is wrong.
+func (cmd *call) decode(into any, options ...jsonv2.Options) error {
 	if len(cmd.params) == 0 {
 		return nil
 	}
-	if err := jsonv2.Unmarshal(cmd.params, into, jsontext.AllowInvalidUTF8(true)); err != nil {
-		return &refusal{code: codeParams, message: "Invalid parameters", data: err.Error()}
+	err := jsonv2.Unmarshal(cmd.params, into, append(options, jsontext.AllowInvalidUTF8(true))...)
+	if err == nil {
+		return nil
 	}
-	return nil
+	reason := err.Error()
+	if e, ok := errors.AsType[*jsonv2.SemanticError](err); ok && e.JSONPointer != "" {
+		reason = strings.TrimPrefix(string(e.JSONPointer), "/") + ": must not be a " + e.JSONKind.String()
+		if errors.Is(err, jsonv2.ErrUnknownName) {
+			reason = strings.TrimPrefix(string(e.JSONPointer), "/") + ": unknown parameter"
+		}
+	}
+	return &refusal{code: codeParams, message: "Invalid parameters: " + text.Clip(reason, 200)}
 }
 
 // set replaces the parameters.
@@ -160,7 +171,7 @@ func setDownloads(c *Client, cmd *call, on attached) (bool, error) {
 	}
 	behavior, ok := o.text("behavior")
 	if !ok {
-		return false, &refusal{code: codeParams, message: "Invalid parameters", data: "behavior: string value expected"}
+		return false, &refusal{code: codeParams, message: "Invalid parameters: behavior: string value expected"}
 	}
 	context, _ := o.text("browserContextId")
 	if cmd.method != browser.SetDownloadBehavior.Method {
@@ -223,7 +234,7 @@ func dropFiles(c *Client, cmd *call, _ attached) (bool, error) {
 func (c *Client) mapFiles(o object) error {
 	var names []string
 	if err := jsonv2.Unmarshal(o["files"], &names); err != nil {
-		return &refusal{code: codeParams, message: "Invalid parameters", data: "files: array of strings expected"}
+		return &refusal{code: codeParams, message: "Invalid parameters: files: array of strings expected"}
 	}
 	paths, err := c.raw.FilePaths(names)
 	if err != nil {

@@ -37,7 +37,6 @@ type message struct {
 type refusal struct {
 	code    int64
 	message string
-	data    string
 }
 
 func (r *refusal) Error() string { return r.message }
@@ -134,7 +133,7 @@ func appendError(b []byte, err error) []byte {
 		Data    string `json:"data,omitempty"`
 	}{Code: codeServer, Message: err.Error()}
 	if r, ok := errors.AsType[*refusal](err); ok {
-		e.Code, e.Message, e.Data = r.code, r.message, r.data
+		e.Code, e.Message = r.code, r.message
 	} else if r, ok := errors.AsType[*cdp.Error](err); ok {
 		e.Code, e.Message, e.Data = r.Code, r.Message, r.Data
 	} else if errors.Is(err, cdp.ErrDetached) {

@@ -313,6 +313,11 @@ func TestTakeovers(t *testing.T) {
 			t.Errorf("after a takeover that is %s: %s", state, m.Error.Message)
 		}
 	}
+	for params, want := range map[string]string{`{"reason":"a","tiemout":1}`: "tiemout: unknown parameter", `{"reason":"a","timeout":"5m"}`: "timeout: must not be a string"} {
+		if got := p.refused(page, "Takeover.request", params); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", params, got, want)
+		}
+	}
 	if got := p.refused(page, "Takeover.request", `{"reason":""}`); !strings.Contains(got, "reason") {
 		t.Errorf("no reason: %s", got)
 	}

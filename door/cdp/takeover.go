@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
 	"takeover/limits"
 	"takeover/session"
 )
@@ -96,11 +98,11 @@ func (c *Client) request(cmd *call) error {
 		Until   string       `json:"until"`
 		Kind    string       `json:"kind"`
 	}
-	if err := cmd.decode(&p); err != nil {
+	if err := cmd.decode(&p, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return err
 	}
 	if p.Kind != "" && p.Kind != "browser" {
-		return &refusal{code: codeParams, message: "Invalid parameters", data: "kind: must be browser"}
+		return &refusal{code: codeParams, message: "Invalid parameters: kind: must be browser"}
 	}
 	o := session.TakeoverOptions{Reason: p.Reason, Note: p.Note, Timeout: p.Timeout.duration(), Until: p.Until}
 	return c.ask(cmd, o, func(t *session.Takeover) {
@@ -153,7 +155,7 @@ func (c *Client) handoffState(cmd *call) error {
 	}
 	t := c.handoffs.find(p.ID)
 	if t == nil {
-		return &refusal{code: codeParams, message: "Invalid parameters", data: "handoffId: this client has no such handoff"}
+		return &refusal{code: codeParams, message: "Invalid parameters: handoffId: this client has no such handoff"}
 	}
 	info, end := t.Info(), time.Now()
 	if info.EndedAt != nil {
@@ -182,7 +184,7 @@ func (c *Client) liveView(cmd *call) error {
 		return err
 	}
 	if p.Target != nil && !c.raw.HasPage(*p.Target) {
-		return &refusal{code: codeParams, message: "Invalid parameters", data: "targetId: the session has no such page, or it is not loaded yet"}
+		return &refusal{code: codeParams, message: "Invalid parameters: targetId: the session has no such page, or it is not loaded yet"}
 	}
 	if p.Expires <= 0 {
 		p.Expires = liveViewTime

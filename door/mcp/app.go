@@ -63,7 +63,8 @@ func (d *Door) app() (string, appView, error) {
 	if err != nil {
 		return "", view, err
 	}
-	origin := strings.ToLower(link.Scheme + "://" + link.Host)
+	scheme, host := strings.ToLower(link.Scheme), strings.ToLower(link.Host)
+	origin := scheme + "://" + strings.TrimSuffix(host, map[string]string{"http": ":80", "https": ":443"}[scheme]) // as browsers write it
 	if d.o.Framed {
 		view.CSP.FrameDomains = []string{origin}
 	}

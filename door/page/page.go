@@ -4,16 +4,21 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"takeover/session"
 )
+
+// refEngine begins the selector of a ref of a snapshot.
+const refEngine = "aria-ref="
 
 // DefaultTimeout is how long an operation may take, if the Page does not say.
 const DefaultTimeout = 30 * time.Second
@@ -75,11 +80,28 @@ func (p Page) onFrame(ctx context.Context, operation string, params map[string]a
 func (p Page) onTarget(ctx context.Context, operation, target string, params map[string]any, into any) error {
 	strict, given := params["strict"].(bool)
 	strict = strict || !given
+	if gone, err := p.refIsGone(ctx, operation, target); err != nil || gone {
+		return &TargetError{Selector: Selector(target), Strict: strict, err: cmp.Or(err, errRefGone)}
+	}
 	params["selector"], params["strict"], params["timeout"] = Selector(target), strict, p.ms()
 	if err := p.onFrame(ctx, "frame."+operation, params, into); err != nil {
 		return &TargetError{Selector: Selector(target), Strict: strict, err: err}
 	}
 	return nil
+}
+
+// errRefGone is the error of an operation on an element that has left the page. No other
+// element gets its ref, so waiting would not help.
+var errRefGone = errors.New("the element of this ref is not on the page")
+
+// refIsGone reports whether an operation, which would wait for its element, names one by
+// a ref that the page does not have.
+func (p Page) refIsGone(ctx context.Context, operation, target string) (bool, error) {
+	if operation == "count" || operation == "waitForSelector" || !strings.HasPrefix(Selector(target), refEngine) {
+		return false, nil
+	}
+	n, err := p.Count(ctx, target)
+	return n == 0, err
 }
 
 // TargetError is the error of an operation on an element.
@@ -110,7 +132,7 @@ var reference = regexp.MustCompile(`^(f\d+)?e\d+$`)
 // as e12 or f1e3, or the selector itself.
 func Selector(target string) string {
 	if reference.MatchString(target) {
-		return "aria-ref=" + target
+		return refEngine + target
 	}
 	return target
 }
