@@ -17,6 +17,7 @@ import (
 
 	"takeover/cdp"
 	"takeover/cdp/methods"
+	"takeover/door/inbox"
 	"takeover/limits"
 	"takeover/session"
 	"takeover/text"
@@ -53,6 +54,9 @@ type Options struct {
 	StallLimit time.Duration // how long a peer may take no bytes, or leave a ping unanswered
 	Limits     *limits.Hits
 	Logger     *slog.Logger
+
+	// Budget bounds large messages. Default: the one of the process.
+	Budget *inbox.Budget
 
 	// Downloaded gets the file of each completed download before the client learns of
 	// its end. The client waits meanwhile. Default: does nothing.
@@ -160,7 +164,7 @@ func closing(err error) (websocket.StatusCode, string) {
 		return websocket.StatusNormalClosure, err.Error()
 	case errors.Is(err, errStalled), errors.Is(err, errSilent):
 		return CloseStalled, err.Error()
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, errTooLarge), errors.Is(err, inbox.ErrFull), errors.Is(err, inbox.ErrSlow):
 		return websocket.StatusMessageTooBig, err.Error()
 	case errors.Is(err, session.ErrBrowserLost):
 		return websocket.StatusServiceRestart, err.Error()
@@ -170,9 +174,21 @@ func closing(err error) (websocket.StatusCode, string) {
 
 // read reads commands until the socket ends.
 func (c *Client) read(conn Conn) {
-	for {
+	next := func() ([]byte, func(), error) {
 		_, raw, err := conn.Read(context.Background()) // without a deadline, because Serve closes the socket
+		return raw, func() {}, err
+	}
+	if socket, ok := conn.(*websocket.Conn); ok {
+		messages := inbox.New(socket, c.options.Budget, c.options.Limits, c.cancel)
+		next = func() ([]byte, func(), error) {
+			_, raw, done, err := messages.Read()
+			return raw, done, err
+		}
+	}
+	for {
+		raw, done, err := next()
 		if err != nil {
+			done()
 			if errors.Is(err, websocket.ErrMessageTooBig) {
 				c.cancel(errTooLarge)
 			}
@@ -182,6 +198,7 @@ func (c *Client) read(conn Conn) {
 		if c.ctx.Err() == nil {
 			c.handle(raw)
 		}
+		done()
 	}
 }
 

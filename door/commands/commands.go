@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"takeover/control"
+	"takeover/door/inbox"
 	"takeover/id"
 	"takeover/limits"
 	"takeover/session"
@@ -158,6 +159,8 @@ func closing(err error) (websocket.StatusCode, string) {
 		return websocket.StatusNormalClosure, ""
 	case errors.As(err, &ended):
 		return websocket.StatusNormalClosure, text.Clip(ended.Reason, reasonBytes)
+	case errors.Is(err, inbox.ErrFull), errors.Is(err, inbox.ErrSlow):
+		return websocket.StatusMessageTooBig, err.Error()
 	case errors.Is(err, errStalled):
 		return CloseStalled, "stalled"
 	}
@@ -166,8 +169,10 @@ func closing(err error) (websocket.StatusCode, string) {
 
 // read reads messages and begins their commands, in order.
 func (c *Door) read(ctx context.Context) error {
+	messages := inbox.New(c.conn, nil, c.limits, c.cancel)
 	for {
-		kind, raw, err := c.conn.Read(context.Background()) // without a deadline, because Serve closes the socket
+		kind, raw, done, err := messages.Read()
+		done() // enter counts it from now on
 		if err != nil {
 			return errLeft
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"takeover/door/inbox"
 	"takeover/limits"
 	"takeover/session"
 	"takeover/text"
@@ -125,8 +126,14 @@ func closing(err error) (websocket.StatusCode, string) {
 // fromClient passes on the client's messages. A process that is busy makes the client
 // wait.
 func (c *Client) fromClient(conn *websocket.Conn) {
+	messages := inbox.New(conn, nil, c.door.options.Limits, func(err error) {
+		c.cancel(&closed{code: websocket.StatusMessageTooBig, reason: err.Error()})
+	})
 	for {
-		typ, message, err := conn.Read(context.Background()) // without a deadline, because Serve closes the socket
+		typ, message, done, err := messages.Read()
+		if err != nil {
+			done()
+		}
 		switch {
 		case errors.Is(err, websocket.ErrMessageTooBig):
 			c.cancel(errTooLarge)
@@ -135,10 +142,13 @@ func (c *Client) fromClient(conn *websocket.Conn) {
 			c.cancel(errLeft)
 			return
 		case bytes.IndexByte(message, 0) >= 0:
+			done()
 			c.cancel(errMalformed) // it would be two messages for the process
 			return
 		}
-		if err := c.inner.Write(c.ctx, typ, withoutHARPath(message)); err != nil {
+		err = c.inner.Write(c.ctx, typ, withoutHARPath(message))
+		done()
+		if err != nil {
 			c.endedByProcess()
 			return
 		}
