@@ -3,8 +3,8 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -14,13 +14,10 @@ import (
 	"testing"
 
 	"github.com/coder/websocket"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/control"
-	"takeover/door/actions"
-	"takeover/door/cdp"
 	"takeover/door/page"
 	"takeover/session"
 )
@@ -322,6 +319,48 @@ func code(chain []link) string {
 	return text
 }
 
+// TestScriptsObeyTheLease does in one script what does not disturb each other, and then
+// a click, while a person is in control.
+func TestScriptsObeyTheLease(t *testing.T) {
+	l := newLeaseTest(t)
+	runs := "/v1/sessions/" + l.one.ID()
+	try := func(members ...member) {
+		var calls []string
+		for _, m := range members {
+			calls = append(calls, code(m.chain))
+		}
+		var id atomic.Value
+		run := sync.OnceValue(func() error {
+			var run session.RunInfo
+			l.call("POST", runs+"/scripts", map[string]any{"code": "const all = [" + strings.Join(calls, ", ") + "]; await page.title(); console.log('reads'); await Promise.all(all)"}, 202, &run)
+			id.Store(run.ID)
+			browsertest.Until(t, "the end of the script", func() bool {
+				l.call("GET", runs+"/runs/"+run.ID, nil, 200, &run)
+				return run.Status.Ended()
+			})
+			if run.Error != nil {
+				return errors.New(run.Error.Message)
+			}
+			return nil
+		})
+		var writes []write
+		for _, m := range members {
+			writes = append(writes, write{name: code(m.chain), events: m.events, page: m.page, do: run})
+		}
+		l.round(writes, func() {
+			browsertest.Until(t, "the script to read", func() bool {
+				var run session.RunInfo
+				if one := id.Load(); one != nil {
+					l.call("GET", runs+"/runs/"+one.(string), nil, 200, &run)
+				}
+				return len(run.Logs) > 0
+			})
+		})
+	}
+	try(together...)
+	try(member{element("click", "click"), "frame.click #click", "click:click"})
+}
+
 // TestCommandsObeyTheLease tries each member of the script API that writes, as a command,
 // while a person is in control. A script worker carries out both in the same way.
 func TestCommandsObeyTheLease(t *testing.T) {
@@ -424,220 +463,5 @@ func (c *leaseSocket) ask(command map[string]any, id string) (map[string]any, er
 		return a, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	}
-}
-
-// TestCDPClientsObeyTheLease does the same with commands of the DevTools protocol.
-// TestEveryWritingCommandWaits of package door/cdp tries all of them.
-func TestCDPClientsObeyTheLease(t *testing.T) {
-	l := newLeaseTest(t)
-	var list []cdp.Target
-	l.call("GET", "/v1/sessions/"+l.one.ID()+"/json/list", nil, 200, &list)
-	conn := l.socket("/v1/sessions/" + l.one.ID() + "/cdp/page/" + list[0].ID)
-	var last atomic.Int64 // commands come from the calls that wait, too
-	command := func(method string, params any) func() (map[string]any, error) {
-		id := last.Add(1)
-		return func() (map[string]any, error) {
-			a, err := conn.ask(map[string]any{"id": id, "method": method, "params": params}, fmt.Sprint(id))
-			if err == nil && a["error"] != nil {
-				err = fmt.Errorf("%v", a["error"])
-			}
-			return a, err
-		}
-	}
-	try := func(events, page, method string, params ...map[string]any) {
-		l.round([]write{{name: method, events: events, page: page, do: func() error {
-			for _, p := range params {
-				if _, err := command(method, p)(); err != nil {
-					return err
-				}
-			}
-			return nil
-		}}}, func() {
-			if _, err := command("DOM.getDocument", map[string]any{})(); err != nil {
-				t.Errorf("reading while a person is in control: %v", err)
-			}
-		})
-	}
-	if _, err := command("Runtime.evaluate", map[string]any{"expression": "0"})(); err != nil {
-		t.Fatal(err)
-	}
-	mouse := map[string]any{"type": "mousePressed", "x": 550, "y": 25, "button": "left", "clickCount": 1}
-	released := maps.Clone(mouse)
-	released["type"] = "mouseReleased"
-	try("Input.dispatchMouseEvent", "click:click", "Input.dispatchMouseEvent", mouse, released)
-	try("Input.insertText", "", "Input.insertText", map[string]any{"text": ""})
-	try("Runtime.evaluate", "ping:", "Runtime.evaluate", map[string]any{"expression": "dispatchEvent(new Event('ping'))"})
-	try("Page.navigate "+l.address+"/other", "", "Page.navigate", map[string]any{"url": l.address + "/other"})
-	try("Page.reload", "", "Page.reload", map[string]any{})
-}
-
-// TestActionsObeyTheLease does the same with debug actions.
-func TestActionsObeyTheLease(t *testing.T) {
-	l := newLeaseTest(t)
-	act := func(events, page string, action map[string]any) write {
-		return write{name: fmt.Sprint(action["type"]), events: events, page: page, do: func() error {
-			raw, err := json.Marshal(action)
-			if err != nil {
-				return err
-			}
-			var answer actions.Response
-			r := l.do(request{method: "POST", path: "/v1/sessions/" + l.one.ID() + "/actions", body: string(raw), header: map[string]string{"Content-Type": "application/json"}})
-			if err := json.Unmarshal(r.body, &answer); err != nil || r.status != 200 || !answer.Data.Success {
-				return fmt.Errorf("%d %s: %w", r.status, r.body, err)
-			}
-			return nil
-		}}
-	}
-	other := l.address + "/other"
-	for _, w := range []write{
-		act("frame.click #click", "click:click", map[string]any{"type": "click", "selector": "#click"}),
-		act("frame.type #type", "keydown:type", map[string]any{"type": "type", "selector": "#type", "text": "x"}),
-		act("frame.evaluate", "scroll:", map[string]any{"type": "scroll", "direction": "down"}),
-		act("frame.goto "+other, "", map[string]any{"type": "navigate", "url": other}),
-	} {
-		l.round([]write{w}, nil)
-	}
-}
-
-// TestMCPObeysTheLease does the same with every tool that is not said to read only.
-func TestMCPObeysTheLease(t *testing.T) {
-	l := newLeaseTest(t)
-	folder, err := l.one.Files()
-	if err == nil {
-		_, err = folder.Write("in.txt", strings.NewReader("x"))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	waiting := make(chan struct{}, 1000)
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
-		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
-			if strings.Contains(r.Params.Message, "a person is in control") {
-				waiting <- struct{}{}
-			}
-		},
-	})
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
-	mcp, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: l.base + "/mcp", MaxRetries: -1, HTTPClient: &http.Client{Transport: withKey{transport}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = mcp.Close() })
-	tried := map[string]bool{
-		"session_create": true, "session_release": true, // sessions, not pages
-		"request_takeover":      true, // asks a person
-		"diagnose":              true, // in a session of its own
-		"browser_handle_dialog": true, // a dialog that opens while a person is in control is the person's
-	}
-	call := func(name, events, page string, arguments map[string]any) write {
-		tried[name] = true
-		return write{name: fmt.Sprint(name, arguments), events: events, page: page, do: func() error {
-			p := &sdk.CallToolParams{Name: name, Arguments: arguments}
-			p.SetProgressToken(fmt.Sprint(name, arguments))
-			r, err := mcp.CallTool(browsertest.Context(t, name), p)
-			if err == nil && r.IsError {
-				raw, _ := json.Marshal(r.Content)
-				err = fmt.Errorf("%s", raw)
-			}
-			return err
-		}}
-	}
-	try := func(writes ...write) {
-		for len(waiting) > 0 {
-			<-waiting
-		}
-		l.round(writes, func() {
-			for range writes {
-				<-waiting
-			}
-		})
-	}
-	for _, w := range []write{
-		call("browser_click", "frame.click #click", "click:click", map[string]any{"target": "#click"}),
-		call("browser_type", "frame.fill #fill", "input:fill", map[string]any{"target": "#fill", "text": "x"}),
-		call("browser_type", "frame.type #type", "keydown:type", map[string]any{"target": "#type", "text": "x", "slowly": true}),
-		call("browser_fill_form", "frame.check #check", "change:check", map[string]any{"fields": []any{map[string]any{"target": "#check", "value": "true"}}}),
-		call("browser_select_option", "frame.selectOption #select", "change:select", map[string]any{"target": "#select", "values": args{"b"}}),
-		call("browser_press_key", "frame.press #press", "keydown:press", map[string]any{"target": "#press", "key": "a"}),
-		call("browser_hover", "frame.hover #hover", "mouseover:hover", map[string]any{"target": "#hover"}),
-		call("browser_drag", "frame.dragAndDrop", "drop:drop", map[string]any{"target": "#drag", "to": "#drop"}),
-		call("browser_scroll", "mouse.wheel", "", map[string]any{"direction": "up"}),
-		call("browser_file_upload", "frame.setInputFiles #file", "change:file", map[string]any{"target": "#file", "files": args{"in.txt"}}),
-		call("browser_evaluate", "frame.evaluate", "ping:", map[string]any{"function": "() => void dispatchEvent(new Event('ping'))"}),
-	} {
-		try(w)
-	}
-	other := l.address + "/other"
-	try(call("browser_run_code", "frame.dispatchEvent #ping", "ping:ping", map[string]any{"code": "await page.dispatchEvent('#ping', 'ping')"}))
-	try(call("browser_navigate", "frame.goto "+other, "", map[string]any{"url": other}))
-	try(call("browser_navigate_back", "page.goBack", "", map[string]any{}))
-	try(call("browser_tabs", "context.newPage", "", map[string]any{"action": "new"}))
-	try(call("browser_tabs", "page.close", "", map[string]any{"action": "close"}))
-	tools, err := mcp.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tool := range tools.Tools {
-		if !tool.Annotations.ReadOnlyHint && !tried[tool.Name] {
-			t.Errorf("%s is not tried", tool.Name)
-		}
-	}
-}
-
-// withKey adds the key to each request.
-type withKey struct{ next http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+testKey)
-	return k.next.RoundTrip(r)
-}
-
-// TestCallsWithASessionOfTheirOwnObeyTheLease lets a person take control of the session
-// in which a call of Browserless or Steel is carried out.
-func TestCallsWithASessionOfTheirOwnObeyTheLease(t *testing.T) {
-	for _, tt := range []struct{ name, path, body, answer string }{
-		{"a function", "/function", `{"context":{"url":"URL"},"code":"export default async ({ page, context }) => { page.goto(context.url, { waitUntil: 'commit' }); await page.waitForLoadState('load'); await page.click('#click'); return { data: await page.evaluate(() => log.join()), type: 'text/plain' }; }"}`,
-			"click:person"},
-		{"scrape", "/v1/scrape", `{"url":"URL"}`, `"title":"ready"`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := startServer(t, func(o *session.Options, _ *Config) { o.Capture = true })
-			address, release := leaseSite(t)
-			answered := make(chan reply, 1)
-			go func() {
-				answered <- s.do(request{method: "POST", path: tt.path, body: strings.ReplaceAll(tt.body, "URL", address+"/more"), header: map[string]string{"Content-Type": "application/json"}})
-			}()
-			var one *session.Session
-			browsertest.Until(t, "the page of the call", func() bool {
-				list := s.manager.List()
-				if len(list) == 0 || !strings.HasSuffix(list[0].Info().URL, "/more") {
-					return false
-				}
-				one = list[0]
-				return true
-			})
-			person := s.join(one, nil)
-			epoch := person.takeControl()
-			release()
-			for n := range 3 {
-				person.click(200, 100, epoch)
-				person.wait("the person's click", at(fmt.Sprintf("/more#clicked-%d", n+1)))
-			}
-			if len(answered) > 0 {
-				t.Fatalf("it did not wait for the person: %s", (<-answered).body)
-			}
-			person.send(map[string]any{"type": "control", "action": "release"})
-			r := <-answered
-			if r.status != 200 || !strings.Contains(string(r.body), tt.answer) {
-				t.Errorf("%d %s", r.status, r.body)
-			}
-			if _, after, ok := strings.Cut(string(r.body), "click:click"); ok && strings.Contains(after, "click:person") {
-				t.Errorf("it clicked before the person was done: %s", r.body)
-			}
-		})
 	}
 }
