@@ -152,6 +152,7 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 	defer cancel()
 	var result json.RawMessage
 	if err := own.session.Call(progress, p.Method, params, &result); err != nil {
+		own.pause.Refused(p.Method)
 		if errors.Is(err, cdp.ErrDetached) { // here the session is gone, and not only a document
 			err = &Error{Name: nameTargetClosed, Message: textTargetClosed, cause: err}
 		}

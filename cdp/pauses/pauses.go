@@ -63,6 +63,16 @@ func (s *Session) Check(method string, p Params) string {
 	return ""
 }
 
+// Refused handles the error with which the browser has answered a command.
+func (s *Session) Refused(method string) {
+	if method != debugger.Pause.Method {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wanted = false
+}
+
 // Paused handles Debugger.paused. reserved reports whether an execution context is
 // the server's own. If the program must not see the pause, the session must be sent
 // Debugger.stepOut, which ends it or leads back to the program's steps, and then, if

@@ -449,6 +449,9 @@ func (s sink) Put(ev cdp.Event) {
 			return
 		}
 		c.waiting.answered()
+		if ev.Err != nil {
+			c.refused(to)
+		}
 		if to.answered {
 			c.acting.end(to, ev.Err)
 			ev.Release()

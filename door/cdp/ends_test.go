@@ -30,21 +30,16 @@ func TestBrowserDies(t *testing.T) {
 			t.Errorf("closed with %q, want %q", got, want)
 		}
 	}
-	ctx := browsertest.Context(t, "the next browser")
-	for {
-		conn, _, err := websocket.Dial(ctx, address, nil)
-		if err == nil {
-			again := &peer{t: t, conn: conn}
-			page, _ = again.attach()
-			if got := again.evaluate(page, "2"); got != "2" {
-				t.Errorf("evaluated %s", got)
-			}
-			_ = conn.CloseNow()
-			return
-		}
-		if ctx.Err() != nil {
-			t.Fatal(err)
-		}
+	var again *peer
+	browsertest.Until(t, "the next browser", func() bool {
+		conn, _, err := websocket.Dial(t.Context(), address, nil)
+		again = &peer{t: t, conn: conn}
+		return err == nil
+	})
+	t.Cleanup(func() { _ = again.conn.CloseNow() })
+	page, _ = again.attach()
+	if got := again.evaluate(page, "2"); got != "2" {
+		t.Errorf("evaluated %s", got)
 	}
 }
 

@@ -316,6 +316,13 @@ func (c *Client) checkPause(cmd *call) error {
 	return nil
 }
 
+// refused handles the error with which Chromium has answered a command.
+func (c *Client) refused(cmd *call) {
+	if on, ok := c.find(cmd.on); ok {
+		on.pause.Refused(cmd.method)
+	}
+}
+
 // ofReservedWorld reports whether an event is about one of the server's own
 // isolated worlds.
 func (c *Client) ofReservedWorld(ev *cdp.Event, target string) bool {
