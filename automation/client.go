@@ -34,6 +34,12 @@ type ClientOptions struct {
 	// it does not block but reports whether it would.
 	Gate func(context.Context) error
 
+	// Waits reports whether what writes waits for a person now. Operations that look
+	// for an element then outlive the crash of their page, which the person may load
+	// again, and the client is told of the crash only if the person has left the page
+	// crashed. Default: reports false.
+	Waits func() bool
+
 	// Veil blocks while a page shows something that must not appear in a picture.
 	// It is called before each screenshot and PDF.
 	Veil func(ctx context.Context, p *browser.Page) error
@@ -108,6 +114,9 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 	}
 	if o.Gate == nil {
 		o.Gate = func(context.Context) error { return nil }
+	}
+	if o.Waits == nil {
+		o.Waits = func() bool { return false }
 	}
 	if o.Emit == nil {
 		o.Emit = func(string, json.RawMessage) {}

@@ -325,14 +325,16 @@ func opWaitForFunction(ctx context.Context, c *Client, p *waitForFunction) (any,
 			}
 		}
 		w, err := c.mainWorld(pr, p.Frame)
-		if err != nil {
-			return nil, pr.fail(err)
-		}
-		o, err := c.poll(pr, w, p)
 		if err == nil {
-			return kept(c.keep(w, o))
+			var o *runtime.RemoteObject
+			if o, err = c.poll(pr, w, p); err == nil {
+				return kept(c.keep(w, o))
+			}
+			if retriable(err) && pr.Err() == nil {
+				continue
+			}
 		}
-		if !retriable(err) || pr.Err() != nil {
+		if !c.mayRevive(err, p.Frame) || pr.Err() != nil {
 			return nil, pr.fail(err)
 		}
 	}

@@ -187,6 +187,36 @@ func lifecycleOf(option, value string) (browser.Lifecycle, error) {
 	return lifecycles[i].bit, nil
 }
 
+// tellOfCrash tells the client that a page's renderer has died. A client that waits for
+// a person is told when it does not wait any more, if the page is still crashed then.
+func (c *Client) tellOfCrash(p *browser.Page) {
+	tell := func() { c.emit("page.crashed", map[string]any{"page": c.idOf("page", p)}) }
+	if !c.options.Waits() {
+		tell()
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	c.calls.Go(func() {
+		if c.options.Gate(c.life) == nil && p.Crashed() {
+			tell()
+		}
+	})
+}
+
+// mayRevive reports whether an operation failed because a frame's page has crashed, and
+// a person may load it again or has done so.
+func (c *Client) mayRevive(err error, frame string) bool {
+	if !errors.Is(err, browser.ErrPageCrashed) {
+		return false
+	}
+	f, gone := c.frame(frame)
+	return gone == nil && (!f.Page().Crashed() || c.options.Waits())
+}
+
 // observe reports events to the client. It runs on the model's goroutine.
 func (c *Client) observe(ev browser.Event) {
 	c.recordings.observe(ev)
@@ -202,7 +232,7 @@ func (c *Client) observe(ev browser.Event) {
 		c.dropPage(ev.Page)
 	case browser.PageCrashed:
 		if c.drives(ev.Page) {
-			c.emit("page.crashed", map[string]any{"page": c.idOf("page", ev.Page)})
+			c.tellOfCrash(ev.Page)
 		}
 	case browser.FrameAttached:
 		f := ev.Frame

@@ -155,7 +155,7 @@ func (r *retrying) failed(err error) (*place, json.RawMessage, verdict, error) {
 		r.refusals++
 	}
 	err = r.client.reason(err, r.target, r.method)
-	if r.refusals <= maxRefusals && (retriable(err) || r.client.innerGone(err, r.target)) {
+	if r.refusals <= maxRefusals && (retriable(err) || r.client.innerGone(err, r.target) || r.client.mayRevive(err, r.target.Frame)) {
 		return nil, nil, afterPause, nil
 	}
 	r.client.announceUnsaid(r.p, r.target, r.method, r.params)

@@ -257,6 +257,19 @@ func (b *Browser) Page(id target.ID) *Page {
 	return nil
 }
 
+// PageOf returns the open page to which a target belongs: its own, or that of a frame in
+// another process. It returns nil if there is none.
+func (b *Browser) PageOf(id target.ID) *Page {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, a := range b.attachments {
+		if string(a.root) == string(id) && a.page != nil && a.page.told {
+			return a.page
+		}
+	}
+	return nil
+}
+
 // Done returns a channel that is closed when the model and its goroutine have
 // ended.
 func (b *Browser) Done() <-chan struct{} { return b.done }

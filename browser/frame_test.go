@@ -7,6 +7,8 @@ import (
 
 	"takeover/browser"
 	"takeover/browser/browsertest"
+
+	"github.com/chromedp/cdproto/target"
 )
 
 func noContent(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
@@ -81,6 +83,14 @@ func TestFramesOfOtherProcesses(t *testing.T) {
 	}
 	if f.Session().ID() == in.Session().ID() || in.Session().ID() == deep.Session().ID() {
 		t.Error("frames of different sites share a session")
+	}
+	for _, id := range []target.ID{p.ID(), target.ID(in.ID()), target.ID(deep.ID())} {
+		if b.PageOf(id) != p {
+			t.Errorf("the target %s belongs to %v", id, b.PageOf(id))
+		}
+	}
+	if other := b.PageOf("none"); other != nil {
+		t.Errorf("an unknown target belongs to %s", other.ID())
 	}
 	titles := func(frame *browser.Frame, want string) {
 		t.Helper()

@@ -26,7 +26,7 @@ type actor struct {
 // pages. End it with leave.
 func (s *Session) newActor(eng *engine, holder control.Holder, emit func(event string, params json.RawMessage)) actor {
 	return actor{holder, eng.auto.NewClient(automation.ClientOptions{
-		Gate: func(ctx context.Context) error { return s.admit(ctx, holder) },
+		Gate: func(ctx context.Context) error { return s.admit(ctx, holder) }, Waits: func() bool { return s.takeovers.mustWait(s.control) },
 		Veil: s.unveiled, AwaitRest: s.atRest, Hide: s.monitor.Redactor().Bytes, ActivePage: s.pageShown, Emit: emit,
 	})}
 }

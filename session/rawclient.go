@@ -217,10 +217,7 @@ func (c *RawClient) PersonInControl() bool { return c.session.control.Holder().I
 
 // MustWait reports whether what writes waits now, because a person is in control or is
 // needed by a program.
-func (c *RawClient) MustWait() bool {
-	t := c.session.openTakeover()
-	return c.PersonInControl() || t != nil && t.program.IsProgram()
-}
+func (c *RawClient) MustWait() bool { return c.session.takeovers.mustWait(c.session.control) }
 
 // AwaitWrite waits until MayWrite returns true.
 func (c *RawClient) AwaitWrite(ctx context.Context) error {
@@ -237,13 +234,13 @@ func (c *RawClient) Revived(id string) bool {
 // Veiled reports whether pictures of a target are held back, because a person is
 // in a secret field.
 func (c *RawClient) Veiled(id string) bool {
-	p := c.engine.model.Page(target.ID(id))
+	p := c.engine.model.PageOf(target.ID(id))
 	return p != nil && c.session.veiled(p)
 }
 
 // AwaitUnveiled waits until pictures of a target are permitted.
 func (c *RawClient) AwaitUnveiled(ctx context.Context, id string) error {
-	if p := c.engine.model.Page(target.ID(id)); p != nil {
+	if p := c.engine.model.PageOf(target.ID(id)); p != nil {
 		return c.session.unveiled(ctx, p)
 	}
 	return nil

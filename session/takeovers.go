@@ -71,6 +71,13 @@ func (l *takeovers) open() *Takeover {
 	return l.openLocked()
 }
 
+// mustWait reports whether what programs write waits now, because a person is in control
+// or is needed by a program.
+func (l *takeovers) mustWait(lease *control.Handover) bool {
+	t := l.open()
+	return lease.Holder().IsPerson() || t != nil && t.program.IsProgram()
+}
+
 func (l *takeovers) openLocked() *Takeover {
 	if n := len(l.list); n > 0 && l.list[n-1].Info().State.Open() {
 		return l.list[n-1]

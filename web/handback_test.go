@@ -159,13 +159,7 @@ func (h *hand) signIn(again func(*hand)) {
 	h.send(map[string]any{"type": "control", "action": "release"})
 }
 
-// reload loads the page of the sign-in again.
-func (h *hand) reload() {
-	h.t.Helper()
-	h.after(func() { h.send(map[string]any{"type": "navigate", "action": "reload"}) }, "/demo/login", 2)
-}
-
-// revive does the same after the renderer of the page has died.
+// revive loads the page of the sign-in again after its renderer has died.
 func (h *hand) revive() {
 	h.t.Helper()
 	h.crash()
@@ -311,7 +305,7 @@ func TestHandBackChromedp(t *testing.T) {
 
 // TestHandBackMCP does the same with a client of the Model Context Protocol.
 func TestHandBackMCP(t *testing.T) {
-	handBack(t, (*hand).reload, func(s *testServer, _ *session.Session, ready func()) error {
+	handBack(t, (*hand).revive, func(s *testServer, _ *session.Session, ready func()) error {
 		transport := &http.Transport{}
 		defer transport.CloseIdleConnections()
 		ctx := browsertest.Context(t, "mcp")
@@ -347,6 +341,34 @@ func TestHandBackMCP(t *testing.T) {
 		}
 		if text, err := tool("browser_tabs", map[string]any{"action": "select", "tab": 1, "snapshot": true}); err != nil || !strings.Contains(text, "Signed in as Ada") {
 			return fmt.Errorf("the first tab is %s: %w", text, err)
+		}
+		return nil
+	})
+}
+
+// TestHandBackScript does the same with a script of the server.
+func TestHandBackScript(t *testing.T) {
+	handBack(t, (*hand).revive, func(s *testServer, one *session.Session, ready func()) error {
+		var run session.RunInfo
+		s.call("POST", "/v1/sessions/"+one.ID()+"/scripts", map[string]any{"args": map[string]any{"base": s.base}, "code": `
+			await page.goto(args.base + '/demo/account');
+			const who = await page.$('#who');
+			const login = await context.newPage();
+			await login.goto(args.base + '/demo/login');
+			console.log('ready');
+			await Promise.all([login.waitForSelector('#user-name', { timeout: 50_000 }), login.waitForFunction(() => location.pathname === '/demo/welcome', null, { timeout: 50_000 })]);
+			await login.getByText('Sign out').click();
+			return who.textContent();`}, 202, &run)
+		waits := sync.OnceFunc(ready)
+		browsertest.Until(t, "the end of the script", func() bool {
+			s.call("GET", "/v1/sessions/"+one.ID()+"/runs/"+run.ID, nil, 200, &run)
+			if len(run.Logs) > 0 {
+				waits()
+			}
+			return run.Status.Ended()
+		})
+		if run.Error != nil || string(run.Result) != `"Signed in as Ada"` {
+			return fmt.Errorf("%s %+v", run.Result, run.Error)
 		}
 		return nil
 	})
