@@ -264,6 +264,9 @@ func (o *ownSession) checkPause(method string, params map[string]any) error {
 	if reason := o.pause.Check(method, p); reason != "" {
 		return refuse(method, reason)
 	}
+	if params["includeCommandLineAPI"] == true && !o.pause.CommandLine() {
+		delete(params, "includeCommandLineAPI")
+	}
 	return nil
 }
 

@@ -68,7 +68,7 @@ func init() { //nolint:gochecknoinits // a map of functions that use it would be
 		target.AutoAttachRelated.Method:    ofOpenTarget,
 		target.SetDiscoverTargets.Method:   asItIs,
 
-		debugger.EvaluateOnCallFrame.Method:         asItIs,
+		debugger.EvaluateOnCallFrame.Method:         withoutCommandLine,
 		debugger.RestartFrame.Method:                asItIs,
 		debugger.SetVariableValue.Method:            asItIs,
 		debugger.SetReturnValue.Method:              asItIs,
@@ -488,6 +488,8 @@ func inOpenWorld(c *Client, cmd *call, on attached) (bool, error) {
 		Context   int64  `json:"contextId"`
 		ContextID int64  `json:"executionContextId"`
 		Unique    string `json:"uniqueContextId"`
+
+		CommandLine bool `json:"includeCommandLineAPI"`
 	}
 	if err := cmd.decode(&p); err != nil {
 		return false, err
@@ -505,7 +507,20 @@ func inOpenWorld(c *Client, cmd *call, on attached) (bool, error) {
 	if p.Unique != "" && c.raw.Reserved(on.target, 0, p.Unique) {
 		return false, refuse(cmd.method, "the world is the server's own")
 	}
+	if p.CommandLine {
+		return withoutCommandLine(c, cmd, on)
+	}
 	return false, nil
+}
+
+// withoutCommandLine takes the command line API from the code of a debugger.
+func withoutCommandLine(_ *Client, cmd *call, on attached) (bool, error) {
+	o, err := cmd.object()
+	if err != nil || o["includeCommandLineAPI"] == nil || on.pause.CommandLine() {
+		return false, err
+	}
+	delete(o, "includeCommandLineAPI")
+	return false, cmd.set(o)
 }
 
 // actsAtOnce reports whether a command that adds a script for later documents also
