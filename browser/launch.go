@@ -43,8 +43,6 @@ type LaunchOptions struct {
 	UserData          []byte        // from Process.PackUserData, for a Dir that has no profile yet; default: a new profile
 	WayOut            func() WayOut // makes the proxy of each Chromium, which replaces ProxyServer; default: none
 
-	started func(*cdpbrowser.GetVersionResult) // gets what Chromium says of itself; default: does nothing
-
 	ownShm  bool     // the rooms have a /dev/shm of their own, which is large enough
 	without []string // measures of the launcher that a trial leaves out
 }
@@ -171,9 +169,7 @@ func (p *Process) await(ctx context.Context, o LaunchOptions, sandbox bool) erro
 	version, err := cdp.Call(ctx, p.conn.Root(), cdpbrowser.GetVersion, proto.Empty{})
 	if err == nil {
 		o.Logger.Debug("chromium started", "pid", p.pid, "product", version.Product, "sandbox", sandbox, "took", time.Since(started))
-		if o.started != nil {
-			o.started(&version)
-		}
+		p.version = &version
 		return nil
 	}
 	if p.conn.Err() == nil {

@@ -78,7 +78,7 @@ func NewPool(o PoolOptions) *Pool {
 	if p.launch = p.launch.withDefaults(); p.log == nil {
 		p.log = p.launch.Logger
 	}
-	p.launch.Dir, p.launch.started = "", p.newest.Store
+	p.launch.Dir = ""
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	p.root, p.rooted = chooseRoot(o.Root)
 	if p.rooted == nil && p.root != o.Root {
@@ -378,19 +378,22 @@ func (p *Pool) askRefill() {
 // start starts a Chromium. When the start fails, it removes the folder that it
 // made.
 func (p *Pool) start(ctx context.Context, o LaunchOptions) (*Process, error) {
-	if o.Dir != "" {
-		return Launch(ctx, o)
+	var made string
+	if o.Dir == "" {
+		var err error
+		if made, err = p.makeDir(); err != nil {
+			return nil, err
+		}
+		o.Dir = made
 	}
-	dir, err := p.makeDir()
-	if err != nil {
-		return nil, err
-	}
-	o.Dir = dir
 	b, err := Launch(ctx, o)
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	switch {
+	case err == nil:
+		p.newest.Store(b.version)
+	case made != "":
+		err = errors.Join(err, os.RemoveAll(made))
 	}
-	return b, nil
+	return b, err
 }
 
 // makeDir makes a folder for a Chromium.

@@ -62,6 +62,7 @@ type Process struct {
 
 	rooms       *confine.Started // or nil; set before the connection
 	confinement confine.Report   // also set when the launcher did not work
+	version     *cdpbrowser.GetVersionResult
 
 	close sync.Once
 	done  chan struct{} // closed by supervise at the very end
