@@ -16,8 +16,8 @@ const (
 	// was used. Removing that key ends the sign-in.
 	signInCookie = "takeover_key"
 	// linkCookiePrefix is the beginning of the names of share links' cookies. The
-	// session's id follows, so that links to several sessions work at the same
-	// time.
+	// id of what the link opens follows, a takeover or a session, so that a browser
+	// may use several links at the same time.
 	linkCookiePrefix = "takeover_link_"
 	// hostPrefix begins the names of all cookies over HTTPS. Browsers accept such a
 	// cookie only from this very host, over TLS. So no other host of the same site

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"takeover/links"
 
@@ -45,11 +47,15 @@ func (s *Server) embedOrigins(c echo.Context) []string {
 	return nil
 }
 
+// whyTime is how long a share link's cookie outlives the link, so that its page can
+// say why it no longer opens.
+const whyTime = 24 * time.Hour
+
 // grantCookie returns the cookie of a share link. In a frame of another site,
 // browsers only send a cookie with special attributes, and keep it separately for
 // each site.
 func (s *Server) grantCookie(r *http.Request, g links.Grant, embedded bool) *http.Cookie {
-	c := s.newCookie(r, linkCookiePrefix+g.SessionID, s.grants.sign(g), g.Expires)
+	c := s.newCookie(r, linkCookiePrefix+cmp.Or(g.Takeover, g.SessionID), s.grants.sign(g), g.Expires.Add(whyTime))
 	if embedded && len(s.cfg.EmbedOrigins) > 0 {
 		c.SameSite, c.Secure, c.Partitioned = http.SameSiteNoneMode, true, true
 	}

@@ -80,27 +80,31 @@ func (s *Server) authorize(c echo.Context, r route, p *principal) error {
 
 // authorizeGuest permits a guest what the link's role permits in the link's
 // session. For any other session, the guest gets the same error, whether the
-// session exists or not.
+// session exists or not. A guest with several links to the session uses the one
+// for the takeover that the request names, or else for the open one.
 func (s *Server) authorizeGuest(c echo.Context, r route, p *principal) error {
-	id := c.Param("id")
+	id, named := c.Param("id"), takeoverParam(c, r)
 	if r.byTakeover {
-		t, err := s.findTakeover(c.Param("id"))
+		t, err := s.findTakeover(named)
 		if err != nil {
 			return &failure{kind: kindForbidden, detail: "Your link does not give access to this."}
 		}
 		id = t.Session().ID()
 	}
-	grant, ok := p.grant(id)
-	if !ok {
-		return &failure{kind: kindForbidden, detail: "Your link does not give access to this."}
-	}
-	if rank(grant.Role) < rank(r.role) {
-		return session.ErrRole
-	}
-	if grant.Takeover != "" {
-		if tid := takeoverParam(c, r); tid != "" && tid != grant.Takeover {
-			return &failure{kind: kindForbidden, detail: "Your link is for another takeover."}
+	meant := named
+	if one, err := s.manager.Get(id); err == nil && named == "" {
+		if open := one.Info().Takeover; open != nil {
+			meant = open.ID
 		}
+	}
+	p.using = p.choose(id, meant)
+	switch {
+	case p.using == nil:
+		return &failure{kind: kindForbidden, detail: "Your link does not give access to this."}
+	case rank(p.using.Role) < rank(r.role):
+		return session.ErrRole
+	case named != "" && p.using.Takeover != "" && p.using.Takeover != named:
+		return &failure{kind: kindForbidden, detail: "Your link is for another takeover."}
 	}
 	return nil
 }

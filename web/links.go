@@ -117,6 +117,11 @@ func (s *Server) redeemLink(c echo.Context) error {
 		return err
 	}
 	s.log.Info("link used", "session", grant.SessionID, "link", grant.LinkID, "role", grant.Role, "from", peer)
+	for _, l := range caller(c).lost { // so that a browser does not collect the cookies of ended links
+		ended := s.grantCookie(c.Request(), l.Grant, req.Embedded)
+		ended.Value, ended.MaxAge = "", -1
+		c.SetCookie(ended)
+	}
 	c.SetCookie(s.grantCookie(c.Request(), grant, req.Embedded))
 	return c.JSON(http.StatusOK, grant)
 }

@@ -82,7 +82,7 @@ func openAPI(table []route, version string) ([]byte, error) {
 				"header": object{"type": "apiKey", "in": "header", "name": keyHeader},
 				"cookie": object{"type": "apiKey", "in": "cookie", "name": signInCookie, "description": overHTTPS},
 				"token":  object{"type": "apiKey", "in": "query", "name": "token"},
-				"link":   object{"type": "apiKey", "in": "cookie", "name": linkCookiePrefix + "{session}", "description": overHTTPS},
+				"link":   object{"type": "apiKey", "in": "cookie", "name": linkCookiePrefix + "{id}", "description": overHTTPS},
 			},
 		},
 	}

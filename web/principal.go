@@ -35,6 +35,7 @@ type principal struct {
 	key    string // id of the key, for logs and limits; not secret
 	cookie string // the sign-in cookie's value
 	grants []links.Grant
+	using  *links.Grant  // the one of grants that admits a guest to this request; guard chooses it
 	lost   []lostGrant   // grants of the caller's cookies that have ended
 	wrong  bool          // the key is not one of the server's
 	wait   time.Duration // if not 0, the key was not checked, because too many wrong ones came from the address
@@ -63,16 +64,32 @@ func (p *principal) operator() bool { return p.kind == keyCaller || p.kind == si
 // another site may have caused the request.
 func (p *principal) byCookie() bool { return p.kind == signedIn || p.kind == linkGuest }
 
-// grant returns a guest's strongest link to a session. An operator has none.
+// grant returns the link that admits a guest to the request's session. An
+// operator has none.
 func (p *principal) grant(sessionID string) (links.Grant, bool) {
-	var best links.Grant
-	found := false
-	for _, g := range p.grants {
-		if g.SessionID == sessionID && (!found || rank(g.Role) > rank(best.Role)) {
-			best, found = g, true
+	if p.using == nil || p.using.SessionID != sessionID {
+		return links.Grant{}, false
+	}
+	return *p.using, true
+}
+
+// choose returns the grant of a session that a guest uses: one that is not for
+// another takeover than the given one, if there is such a grant, and of these the
+// strongest. It returns nil if the guest has no link to the session.
+func (p *principal) choose(sessionID, takeover string) *links.Grant {
+	var best *links.Grant
+	weight := func(g *links.Grant) int {
+		if g.Takeover == "" || g.Takeover == takeover {
+			return rank(links.RoleControl) + rank(g.Role)
+		}
+		return rank(g.Role)
+	}
+	for i := range p.grants {
+		if g := &p.grants[i]; g.SessionID == sessionID && (best == nil || weight(g) > weight(best)) {
+			best = g
 		}
 	}
-	return best, found
+	return best
 }
 
 // role returns the caller's role in a session.

@@ -308,12 +308,13 @@ func lostWords(c echo.Context) string {
 func (s *Server) writeProblem(c echo.Context, f *failure, p problem) error {
 	if wantsHTML(c.Request()) {
 		switch {
-		case f.kind == kindNoKey && s.forGuests(c):
+		case s.forGuests(c) && (f.kind == kindNoKey || f.kind == kindForbidden && !caller(c).operator()):
+			// A guest may have followed another link, whose secret only the page sees.
 			following := "session.js"
 			if strings.HasPrefix(c.Request().URL.Path, "/takeover/") {
 				following = "takeover.js"
 			}
-			return s.render(c, p.Status, views.Locked(views.LockedPage{Page: s.page(c), Next: c.Request().URL.Path, Lost: lostWords(c), Following: following}))
+			return s.render(c, kindNoKey.status, views.Locked(views.LockedPage{Page: s.page(c), Next: c.Request().URL.Path, Lost: lostWords(c), Following: following}))
 		case f.kind == kindNoKey:
 			return s.renderLogin(c, p.Status, "")
 		case errors.Is(f.err, links.ErrInvalid):

@@ -232,14 +232,14 @@ func Locked(p LockedPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<span>Takeover</span></div><div class=\"gate-card\"><h1 id=\"locked-title\">Opening…</h1><p id=\"locked-text\" class=\"hint\" role=\"status\">One moment.</p><button type=\"button\" class=\"button primary wide\" id=\"locked-retry\" hidden>Try again</button> <a class=\"button wide\" id=\"locked-sign-in\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<span>Takeover</span></div><div class=\"gate-card\"><h1 id=\"locked-title\">Opening…</h1><p id=\"locked-text\" class=\"hint\" role=\"status\">One moment.</p><button type=\"button\" class=\"button primary wide\" id=\"locked-retry\" hidden>Try again</button> <a class=\"button quiet wide\" id=\"locked-sign-in\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var10 templ.SafeURL
 			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinURLErrs("/login?next=" + escapeQuery(p.Next))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/gate.templ`, Line: 51, Col: 90}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/gate.templ`, Line: 51, Col: 96}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 			if templ_7745c5c3_Err != nil {

@@ -1,13 +1,11 @@
 import { APIError, messageOf, post } from '../ui/api.js';
 import { byId, setText, show } from '../ui/dom.js';
 import { Embedding } from '../remote/embedding.js';
+import { followLinks, hideLinkSecret, linkSecret } from '../ui/linksecret.js';
 import { keep, recall } from '../ui/storage.js';
 
-/**
- * The page of a visitor with a share link. The secret is in the link's fragment, which browsers never send. The page exchanges it for a cookie and
- * loads again.
- */
-const secret = location.hash.slice(1);
+/** The page of a visitor with a share link, who has no access yet. It exchanges the link's secret for a cookie and loads again. */
+const secret = linkSecret();
 /** In a frame of another site, browsers only send a special kind of cookie. */
 const framed = window.parent !== window;
 
@@ -32,13 +30,14 @@ async function redeem(): Promise<void> {
 
 /** Returns whether the browser sends the cookie that it has just received. */
 async function keptCookie(): Promise<boolean> {
-  return (await fetch(location.pathname, { method: 'HEAD' })).status !== 401;
+  const { status } = await fetch(location.pathname, { method: 'HEAD' });
+  return status !== 401 && status !== 403;
 }
 
 /** Loads the page again without the secret in its address. */
 function enter(): void {
   keep('takeover.refused', null);
-  history.replaceState(null, '', location.pathname + location.search);
+  hideLinkSecret();
   location.reload();
 }
 
@@ -59,6 +58,8 @@ function over(why: string, title = 'This link no longer works'): void {
 }
 
 byId('locked-retry').addEventListener('click', () => void redeem());
+
+followLinks();
 
 const lost = byId('locked').dataset.lost ?? '';
 

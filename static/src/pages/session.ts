@@ -9,6 +9,7 @@ import { Editor } from '../workbench/editor/editor.js';
 import { FilesPanel } from '../workbench/filespanel.js';
 import { isMac } from '../remote/keyboard.js';
 import { busy, enableDialogs, enableMenus, formError } from '../ui/menus.js';
+import { followLinks, hideLinkSecret } from '../ui/linksecret.js';
 import { Embedding } from '../remote/embedding.js';
 import { EventsPanel } from '../workbench/panel/events.js';
 import { notice } from '../ui/notices.js';
@@ -32,6 +33,8 @@ enableDialogs();
 enableCopying();
 enableTakeoverLinks();
 startTicking();
+hideLinkSecret();
+followLinks();
 
 const stage = new Stage(session);
 showControl(stage.live);

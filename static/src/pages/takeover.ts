@@ -4,6 +4,7 @@ import { byId, maybeById, setText, show } from '../ui/dom.js';
 import { Embedding } from '../remote/embedding.js';
 import { askReason } from '../remote/failing.js';
 import { enableDialogs, enableMenus } from '../ui/menus.js';
+import { followLinks, hideLinkSecret } from '../ui/linksecret.js';
 import type { Live } from '../remote/live.js';
 import { offerMoreTime } from '../remote/moretime.js';
 import { notice } from '../ui/notices.js';
@@ -14,7 +15,7 @@ import { startTicking } from '../ui/times.js';
 const root = byId('takeover');
 const id = root.dataset.takeover ?? '';
 
-type Ending = 'done' | 'failed' | 'expired' | 'cancelled' | 'over';
+type Ending = 'done' | 'failed' | 'expired' | 'cancelled' | 'over' | 'lost' | 'signedOut';
 
 const FAREWELL: Record<Ending, [title: string, text: string, shape: string]> = {
   done: ['Thank you', 'You can close this page.', 'tick good'],
@@ -22,6 +23,8 @@ const FAREWELL: Record<Ending, [title: string, text: string, shape: string]> = {
   expired: ['Time is up', 'The request has expired. What you did in the browser is kept. You can close this page.', 'cross'],
   cancelled: ['No longer needed', 'The request was cancelled. You can close this page.', 'ring'],
   over: ['No longer needed', 'This request is over. You can close this page.', 'ring'],
+  lost: ['This link no longer works', 'Ask the person who sent you the link for a new one.', 'cross'],
+  signedOut: ['You are signed out', 'Sign in again to open this page.', 'cross'],
 };
 
 const SEEN = 'takeover.seen';
@@ -29,6 +32,8 @@ const SEEN = 'takeover.seen';
 enableMenus();
 enableDialogs();
 startTicking();
+hideLinkSecret();
+followLinks();
 
 if (isOpen(root.dataset.state ?? '')) work();
 else farewell(endingOf(root.dataset.state ?? ''));
@@ -50,12 +55,12 @@ function work(): void {
   let answered: Ending | null = null;
   let finished = false;
 
-  const finish = (ending: Ending): void => {
+  const finish = (ending: Ending, why = ''): void => {
     if (finished) return;
     finished = true;
-    embedding.send({ type: 'done', outcome: ending });
+    if (ending !== 'lost' && ending !== 'signedOut') embedding.send({ type: 'done', outcome: ending });
     live.connection.close();
-    farewell(ending);
+    farewell(ending, why);
   };
 
   const consider = (takeover: Takeover | null): void => {
@@ -87,7 +92,10 @@ function work(): void {
     if (takeover || told) consider(takeover);
   });
   live.on('connection', (state) => {
-    if (state.phase === 'closed' && state.cause !== 'left' && state.cause !== 'forbidden') finish(answered ?? 'over');
+    if (state.phase !== 'closed' || state.cause === 'left') return;
+    if (answered || state.cause !== 'forbidden') finish(answered ?? 'over');
+    else if (root.hasAttribute('data-signed-in')) finish('signedOut');
+    else finish('lost', state.reason);
   });
   showControl(live);
   offerMoreTime(live);
@@ -184,14 +192,15 @@ function pasting(stage: Stage): void {
   });
 }
 
-function farewell(ending: Ending): void {
+/** Replaces the page by a farewell. `why` is a sentence that comes before its text. */
+function farewell(ending: Ending, why = ''): void {
   const [title, text, shape] = FAREWELL[ending];
   for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog[open]')) dialog.close();
   root.remove();
   show(byId('farewell'), true);
   byId('farewell-shape').className = `shape ${shape}`;
   setText(byId('farewell-title'), title);
-  setText(byId('farewell-text'), text);
+  setText(byId('farewell-text'), `${why} ${text}`.trim());
   document.title = `${title} · Takeover`;
   byId('farewell-title').focus();
 }
