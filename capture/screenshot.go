@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 
 	"takeover/cdp"
+	"takeover/picture"
 )
 
 const (
@@ -26,8 +27,6 @@ const (
 	// maxShotBytes bounds a picture as base64. A larger one is halved in both
 	// dimensions until it fits; it is never cut.
 	maxShotBytes = 950_000
-	// maxShotPixels bounds the pictures that are decoded for halving.
-	maxShotPixels = 64 << 20
 )
 
 var errShotTooLarge = errors.New("screenshot too large")
@@ -81,23 +80,20 @@ func (w *watched) shoot() (screenshotData, error) {
 }
 
 // fitPicture returns a PNG with at most limit bytes of base64.
-func fitPicture(picture []byte, limit int) (screenshotData, error) {
-	size, err := png.DecodeConfig(bytes.NewReader(picture))
+func fitPicture(shot []byte, limit int) (screenshotData, error) {
+	size, err := picture.Size(shot)
 	if err != nil {
-		return screenshotData{}, fmt.Errorf("read screenshot: %w", err)
+		return screenshotData{}, err
 	}
-	data := screenshotData{Width: size.Width, Height: size.Height}
-	if base64.StdEncoding.EncodedLen(len(picture)) > limit {
-		if size.Width*size.Height > maxShotPixels {
-			return screenshotData{}, errShotTooLarge
-		}
-		img, err := png.Decode(bytes.NewReader(picture))
+	data := screenshotData{Width: size.X, Height: size.Y}
+	if base64.StdEncoding.EncodedLen(len(shot)) > limit {
+		img, err := picture.Decode(shot)
 		if err != nil {
-			return screenshotData{}, fmt.Errorf("read screenshot: %w", err)
+			return screenshotData{}, err
 		}
-		small := image.NewNRGBA(image.Rect(0, 0, size.Width, size.Height))
+		small := image.NewNRGBA(image.Rectangle{Max: size})
 		draw.Draw(small, small.Bounds(), img, img.Bounds().Min, draw.Src)
-		for base64.StdEncoding.EncodedLen(len(picture)) > limit {
+		for base64.StdEncoding.EncodedLen(len(shot)) > limit {
 			if small.Rect.Dx() < 2 || small.Rect.Dy() < 2 {
 				return screenshotData{}, errShotTooLarge
 			}
@@ -106,11 +102,11 @@ func fitPicture(picture []byte, limit int) (screenshotData, error) {
 			if err := png.Encode(&out, small); err != nil {
 				return screenshotData{}, fmt.Errorf("write screenshot: %w", err)
 			}
-			picture = out.Bytes()
+			shot = out.Bytes()
 		}
 		data.Width, data.Height = small.Rect.Dx(), small.Rect.Dy()
 	}
-	data.PNG = base64.StdEncoding.EncodeToString(picture)
+	data.PNG = base64.StdEncoding.EncodeToString(shot)
 	return data, nil
 }
 

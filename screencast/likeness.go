@@ -3,7 +3,8 @@ package screencast
 import (
 	"bytes"
 	"image"
-	"image/jpeg"
+
+	"takeover/picture"
 )
 
 const (
@@ -73,7 +74,7 @@ func looksLike(a, b *Frame) bool {
 
 // brightness decodes the luma of a JPEG. It returns nil for other formats.
 func brightness(data []byte) *image.YCbCr {
-	decoded, err := jpeg.Decode(bytes.NewReader(data))
+	decoded, err := picture.Decode(data)
 	if err != nil {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	"takeover/browser"
 	"takeover/invalid"
+	"takeover/picture"
 	"takeover/screencast"
 )
 
@@ -100,24 +101,24 @@ func (s *Session) takeThumbnail(ctx context.Context) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, screenshotTimeout)
 	defer cancel()
-	picture, err := s.screenshot(ctx, p, page.CaptureScreenshotParams{
+	whole, err := s.screenshot(ctx, p, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(screencast.StillQuality)), OptimizeForSpeed: new(true),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return shrink(picture, thumbnailWidth)
+	return shrink(whole, thumbnailWidth)
 }
 
 // shrink returns a JPEG with at most the given width in pixels.
-func shrink(picture []byte, width int) ([]byte, error) {
-	whole, err := jpeg.Decode(bytes.NewReader(picture))
+func shrink(data []byte, width int) ([]byte, error) {
+	whole, err := picture.Decode(data)
 	if err != nil {
-		return nil, fmt.Errorf("read picture: %w", err)
+		return nil, err
 	}
 	from := whole.Bounds()
 	if from.Dx() <= width {
-		return picture, nil
+		return data, nil
 	}
 	small := image.NewRGBA(image.Rect(0, 0, width, max(1, from.Dy()*width/from.Dx())))
 	draw.ApproxBiLinear.Scale(small, small.Bounds(), whole, from, draw.Src, nil)

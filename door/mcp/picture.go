@@ -2,14 +2,15 @@ package mcp
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
-	_ "image/png" // pictures of pages
 	"math"
 
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp" // likewise
+
+	"takeover/picture"
 )
 
 const (
@@ -18,23 +19,20 @@ const (
 	maxPictureSide = 1568
 	// maxPictureArea bounds its area, in pixels, for the same reason.
 	maxPictureArea = 1_150_000
-	// maxDecodedArea bounds the pictures that are made smaller, in pixels, because the
-	// server needs four bytes for each.
-	maxDecodedArea = 40_000_000
 	pictureQuality = 80 // of a JPEG
 )
 
 // forModel makes a picture fit for a model. about says how, and is empty if the
 // picture fits already. small is nil if the picture is too large to show.
 func forModel(data []byte, mime string) (small []byte, kind, about string) {
-	bounds, _, err := image.DecodeConfig(bytes.NewReader(data))
+	size, err := picture.Size(data)
 	if err != nil {
 		return data, mime, ""
 	}
-	if bounds.Width*bounds.Height > maxDecodedArea {
-		return nil, "", fmt.Sprintf("too large to show: %d×%d", bounds.Width, bounds.Height)
+	whole, err := picture.Decode(data)
+	if errors.Is(err, picture.ErrTooLarge) {
+		return nil, "", fmt.Sprintf("too large to show: %d×%d", size.X, size.Y)
 	}
-	whole, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		return data, mime, ""
 	}
