@@ -38,7 +38,7 @@ func (d *Door) begin(ctx context.Context, req *sdk.CallToolRequest) (*call, func
 
 // where is the argument that all tools have in common.
 type where struct {
-	Session string `json:"session,omitempty" jsonschema:"default: the only one"`
+	Session string `json:"session,omitempty" jsonschema:"default: the only one that you created"`
 }
 
 // at finds the session of a call, and the caller's seat in it.

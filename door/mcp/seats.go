@@ -78,15 +78,16 @@ func (s *seats) own(caller Caller, created *session.Session) {
 }
 
 // only returns the session that a caller means without naming one: the only live one
-// that the caller has created here, or else the only live one.
+// that the caller has created here. It never returns one that somebody else made.
 func (s *seats) only(caller Caller) (*session.Session, error) {
-	var live, own []*session.Session
+	var live int
+	var own []*session.Session
 	s.mu.Lock()
 	for _, one := range s.door.o.Manager.List() {
 		if one.Status().Ended() {
 			continue
 		}
-		live = append(live, one)
+		live++
 		if s.created[place{caller.Key, one.ID()}] {
 			own = append(own, one)
 		}
@@ -95,12 +96,12 @@ func (s *seats) only(caller Caller) (*session.Session, error) {
 	switch {
 	case len(own) == 1:
 		return own[0], nil
-	case len(live) == 1:
-		return live[0], nil
-	case len(live) == 0:
-		return nil, errors.New("no session is live: start one with session_create")
+	case len(own) > 1:
+		return nil, fmt.Errorf("%d sessions of yours are live: pass session. session_list shows them", len(own))
+	case live > 0:
+		return nil, errors.New("you have created no session that is live: start one with session_create, or pass session for one that session_list shows")
 	}
-	return nil, fmt.Errorf("%d sessions are live: pass session. session_list shows them", len(live))
+	return nil, errors.New("no session is live: start one with session_create")
 }
 
 // close ends all seats and waits for them. The door's context has ended.

@@ -348,12 +348,17 @@ func TestSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, c.tool("browser_snapshot", nil), "/demo/") // the only live one
+	contains(t, c.fails("browser_snapshot", nil), "you have created no session", "session_create", "session_list")
+	contains(t, c.fails("session_release", nil), "you have created no session")
+	if other.Status().Ended() {
+		t.Fatal("a caller ended somebody else's session without naming it")
+	}
+	contains(t, c.tool("browser_snapshot", map[string]any{"session": other.ID()}), "/demo/")
 	c.tool("session_create", map[string]any{"url": s.base + "/demo/login"})
 	contains(t, c.tool("browser_snapshot", nil), `button "Sign in"`) // the caller's own
 	contains(t, c.tool("browser_snapshot", map[string]any{"session": other.ID()}), "/demo/")
 	c.tool("session_create", nil)
-	contains(t, c.fails("browser_snapshot", nil), "3 sessions are live")
+	contains(t, c.fails("browser_snapshot", nil), "2 sessions of yours are live")
 	contains(t, c.tool("session_list", nil), other.ID(), "/demo/login")
 	c.tool("session_release", map[string]any{"session": other.ID()})
 	contains(t, c.fails("browser_snapshot", map[string]any{"session": other.ID()}), "has ended", "session_create")
