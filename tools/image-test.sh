@@ -22,11 +22,15 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
+# have says whether a program is installed. A function of this script with the
+# program's name does not count, as it does for command -v.
+have() { (unset -f "$1" 2>/dev/null; command -v "$1" >/dev/null); }
+
 install_missing() {
   packages=""
-  command -v buildah >/dev/null || packages="$packages buildah"
-  command -v debootstrap >/dev/null || packages="$packages debootstrap"
-  command -v ip >/dev/null || packages="$packages iproute2"
+  have buildah || packages="$packages buildah"
+  have debootstrap || packages="$packages debootstrap"
+  have ip || packages="$packages iproute2"
   [ -n "$packages" ] || return 0
   say "installing with apt-get:$packages"
   apt-get update -qq
