@@ -305,7 +305,7 @@ func TestHandBackChromedp(t *testing.T) {
 
 // TestHandBackMCP does the same with a client of the Model Context Protocol.
 func TestHandBackMCP(t *testing.T) {
-	handBack(t, (*hand).revive, func(s *testServer, _ *session.Session, ready func()) error {
+	handBack(t, (*hand).revive, func(s *testServer, one *session.Session, ready func()) error {
 		transport := &http.Transport{}
 		defer transport.CloseIdleConnections()
 		ctx := browsertest.Context(t, "mcp")
@@ -318,6 +318,7 @@ func TestHandBackMCP(t *testing.T) {
 		}
 		defer func() { _ = c.Close() }()
 		tool := func(name string, args map[string]any) (string, error) {
+			args["session"] = one.ID()
 			return callTool(ctx, c, name, args)
 		}
 		for _, step := range []struct {
@@ -331,7 +332,7 @@ func TestHandBackMCP(t *testing.T) {
 				return fmt.Errorf("%s: %w", text, err)
 			}
 		}
-		wait := sdk.CallToolParams{Name: "browser_wait_for", Arguments: map[string]any{"target": "#user-name", "timeout": 50_000}}
+		wait := sdk.CallToolParams{Name: "browser_wait_for", Arguments: map[string]any{"session": one.ID(), "target": "#user-name", "timeout": 50_000}}
 		wait.SetProgressToken("wait")
 		if r, err := c.CallTool(ctx, &wait); err != nil || r.IsError {
 			return fmt.Errorf("browser_wait_for: %+v: %w", r, err)

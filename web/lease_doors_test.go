@@ -124,6 +124,7 @@ func TestMCPObeysTheLease(t *testing.T) {
 	}
 	call := func(name, events, page string, arguments map[string]any) write {
 		tried[name] = true
+		arguments["session"] = l.one.ID()
 		return write{name: fmt.Sprint(name, arguments), events: events, page: page, do: func() error {
 			p := &sdk.CallToolParams{Name: name, Arguments: arguments}
 			p.SetProgressToken(fmt.Sprint(name, arguments))
@@ -136,12 +137,17 @@ func TestMCPObeysTheLease(t *testing.T) {
 		}}
 	}
 	try := func(writes ...write) {
+		ctx := browsertest.Context(t, "calls that wait")
 		for len(waiting) > 0 {
 			<-waiting
 		}
 		l.round(writes, func() {
-			for range writes {
-				<-waiting
+			for _, w := range writes {
+				select {
+				case <-waiting:
+				case <-ctx.Done():
+					t.Fatalf("%s did not say that it waits", w.name)
+				}
 			}
 		})
 	}
