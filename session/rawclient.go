@@ -246,6 +246,26 @@ func (c *RawClient) AwaitUnveiled(ctx context.Context, id string) error {
 	return nil
 }
 
+// WatchVeil calls changed whenever Veiled changes for a target, and at first if it is
+// true, until ctx ends or the page is closed.
+func (c *RawClient) WatchVeil(ctx context.Context, id string, changed func(veiled bool)) {
+	p := c.engine.model.PageOf(target.ID(id))
+	for last := false; p != nil; {
+		next := c.session.secrets.Changed()
+		if now := c.session.veiled(p); now != last {
+			last = now
+			changed(now)
+		}
+		select {
+		case <-next:
+		case <-p.Closed():
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // Reserved reports whether an execution context of a target is one of the server's
 // own, in which no program may run. The context is given by its id or, if that is 0,
 // by its unique id.

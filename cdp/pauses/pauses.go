@@ -20,9 +20,6 @@ type Session struct {
 	frames []string   // call frames that the program was told of, while they are there
 	hidden bool       // the page pauses in a world of the server
 	wanted bool       // the program waits for a pause that it has asked for
-
-	debugs      bool // the program has enabled its debugger
-	commandLine bool // its code had the command line API
 }
 
 // Params are the parameters of commands that Check looks at.
@@ -53,15 +50,10 @@ func (s *Session) Check(method string, p Params) string {
 		if p.Condition != "" && !strings.Contains(p.URL, "://") {
 			return "a condition needs the script's whole address"
 		}
-	case debugger.Enable.Method:
-		if s.commandLine {
-			return "this session has used the command line API, whose debug() takes conditions; attach again"
-		}
-		s.debugs = true
 	case debugger.Pause.Method:
 		s.wanted = true
 	case debugger.Disable.Method:
-		s.wanted, s.debugs = false, false
+		s.wanted = false
 	}
 	switch method {
 	case debugger.Resume.Method, debugger.StepInto.Method, debugger.StepOver.Method, debugger.StepOut.Method,
@@ -69,16 +61,6 @@ func (s *Session) Check(method string, p Params) string {
 		s.frames = nil
 	}
 	return ""
-}
-
-// CommandLine reports whether code of the program may have the command line API. With a
-// debugger, its debug() would run a condition in functions that all worlds share, and
-// code may keep it for later.
-func (s *Session) CommandLine() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.commandLine = s.commandLine || !s.debugs
-	return !s.debugs
 }
 
 // Refused handles the error with which the browser has answered a command.

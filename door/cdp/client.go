@@ -90,6 +90,7 @@ type Client struct {
 	waiting  waiting       // commands that wait until the client may write
 	acting   acting        // commands whose end is not reported
 	handoffs handoffs      // takeovers by the names of other vendors
+	tracings tracings      // traces with pictures
 }
 
 // call is a command that was sent to Chromium.
@@ -130,6 +131,7 @@ func (c *Client) Close() {
 	if err := c.raw.Close(); err != nil {
 		c.log.Warn("close CDP client", "error", err)
 	}
+	c.endTracings()
 	c.acting.endAll(context.Cause(c.ctx))
 }
 
@@ -274,6 +276,9 @@ func (c *Client) write(conn Conn) {
 		c.passDownload(writing, next)
 		message := c.encode(next, buffer[:0])
 		next.event.Release()
+		if len(message) == 0 {
+			continue
+		}
 		if err := conn.Write(writing, websocket.MessageText, message); err != nil {
 			c.cancel(errLeft)
 			return
@@ -312,13 +317,18 @@ func (c *Client) passDownload(ctx context.Context, i item) {
 // message.
 const keepBuffer = 1 << 20
 
-// encode returns the message as it is sent, in b if that is large enough.
+// encode returns the message as it is sent, in b if that is large enough. It is empty if
+// the client does not get the message.
 func (c *Client) encode(i item, b []byte) []byte {
 	switch {
 	case i.ready != nil:
 		return append(b, i.ready...)
 	case i.call == nil:
-		return appendEvent(b, i.event.Method, i.event.Session, i.event.Params)
+		params, shown := c.traced(i.event)
+		if !shown {
+			return b
+		}
+		return appendEvent(b, i.event.Method, i.event.Session, params)
 	}
 	result, err := json.RawMessage(i.event.Params), i.event.Err
 	c.acting.end(i.call, err)
@@ -451,6 +461,7 @@ func (s sink) Put(ev cdp.Event) {
 		c.waiting.answered()
 		if ev.Err != nil {
 			c.refused(to)
+			c.notTraced(to)
 		}
 		if to.answered {
 			c.acting.end(to, ev.Err)

@@ -337,7 +337,7 @@ func TestHostileMessages(t *testing.T) {
 		{`{"id":1,"method":"Extensions.loadUnpacked","params":{"path":"/"}}`, "-32000"},
 		{`{"id":1,"method":"Tracing.start","params":{"tracingBackend":"system"}}`, "-32000"},
 		{`{"id":1,"method":"Tracing.start","params":{"perfettoConfig":""}}`, "-32000"},
-		{`{"id":1,"method":"Tracing.start","params":{"traceConfig":{"includedCategories":["disabled-by-default-devtools\u002escreenshot"]}}}`, "-32000"},
+		{`{"id":1,"method":"Tracing.start","params":{"streamFormat":"proto","traceConfig":{"includedCategories":["disabled-by-default-devtools\u002escreenshot"]}}}`, "-32000"},
 		{`{"id":1,"method":"Input.setIgnoreInputEvents","params":{"ignore":true},"sessionId":"` + page + `"}`, "-32000"},
 		{`{"id":1,"method":"Takeover.request","params":{"reason":7}}`, "-32602"},
 		{`{"id":1,"method":"Cloudflare.getHandoffState","params":{"handoffId":"x"}}`, "-32602"},

@@ -173,31 +173,28 @@ func TestNoPauseInTheServersOwnWorlds(t *testing.T) {
 	p.call(page, "Debugger.setBreakpointByUrl", `{"lineNumber":0,"url":"http://a.test/a.js","condition":"1"}`, nil)
 }
 
-// TestNoCommandLineBesideADebugger evaluates code with the command line API, whose
-// debug() takes a condition for functions that all worlds share.
-func TestNoCommandLineBesideADebugger(t *testing.T) {
+// TestNoCommandLine evaluates code with the command line API, whose debug() takes a
+// condition for functions that all worlds share. Lighthouse asks for the API and then
+// for a debugger, and needs neither together.
+func TestNoCommandLine(t *testing.T) {
 	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
-	plain, _ := p.attach()
-	debugs, _ := p.attach()
-	const asks = `{"expression":"typeof debug","includeCommandLineAPI":true}`
-	p.call(debugs, "Debugger.enable", "", nil)
-	for session, want := range map[string]string{plain: `"function"`, debugs: `"undefined"`} {
-		if m := p.reply(p.send(session, "Runtime.evaluate", asks)); !strings.Contains(string(m.Result), want) {
-			t.Errorf("debug is %s, want %s", m.Result, want)
+	page, _ := p.attach()
+	undefined := func(when, method, params string) {
+		t.Helper()
+		if m := p.reply(p.send(page, method, params)); !strings.Contains(string(m.Result), `"undefined"`) {
+			t.Errorf("%s, debug is %s", when, m.Result)
 		}
 	}
-	if got := p.refused(plain, "Debugger.enable", ""); !strings.Contains(got, "command line API") {
-		t.Error(got)
-	}
-	p.send(debugs, "Runtime.evaluate", `{"expression":"(() => { debugger })()"}`)
+	const asks = `{"expression":"typeof debug","includeCommandLineAPI":true}`
+	undefined("without a debugger", "Runtime.evaluate", asks)
+	p.call(page, "Debugger.enable", "", nil)
+	undefined("with a debugger", "Runtime.evaluate", asks)
+	p.send(page, "Runtime.evaluate", `{"expression":"(() => { debugger })()"}`)
 	var e struct {
 		CallFrames []struct{ CallFrameID string }
 	}
 	if err := json.Unmarshal(p.event("Debugger.paused").Params, &e); err != nil || len(e.CallFrames) == 0 {
 		t.Fatalf("%+v: %v", e, err)
 	}
-	m := p.reply(p.send(debugs, "Debugger.evaluateOnCallFrame", fmt.Sprintf(`{"callFrameId":%q,"expression":"typeof debug","includeCommandLineAPI":true}`, e.CallFrames[0].CallFrameID)))
-	if !strings.Contains(string(m.Result), `"undefined"`) {
-		t.Errorf("in a pause, debug is %s", m.Result)
-	}
+	undefined("in a pause", "Debugger.evaluateOnCallFrame", fmt.Sprintf(`{"callFrameId":%q,"expression":"typeof debug","includeCommandLineAPI":true}`, e.CallFrames[0].CallFrameID))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
+	cdpio "github.com/chromedp/cdproto/io"
 	"github.com/chromedp/cdproto/layertree"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -54,6 +55,8 @@ func init() { //nolint:gochecknoinits // a map of functions that use it would be
 		layertree.LoadSnapshot.Method:      whenUnveiled,
 		layertree.ReplaySnapshot.Method:    whenUnveiled,
 		tracing.Start.Method:               startTracing,
+		cdpio.Read.Method:                  readStream,
+		cdpio.Close.Method:                 readStream,
 
 		target.CreateTarget.Method:         createTarget,
 		target.CreateBrowserContext.Method: createContext,
@@ -318,31 +321,6 @@ func whenUnveiled(c *Client, cmd *call, on attached) (bool, error) {
 	return true, nil
 }
 
-// pictureCategory is the category of traces that contain pictures of the page.
-const pictureCategory = "disabled-by-default-devtools.screenshot"
-
-// startTracing traces this Chromium alone, without pictures: they would show what a
-// person types into a secret field.
-func startTracing(_ *Client, cmd *call, _ attached) (bool, error) {
-	o, err := cmd.object()
-	if err != nil {
-		return false, err
-	}
-	if backend, ok := o.text("tracingBackend"); ok && backend != "auto" && backend != "chrome" {
-		return false, refuse(cmd.method, "this backend traces the machine")
-	}
-	var whole any
-	_ = cmd.decode(&whole)            // object has decoded it
-	plain, err := json.Marshal(whole) // without escapes that would hide the category
-	if err != nil || bytes.Contains(plain, []byte(pictureCategory)) {
-		return false, refuse(cmd.method+" with "+pictureCategory, "take screenshots or a screencast instead")
-	}
-	if _, ok := o["perfettoConfig"]; ok {
-		return false, refuse(cmd.method, "use traceConfig instead of perfettoConfig")
-	}
-	return false, cmd.set(o)
-}
-
 // createTarget opens a page. A hidden one would be taken for one of the server's.
 func createTarget(c *Client, cmd *call, _ attached) (bool, error) {
 	o, err := cmd.object()
@@ -513,10 +491,12 @@ func inOpenWorld(c *Client, cmd *call, on attached) (bool, error) {
 	return false, nil
 }
 
-// withoutCommandLine takes the command line API from the code of a debugger.
-func withoutCommandLine(_ *Client, cmd *call, on attached) (bool, error) {
+// withoutCommandLine takes the command line API from a program's code: debug() would run
+// a condition in functions that all worlds share, and code may keep it until the program
+// has a debugger.
+func withoutCommandLine(_ *Client, cmd *call, _ attached) (bool, error) {
 	o, err := cmd.object()
-	if err != nil || o["includeCommandLineAPI"] == nil || on.pause.CommandLine() {
+	if err != nil || o["includeCommandLineAPI"] == nil {
 		return false, err
 	}
 	delete(o, "includeCommandLineAPI")

@@ -1,0 +1,382 @@
+package cdp
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	cdpio "github.com/chromedp/cdproto/io"
+	"github.com/chromedp/cdproto/tracing"
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/sys/unix"
+
+	"takeover/cdp"
+	"takeover/limits"
+)
+
+const (
+	// pictureCategory is the category of traces that contain pictures of the page.
+	pictureCategory = "disabled-by-default-devtools.screenshot"
+
+	// veilMargin is added to both ends of the time in which pictures are held back: a
+	// page shows the focus of a field before the server knows of it.
+	veilMargin = time.Second / 2
+
+	maxTraceBytes = 256 << 20 // of a trace with pictures that is read as a stream
+	tracePart     = 1 << 20   // bytes of a stream that IO.read returns if the client does not say how many
+	traceHandle   = "takeover-trace-"
+)
+
+// tracings are the traces with pictures that a client records. Chromium keeps pictures
+// in the trace from a person's secret field, too; the door removes them from what the
+// client gets. So such a trace never becomes a stream of Chromium's, which other clients
+// could read: the door keeps the events itself and serves the stream.
+type tracings struct {
+	mu      sync.Mutex // guards what follows
+	running map[cdp.SessionID]*trace
+	streams map[string]*trace // finished, by the handles that the client reads
+}
+
+// trace is one trace with pictures.
+type trace struct {
+	by   *call // the command that started it
+	stop func()
+
+	mu    sync.Mutex // guards veils
+	veils []veil
+
+	// Of a trace that is read as a stream. The goroutine that writes messages fills
+	// them, and commands read them later.
+	file   *os.File // deleted already, so that it ends with the process; nil without a stream
+	bytes  int64    // of file
+	offset int64    // of what IO.read returns next
+	some   bool     // there are events in file
+	lost   bool     // there is an event that is not
+}
+
+// veil is a time in which pictures were held back, in microseconds of the clock of
+// traces, CLOCK_MONOTONIC. until is 0 while it lasts.
+type veil struct{ from, until int64 }
+
+// startTracing traces this Chromium alone. Pictures are those of the session's page, but
+// for the times in which a person is in a secret field of it.
+func startTracing(c *Client, cmd *call, on attached) (bool, error) {
+	o, err := cmd.object()
+	if err != nil {
+		return false, err
+	}
+	if backend, ok := o.text("tracingBackend"); ok && backend != "auto" && backend != "chrome" {
+		return false, refuse(cmd.method, "this backend traces the machine")
+	}
+	if _, ok := o["perfettoConfig"]; ok {
+		return false, refuse(cmd.method, "use traceConfig instead of perfettoConfig")
+	}
+	if wantsPictures(o) {
+		if err := c.tracePictures(cmd, on, o); err != nil {
+			return false, err
+		}
+	}
+	return false, cmd.set(o)
+}
+
+// wantsPictures reports whether one of the categories of a trace is that of pictures, or
+// a pattern that may match it.
+func wantsPictures(o object) bool {
+	list, _ := o.text("categories")
+	categories := strings.Split(list, ",")
+	var config struct {
+		Included []string `json:"includedCategories"`
+	}
+	if decode(o["traceConfig"], &config) {
+		categories = append(categories, config.Included...)
+	}
+	return slices.ContainsFunc(categories, func(category string) bool {
+		category = strings.TrimSpace(category)
+		return category == pictureCategory || strings.HasPrefix(category, "disabled-by-default-") && strings.ContainsAny(category, "*?")
+	})
+}
+
+// tracePictures prepares a trace with pictures.
+func (c *Client) tracePictures(cmd *call, on attached, o object) error {
+	if format, ok := o.text("streamFormat"); ok && format != "json" {
+		return refuse(cmd.method+" with "+pictureCategory, "its streamFormat must be json")
+	}
+	c.tracings.mu.Lock()
+	defer c.tracings.mu.Unlock()
+	if c.tracings.running[on.id] != nil {
+		return &refusal{code: codeServer, message: "Tracing has already been started (possibly in another tab)."} // Chromium's words
+	}
+	t := &trace{by: cmd}
+	if mode, _ := o.text("transferMode"); mode == string(tracing.StartTransferModeReturnAsStream) {
+		if err := t.open(); err != nil {
+			return fmt.Errorf("keep trace: %w", err)
+		}
+		o["transferMode"] = jsontext.Value(`"` + tracing.StartTransferModeReportEvents + `"`)
+		delete(o, "streamFormat")
+		delete(o, "streamCompression")
+	}
+	if c.tracings.running == nil {
+		c.tracings.running, c.tracings.streams = map[cdp.SessionID]*trace{}, map[string]*trace{}
+	}
+	c.tracings.running[on.id] = t
+	var ctx context.Context
+	ctx, t.stop = context.WithCancel(c.ctx)
+	c.work.Go(func() { c.raw.WatchVeil(ctx, on.target, t.veiled) })
+	return nil
+}
+
+// notTraced forgets a trace that Chromium has refused to start.
+func (c *Client) notTraced(cmd *call) {
+	c.tracings.mu.Lock()
+	defer c.tracings.mu.Unlock()
+	if t := c.tracings.running[cmd.on]; t != nil && t.by == cmd {
+		t.stop()
+		delete(c.tracings.running, cmd.on)
+	}
+}
+
+// endTracings deletes what is kept for a client that is gone.
+func (c *Client) endTracings() {
+	c.tracings.mu.Lock()
+	defer c.tracings.mu.Unlock()
+	for _, t := range slices.Concat(slices.Collect(maps.Values(c.tracings.running)), slices.Collect(maps.Values(c.tracings.streams))) {
+		t.stop()
+		t.close()
+	}
+	c.tracings.running, c.tracings.streams = nil, nil
+}
+
+// veiled records that pictures are held back from now on, or no longer.
+func (t *trace) veiled(now bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at := traceClock()
+	if now {
+		t.veils = append(t.veils, veil{from: at - veilMargin.Microseconds()})
+	} else if n := len(t.veils); n > 0 {
+		t.veils[n-1].until = at + veilMargin.Microseconds()
+	}
+}
+
+// traceClock returns the time of the clock of traces, in microseconds.
+func traceClock() int64 {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // cannot fail with this clock
+	return now.Nano() / int64(time.Microsecond)
+}
+
+// traced returns the parameters of an event, changed if it is of a trace with pictures,
+// and whether the client gets it. It runs on the goroutine that writes.
+func (c *Client) traced(ev cdp.Event) (params []byte, shown bool) {
+	if ev.Method != tracing.DataCollected.Method && ev.Method != tracing.TracingComplete.Method {
+		return ev.Params, true
+	}
+	at := ev.Session
+	if at == "" {
+		at = c.raw.Root()
+	}
+	c.tracings.mu.Lock()
+	t := c.tracings.running[at]
+	c.tracings.mu.Unlock()
+	switch {
+	case t == nil:
+		return ev.Params, true
+	case ev.Method == tracing.DataCollected.Method:
+		return c.collect(t, ev.Params)
+	}
+	params = ev.Params
+	var handle string
+	if t.file != nil {
+		handle = traceHandle + rand.Text()
+		params = t.complete(params, handle)
+	}
+	t.stop()
+	c.tracings.mu.Lock()
+	defer c.tracings.mu.Unlock()
+	delete(c.tracings.running, at)
+	if handle != "" {
+		c.tracings.streams[handle] = t
+	}
+	return params, true
+}
+
+// collect returns collected events without the pictures that are held back. Those of a
+// stream it keeps.
+func (c *Client) collect(t *trace, params []byte) (changed []byte, shown bool) {
+	var e struct {
+		Value jsontext.Value `json:"value"`
+	}
+	if !decode(params, &e) {
+		return nil, false
+	}
+	events, err := t.permitted(e.Value)
+	if err != nil {
+		c.log.Warn("read trace", "error", err)
+		t.lost = true
+		return nil, false
+	}
+	if t.file == nil {
+		return slices.Concat([]byte(`{"value":`), events, []byte(`}`)), true
+	}
+	if err := t.keep(events); err != nil {
+		if !t.lost {
+			c.log.Warn("keep trace", "error", err)
+			c.options.Limits.Add(limits.Trace, 1)
+		}
+		t.lost = true
+	}
+	return nil, false
+}
+
+// permitted returns a list of events without the pictures that are held back.
+func (t *trace) permitted(list jsontext.Value) (jsontext.Value, error) {
+	t.mu.Lock()
+	veils := slices.Clone(t.veils)
+	t.mu.Unlock()
+	if len(veils) == 0 || !bytes.Contains(list, []byte("screenshot")) {
+		return list, nil
+	}
+	var events []jsontext.Value
+	if err := jsonv2.Unmarshal(list, &events, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return nil, err
+	}
+	events = slices.DeleteFunc(events, func(event jsontext.Value) bool {
+		var e struct {
+			Category string `json:"cat"`
+			Time     int64  `json:"ts"`
+		}
+		if !decode(event, &e) {
+			return true
+		}
+		return strings.Contains(e.Category, pictureCategory) && slices.ContainsFunc(veils, func(v veil) bool {
+			return e.Time >= v.from && (v.until == 0 || e.Time <= v.until)
+		})
+	})
+	return jsonv2.Marshal(events, jsontext.AllowInvalidUTF8(true))
+}
+
+// errTraceFull means that a trace does not fit.
+var errTraceFull = fmt.Errorf("it is larger than %d MiB", maxTraceBytes>>20)
+
+// open makes the file of a stream.
+func (t *trace) open() (err error) {
+	if t.file, err = os.CreateTemp("", "takeover-trace-"); err != nil {
+		return err
+	}
+	if err := os.Remove(t.file.Name()); err != nil {
+		return errors.Join(err, t.file.Close())
+	}
+	return t.write([]byte(`{"traceEvents":[`))
+}
+
+// keep adds a list of events to a stream.
+func (t *trace) keep(list jsontext.Value) error {
+	events := bytes.TrimSuffix(bytes.TrimPrefix(list, []byte("[")), []byte("]"))
+	switch {
+	case len(events) == 0 || t.lost:
+		return nil
+	case t.bytes+int64(len(events)) > maxTraceBytes:
+		return errTraceFull
+	case t.some:
+		events = append([]byte(","), events...)
+	}
+	t.some = true
+	return t.write(events)
+}
+
+func (t *trace) write(part []byte) error {
+	n, err := t.file.Write(part)
+	t.bytes += int64(n)
+	return err
+}
+
+// complete ends a stream. It returns the parameters of the event that says so.
+func (t *trace) complete(params []byte, handle string) []byte {
+	var e struct {
+		Lost bool `json:"dataLossOccurred"`
+	}
+	_ = decode(params, &e)
+	if err := t.write([]byte("]}")); err != nil {
+		t.lost = true
+	}
+	raw, err := json.Marshal(map[string]any{
+		"dataLossOccurred": e.Lost || t.lost, "stream": handle, "traceFormat": tracing.StreamFormatJSON, "streamCompression": tracing.StreamCompressionNone,
+	})
+	if err != nil { // cannot happen with these fields
+		return params
+	}
+	return raw
+}
+
+// close deletes what is kept.
+func (t *trace) close() {
+	if t.file != nil {
+		_ = t.file.Close() // nothing of it is needed
+	}
+}
+
+// readStream answers IO.read and IO.close of a stream of the door's own.
+func readStream(c *Client, cmd *call, _ attached) (bool, error) {
+	var p struct {
+		Handle string `json:"handle"`
+		Offset *int64 `json:"offset"`
+		Size   int64  `json:"size"`
+	}
+	if err := cmd.decode(&p); err != nil || !strings.HasPrefix(p.Handle, traceHandle) {
+		return false, err
+	}
+	c.tracings.mu.Lock()
+	t := c.tracings.streams[p.Handle]
+	closes := cmd.method == cdpio.Close.Method
+	if closes {
+		delete(c.tracings.streams, p.Handle)
+	}
+	c.tracings.mu.Unlock()
+	switch {
+	case t == nil:
+		return false, &refusal{code: codeParams, message: "Invalid stream handle"}
+	case closes:
+		t.close()
+		c.reply(cmd, nil, nil)
+		return true, nil
+	case p.Offset != nil && *p.Offset < 0:
+		return false, &refusal{code: codeParams, message: "Invalid parameters: offset: must not be negative"}
+	case p.Offset != nil:
+		t.offset = *p.Offset
+	}
+	part, end, err := t.read(p.Size)
+	if err != nil {
+		return false, err
+	}
+	result, err := json.Marshal(map[string]any{"base64Encoded": true, "data": base64.StdEncoding.EncodeToString(part), "eof": end})
+	if err == nil {
+		c.reply(cmd, result, nil)
+	}
+	return true, err
+}
+
+// read returns the next bytes of a stream, and whether it ends before them.
+func (t *trace) read(size int64) (part []byte, end bool, err error) {
+	if size <= 0 || size > tracePart {
+		size = tracePart
+	}
+	part = make([]byte, size)
+	n, err := t.file.ReadAt(part, t.offset)
+	t.offset += int64(n)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return part[:n], n == 0, err
+}

@@ -1,0 +1,161 @@
+package cdp
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"image/jpeg"
+	"strings"
+	"testing"
+
+	"takeover/door/doortest"
+	"takeover/input"
+	"takeover/session"
+)
+
+// tracedPage is red while its secret field has the focus, then green, and says when it
+// has shown a colour for a time: the others for longer than veilMargin.
+const tracedPage = `<body style="margin:0;background:white"><input type=password style="position:fixed;left:0;top:0;width:200px;height:50px"><script>
+const show = async (color, ms) => {
+	document.body.style.background = color;
+	for (const end = performance.now() + ms; performance.now() < end;) {
+		await new Promise(requestAnimationFrame);
+		document.body.style.border = (performance.now() % 20) + 'px solid ' + color; // another picture
+	}
+	console.log(color);
+};
+onload = () => show('white', 1500);
+document.querySelector('input').onfocus = () => show('red', 300);
+document.querySelector('input').onblur = () => show('lime', 1500);
+</script>`
+
+// TestTracesHideSecrets traces a page while a person is in a secret field of it. Pictures
+// of that time are left out, and no others.
+func TestTracesHideSecrets(t *testing.T) {
+	for _, mode := range []string{"ReportEvents", "ReturnAsStream"} {
+		t.Run(mode, func(t *testing.T) {
+			s := doortest.Session(t, session.CreateOptions{})
+			p := dial(t, serve(t, s, nil))
+			page, _ := p.attach()
+			p.call(page, "Runtime.enable", "", nil)
+			p.call(page, "Tracing.start", fmt.Sprintf(`{"transferMode":%q,"streamCompression":"gzip","traceConfig":{"includedCategories":["devtools.timeline","disabled-by-default-devtools\u002escreenshot"]}}`, mode), nil)
+			if got := p.refused(page, "Tracing.start", `{"categories":"`+pictureCategory+`"}`); got == "" {
+				t.Error("a second trace was started")
+			}
+			p.call(page, "Page.navigate", fmt.Sprintf(`{"url":%q}`, doortest.Site(t, map[string]string{"/": tracedPage})), nil)
+			p.event("Runtime.consoleAPICalled")
+			v := person(t, s)
+			control := until(t, v, "control", func(m session.ControlMessage) bool { return m.Holder.IsPerson() })
+			press := func(x, y float64) {
+				t.Helper()
+				for _, event := range []string{"down", "up"} {
+					if err := v.Mouse(input.Mouse{Event: event, X: x, Y: y, Button: "left", ClickCount: 1}, control.Epoch); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			press(20, 20)
+			p.event("Runtime.consoleAPICalled")
+			press(400, 400)
+			p.event("Runtime.consoleAPICalled")
+			events := p.endTrace(page, mode)
+
+			seen := map[string]int{}
+			for _, e := range events {
+				if e.Name != "Screenshot" {
+					seen["other events"]++
+					continue
+				}
+				seen[colorOf(t, e.Args.Snapshot)]++
+			}
+			if seen["white"] == 0 || seen["lime"] == 0 || seen["red"] > 0 || seen["other events"] == 0 {
+				t.Errorf("the trace has %v", seen)
+			}
+		})
+	}
+}
+
+// traceEvent is an event of a trace.
+type traceEvent struct {
+	Name string
+	Args struct{ Snapshot string }
+}
+
+// endTrace ends a trace and returns it.
+func (p *peer) endTrace(page, mode string) (events []traceEvent) {
+	p.t.Helper()
+	p.send(page, "Tracing.end", "")
+	decoded := func(raw []byte, into any) {
+		p.t.Helper()
+		if err := json.Unmarshal(raw, into); err != nil {
+			p.t.Fatalf("%.200s: %v", raw, err)
+		}
+	}
+	var complete struct{ Stream string }
+	for done := false; !done; {
+		ev := p.wait("the trace", func(m wire) bool { return m.Method == "Tracing.dataCollected" || m.Method == "Tracing.tracingComplete" })
+		if done = ev.Method == "Tracing.tracingComplete"; done {
+			decoded(ev.Params, &complete)
+			break
+		}
+		if mode == "ReturnAsStream" {
+			p.t.Error("the stream came as events")
+		}
+		var e struct{ Value []traceEvent }
+		decoded(ev.Params, &e)
+		events = append(events, e.Value...)
+	}
+	if mode == "ReportEvents" {
+		return events
+	}
+	var all bytes.Buffer
+	for {
+		var part struct {
+			Data          string
+			Base64Encoded bool
+			EOF           bool
+		}
+		p.call(page, "IO.read", fmt.Sprintf(`{"handle":%q,"size":100000}`, complete.Stream), &part)
+		raw, err := base64.StdEncoding.DecodeString(part.Data)
+		if err != nil || len(raw) > 100_000 {
+			p.t.Fatalf("%d bytes: %v", len(raw), err)
+		}
+		all.Write(raw)
+		if part.EOF {
+			break
+		}
+	}
+	p.call(page, "IO.close", fmt.Sprintf(`{"handle":%q}`, complete.Stream), nil)
+	if got := p.refused(page, "IO.read", fmt.Sprintf(`{"handle":%q}`, complete.Stream)); !strings.Contains(got, "Invalid stream handle") {
+		p.t.Errorf("a closed stream: %s", got)
+	}
+	var trace struct{ TraceEvents []traceEvent }
+	decoded(all.Bytes(), &trace)
+	return trace.TraceEvents
+}
+
+// colorOf returns the colour in the middle of a picture.
+func colorOf(t *testing.T, picture string) string {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := jpeg.Decode(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	middle := image.Bounds().Max.Div(2)
+	r, g, b, _ := image.At(middle.X, middle.Y).RGBA()
+	const half = 0x8000
+	switch {
+	case r > half && g > half && b > half:
+		return "white"
+	case r > half:
+		return "red"
+	case g > half:
+		return "lime"
+	}
+	return "dark"
+}
