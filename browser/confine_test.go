@@ -381,7 +381,7 @@ func TestRoomsHideTheServer(t *testing.T) {
 	openTo(t, path)
 	for _, launcher := range [][]string{nil, testLauncher} {
 		var got map[string]bool
-		if text := runInstead(t, path, launcher, func() {}); json.Unmarshal(text, &got) != nil {
+		if text := runInstead(t, browser.LaunchOptions{Dir: t.TempDir(), ExecPath: path, Launcher: launcher}, func() {}); json.Unmarshal(text, &got) != nil {
 			t.Fatalf("the shell said %s", text)
 		}
 		for _, trial := range trials {
@@ -405,14 +405,13 @@ func openTo(t *testing.T, path string) {
 // runInstead runs a program in place of Chromium and returns what it wrote to the
 // file "result" in its home.
 // Then it calls then, and kills the program.
-func runInstead(t *testing.T, path string, launcher []string, then func(), args ...string) (text []byte) {
+func runInstead(t *testing.T, o browser.LaunchOptions, then func()) (text []byte) {
 	t.Helper()
-	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		o := browser.LaunchOptions{Dir: dir, ExecPath: path, Launcher: launcher, UserAgent: "Test/1", Args: args}
-		if launcher != nil {
+		o.UserAgent = "Test/1"
+		if o.Launcher != nil {
 			o.WayOut = deadEnd
 		}
 		_, err := browser.Launch(ctx, o)
@@ -420,7 +419,7 @@ func runInstead(t *testing.T, path string, launcher []string, then func(), args 
 	}()
 	browsertest.Until(t, "the shell's result", func() bool {
 		var err error
-		text, err = os.ReadFile(filepath.Join(dir, "home", "result"))
+		text, err = os.ReadFile(filepath.Join(o.Dir, "home", "result"))
 		return err == nil
 	})
 	then()

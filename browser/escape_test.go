@@ -27,18 +27,19 @@ import (
 
 // goals are what a process in Chromium's place tries to reach.
 type goals struct {
-	Server   int    // the server's pid
-	Other    string // an argument of another session's process
-	Data     string // a file of the server that everybody may read
-	Profile  string // a file of another session's profile, likewise
-	Open     string // a folder that everybody may write to
-	TCP, UDP string // addresses on which the server listens
-	TCP6     string // the same with IPv6, or empty
-	Abstract string // a socket of the server without a file
-	Socket   string // a socket file of the server that everybody may use
-	ShmFile  string // a file in the server's /dev/shm
-	ShmKey   int    // a System V object of the server
-	Marker   string // an argument for a process that shall outlive its session
+	Server   int      // the server's pid
+	Other    string   // an argument of another session's process
+	Data     string   // a file of the server that everybody may read
+	Profile  string   // a file of another session's profile, likewise
+	Hidden   []string // data folders of servers, likewise, in places from which Chromium reads; each has the same files
+	Open     string   // a folder that everybody may write to
+	TCP, UDP string   // addresses on which the server listens
+	TCP6     string   // the same with IPv6, or empty
+	Abstract string   // a socket of the server without a file
+	Socket   string   // a socket file of the server that everybody may use
+	ShmFile  string   // a file in the server's /dev/shm
+	ShmKey   int      // a System V object of the server
+	Marker   string   // an argument for a process that shall outlive its session
 }
 
 // When an escape succeeds without rooms.
@@ -87,6 +88,21 @@ func opens(path string) error {
 func reads(path string) error {
 	_, err := os.ReadFile(path)
 	return err
+}
+
+// readsHidden reads one of the files of the hidden places.
+func readsHidden(g goals, names ...string) error {
+	var errs []error
+	for _, place := range g.Hidden {
+		for _, name := range names {
+			text, err := os.ReadFile(filepath.Join(place, name))
+			if strings.Contains(string(text), "secret") {
+				return nil
+			}
+			errs = append(errs, err, errRefused)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func writes(path string) error {
@@ -172,6 +188,19 @@ var escapes = []struct {
 	}},
 	{"signal the server", sameUser, func(g goals) error { return syscall.Kill(g.Server, 0) }},
 	{"read the data folder", always, func(g goals) error { return reads(g.Data) }},
+	{"read the server's keys where programs and libraries are", always, func(g goals) error { return readsHidden(g, "data/link-key", "data/webhook-secret", "keys/api-key") }},
+	{"read another session's files there", always, func(g goals) error { return readsHidden(g, "data/chromium/other/profile/Cookies") }},
+	{"list the data folder there", always, func(g goals) error {
+		var errs []error
+		for _, place := range g.Hidden {
+			entries, err := os.ReadDir(filepath.Join(place, "data"))
+			if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == "link-key" }) {
+				return nil
+			}
+			errs = append(errs, err, errRefused)
+		}
+		return errors.Join(errs...)
+	}},
 	{"write to folders of others", always, func(g goals) error { return writes(filepath.Join(g.Open, "escaped")) }},
 	{"write to /tmp", always, func(goals) error { return writes(fmt.Sprintf("/tmp/takeover-escaped-%d", os.Getpid())) }},
 	{"list the root folder", always, func(goals) error { _, err := os.ReadDir("/"); return err }},
@@ -374,11 +403,12 @@ func tryInstead(t *testing.T, g goals, launcher []string) (outcomes map[string]s
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := runInstead(t, path, launcher, func() {
+	own := filepath.Join(g.Hidden[0], "data", "chromium", strconv.FormatBool(launcher == nil)) // below the server's data, as it always is
+	text := runInstead(t, browser.LaunchOptions{Dir: own, ExecPath: path, Launcher: launcher, Args: []string{trialSwitch + string(trial)}, Hide: g.hide()}, func() {
 		if !isThere() {
 			t.Error("the process that shall outlive its session was never there")
 		}
-	}, trialSwitch+string(trial))
+	})
 	if err := json.Unmarshal(text, &outcomes); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -412,6 +442,46 @@ func endMarked(t *testing.T, marker string) {
 	}
 }
 
+// placesVariable names the folders that root made for a test as an ordinary user.
+const placesVariable = "TAKEOVER_TEST_PLACES"
+
+// makePlaces makes folders among those from which Chromium reads, for a user. If nobody
+// can, it makes none.
+func makePlaces(t *testing.T, uid int) (places []string) {
+	t.Helper()
+	if given := os.Getenv(placesVariable); given != "" {
+		return filepath.SplitList(given)
+	}
+	if os.Geteuid() != 0 {
+		t.Log("not tried below /opt and /usr/local, where only root can make folders")
+		return nil
+	}
+	for _, parent := range []string{"/opt", "/usr/local"} {
+		place, err := os.MkdirTemp(parent, "takeover-test-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := os.RemoveAll(place); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := errors.Join(os.Chmod(place, 0o755), os.Chown(place, uid, uid)); err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, place)
+	}
+	return places
+}
+
+// hide returns what a server with data and keys in these places would hide.
+func (g goals) hide() (paths []string) {
+	for _, place := range g.Hidden {
+		paths = append(paths, filepath.Join(place, "data"), filepath.Join(place, "keys", "api-key"))
+	}
+	return paths
+}
+
 // setGoals makes what the escapes aim at.
 func setGoals(t *testing.T) goals {
 	t.Helper()
@@ -435,6 +505,14 @@ func setGoals(t *testing.T) goals {
 	}
 	t.Cleanup(func() { _ = os.Remove(g.ShmFile) })
 	openTo(t, g.Data)
+	g.Hidden = append(makePlaces(t, os.Geteuid()), filepath.Join(dir, "hidden"))
+	for _, place := range g.Hidden {
+		for _, name := range []string{"data/link-key", "data/webhook-secret", "data/chromium/other/profile/Cookies", "keys/api-key"} {
+			file := filepath.Join(place, name)
+			must(os.MkdirAll(filepath.Dir(file), 0o755))
+			must(os.WriteFile(file, []byte("secret"), 0o644))
+		}
+	}
 	for at := filepath.Dir(g.Profile); at != dir; at = filepath.Dir(at) {
 		must(os.Chmod(at, 0o755))
 	}
@@ -524,7 +602,7 @@ func TestEscapesAsOrdinaryUser(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^(TestEscapes|TestConfined)$", "-test.v")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 61500, Gid: 61500}}
-	cmd.Env = append(os.Environ(), "TMPDIR=/tmp", "HOME=/tmp")
+	cmd.Env = append(os.Environ(), "TMPDIR=/tmp", "HOME=/tmp", placesVariable+"="+strings.Join(makePlaces(t, 61500), string(filepath.ListSeparator)))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v: %s", err, out)

@@ -40,6 +40,7 @@ type LaunchOptions struct {
 	Args              []string      // further switches; they come last and override others
 	Logger            *slog.Logger  // default: discard
 	Launcher          []string      // the command that runs confine.Main, to start Chromium in rooms of its own; default: started without them
+	Hide              []string      // the server's own files and folders, of which Chromium in rooms gets only its Dir; default: none
 	UserData          []byte        // from Process.PackUserData, for a Dir that has no profile yet; default: a new profile
 	WayOut            func() WayOut // makes the proxy of each Chromium, which replaces ProxyServer; default: none
 

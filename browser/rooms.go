@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"takeover/confine"
@@ -21,8 +22,27 @@ func roomsFor(o LaunchOptions, f *folder, pipes [2]*os.File, stderr *os.File) co
 		Network: o.WayOut != nil, Without: o.without,
 		Write: []string{f.profile(), f.home(), f.temp, f.files(), f.downloads()},
 		Keep:  []string{f.dir},
-		Read:  readFromEnvironment(),
+		Read:  slices.Concat([]string{programFolder(o.ExecPath)}, chromiumReads, readFromEnvironment()),
+		Hide:  o.Hide,
 	}
+}
+
+// chromiumReads are the files that Chromium needs besides those around its executable
+// and those that every program needs.
+var chromiumReads = []string{
+	"/usr", "/bin", // programs and scripts that start it, fonts
+	"/opt/google/chrome", "/opt/chromium.org/chromium", "/opt/microsoft/msedge", "/opt/brave.com/brave", // where packages put what a script elsewhere starts
+	"/etc/fonts", "/var/cache/fontconfig", // fontconfig
+	"/etc/chromium", "/etc/opt/chrome", // an administrator's policies
+	"/etc/mime.types", // GLib
+}
+
+// programFolder returns the folder of an executable, behind links.
+func programFolder(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	return filepath.Dir(path)
 }
 
 // readFromEnvironment returns the files and folders that the variables name which

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -17,18 +19,21 @@ const (
 	rightsToRead = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 )
 
-// readable are the files that Chromium needs besides its own, with reasons. What
-// does not exist is left out.
+// readable are the files that every program needs besides its own, with reasons.
+// What does not exist is left out.
 var readable = []string{
-	"/usr", "/lib", "/lib32", "/lib64", "/bin", "/opt", "/nix/store", // programs, libraries, fonts, certificates, time zones
+	"/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64", "/nix/store", // libraries
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", // the loader
-	"/etc/fonts", "/var/cache/fontconfig", // fontconfig
-	"/etc/ssl", "/etc/pki", "/etc/ca-certificates", // certificates
-	"/etc/chromium", "/etc/opt/chrome", // an administrator's policies
-	"/etc/localtime", "/etc/timezone", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/mime.types", "/etc/os-release", // libc, GLib
+	"/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/usr/share/pki", // certificates
+	"/etc/localtime", "/etc/timezone", "/usr/share/zoneinfo", // the time zone
+	"/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/os-release", // libc, GLib
 	"/etc/hosts", "/etc/host.conf", "/etc/resolv.conf", "/etc/gai.conf", // the resolver, where Chromium has the server's network
 	"/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage", // counts of processors and memory
 }
+
+// maxParts bounds how many entries of folders are looked at, for a folder that must
+// be allowed in parts. /usr/bin may have some thousands.
+const maxParts = 20_000
 
 // writable are the devices and folders of the kernel that Chromium writes to.
 var writable = []string{
@@ -65,8 +70,15 @@ func restrictFiles(what spec) error {
 		return err
 	}
 	defer unix.Close(rules.fd)
-	for _, path := range append([]string{what.Path, filepath.Dir(resolved(what.Path))}, append(what.Read, readable...)...) {
-		if err := rules.allow(path, rightsToRead); err != nil {
+	var needed []string // of what shall be hidden
+	for _, path := range slices.Concat([]string{what.Path}, what.Read, readable) {
+		if slices.Contains(what.Hide, resolved(path)) {
+			needed = append(needed, path)
+			err = rules.allow(path, rightsToRead) // it would not start otherwise
+		} else {
+			err = rules.allowExcept(resolved(path), what.Hide)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -81,6 +93,9 @@ func restrictFiles(what spec) error {
 	}
 	if err := rules.apply(); err != nil {
 		return err
+	}
+	if len(needed) > 0 { // which counts as none: it is there to protect these files
+		return fmt.Errorf("%s: %w", strings.Join(needed, ", "), errAllNeeded)
 	}
 	if version < 6 {
 		return &partly{fmt.Sprintf("the kernel's is version %d: it cannot hold back signals and abstract sockets", version)}
@@ -132,6 +147,7 @@ func resolved(path string) string {
 type ruleset struct {
 	fd      int
 	handled uint64 // rights on files
+	parts   int    // entries that allowExcept has looked at
 }
 
 func newRuleset(attr *unix.LandlockRulesetAttr, size uintptr) (ruleset, error) {
@@ -146,6 +162,32 @@ func newRuleset(attr *unix.LandlockRulesetAttr, size uintptr) (ruleset, error) {
 func (r ruleset) apply() error {
 	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
 		return fmt.Errorf("apply rules: %w", errno)
+	}
+	return nil
+}
+
+// allowExcept allows to read a file or folder, given by its real path, but not what is
+// hidden below it. A rule holds for all of a folder and none can take back a part, so
+// a folder with something hidden is allowed entry by entry, and cannot be listed.
+func (r *ruleset) allowExcept(path string, hidden []string) error {
+	if !slices.ContainsFunc(hidden, func(h string) bool { return isBelow(h, path) }) {
+		return r.allow(path, rightsToRead)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil //nolint:nilerr // Chromium cannot read it either, or it does not exist
+	}
+	if r.parts += len(entries); r.parts > maxParts {
+		return fmt.Errorf("%s has too many entries to allow all but the server's own files", path)
+	}
+	for _, entry := range entries {
+		part := filepath.Join(path, entry.Name())
+		if entry.Type()&os.ModeSymlink != 0 || slices.Contains(hidden, part) {
+			continue // what a link leads to is allowed by its real path, or not at all
+		}
+		if err := r.allowExcept(part, hidden); err != nil {
+			return err
+		}
 	}
 	return nil
 }

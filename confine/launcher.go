@@ -22,6 +22,9 @@ const (
 	// shmBytes is the size of Chromium's own /dev/shm. Pictures pass through it.
 	shmBytes = 2 << 30
 
+	// ownShm is where it is.
+	ownShm = "/dev/shm"
+
 	// signalled is what is added to the number of the signal that ended Chromium,
 	// to make the launcher's exit code.
 	signalled = 128
@@ -161,7 +164,7 @@ func setUp(what spec) (ready, int, error) {
 			apply(Proc, mountProc)
 		}
 		apply(Shm, mountShm)
-		apply(Hidden, func() error { return hideFolders(what) })
+		apply(Hidden, func() error { return hideFiles(what) })
 	}
 	if what.Rooms&syscall.CLONE_NEWUSER != 0 {
 		apply(Nested, limitNamespaces)
@@ -202,7 +205,7 @@ func mountProc() error {
 }
 
 func mountShm() error {
-	return unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, fmt.Sprintf("mode=1777,size=%d", shmBytes))
+	return unix.Mount("tmpfs", ownShm, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, fmt.Sprintf("mode=1777,size=%d", shmBytes))
 }
 
 // nestedNamespaces are how many namespaces may be made in the user namespace, at

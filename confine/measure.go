@@ -122,9 +122,10 @@ func (r Report) Partly(name string) bool {
 type spec struct {
 	Path     string            `json:"path"`
 	Env      []string          `json:"env"`
-	Read     []string          `json:"read"`     // further files and folders that Chromium may read and execute
+	Read     []string          `json:"read"`     // files and folders that Chromium may read and execute
 	Write    []string          `json:"write"`    // folders that belong to it
 	Keep     []string          `json:"keep"`     // folders around them that hide nothing
+	Hide     []string          `json:"hide"`     // real paths of the server's own files and folders, sorted
 	OwnUser  bool              `json:"ownUser"`  // whether its user is another than the server's
 	Rooms    uintptr           `json:"rooms"`    // flags of the namespaces that the launcher stands in
 	Listen   int               `json:"listen"`   // the port on which it makes the proxy's listener in its network namespace; 0 for none

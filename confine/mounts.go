@@ -18,21 +18,73 @@ var hiddenFolders = []string{"/run", "/tmp", "/var", "/home", "/root", "/srv", "
 // emptyFolder are the options of the file system that covers a hidden folder.
 const emptyFolder = "mode=0755,size=64k,nr_inodes=1k"
 
-// hideFolders covers the hidden folders, except for what Chromium needs of them.
-func hideFolders(what spec) error {
+// hideFiles covers the hidden folders and what is the server's own, except for what
+// Chromium needs of them.
+func hideFiles(what spec) error {
 	var needed []string
-	for _, list := range [][]string{{what.Path, filepath.Dir(resolved(what.Path))}, what.Keep, what.Read, what.Write, readable} {
+	for _, list := range [][]string{{what.Path}, what.Keep, what.Read, what.Write, readable} {
 		for _, path := range list {
 			needed = append(needed, path, resolved(path))
 		}
 	}
 	slices.Sort(needed) // a folder comes before what is in it
-	for _, folder := range hiddenFolders {
-		if err := hideFolder(folder, needed); err != nil {
-			return fmt.Errorf("%s: %w", folder, err)
+	var covered []string
+	var errs []error
+	for _, path := range slices.Concat(hiddenFolders, what.Hide) {
+		if isGone(path, covered, needed) {
+			continue
 		}
+		if err := hide(path, needed); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", path, err))
+			continue // the others can be hidden all the same
+		}
+		covered = append(covered, path)
 	}
-	return nil
+	return joined(errs)
+}
+
+// isGone reports whether a folder that is covered already hides a path, and nothing
+// that stays of that folder contains it.
+func isGone(path string, covered, needed []string) bool {
+	return slices.ContainsFunc(covered, func(folder string) bool {
+		return isWithin(path, folder) && !slices.ContainsFunc(needed, func(stays string) bool { return isBelow(stays, folder) && isWithin(path, stays) })
+	})
+}
+
+func hide(path string, needed []string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil // there is nothing to hide, or Chromium cannot reach it either
+	case slices.Contains(needed, path):
+		return errAllNeeded
+	case info.IsDir():
+		return hideFolder(path, needed)
+	case info.Mode().IsRegular():
+		return hideFile(path)
+	}
+	return nil // it is hidden by the name that it links to
+}
+
+// errAllNeeded is returned when what shall be hidden is what Chromium must read.
+var errAllNeeded = errors.New("it cannot be hidden, because all of it is needed")
+
+// hideFile covers a file with an empty one that nobody may read.
+func hideFile(path string) error {
+	if err := unix.Mount("tmpfs", ownShm, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, emptyFolder); err != nil {
+		return err
+	}
+	cover := filepath.Join(ownShm, "hidden")
+	err := os.WriteFile(cover, nil, 0)
+	fd := -1
+	if err == nil {
+		fd, err = unix.OpenTree(unix.AT_FDCWD, cover, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	}
+	if err := errors.Join(err, unix.Unmount(ownShm, unix.MNT_DETACH)); err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return unix.MoveMount(fd, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
 
 // kept is a part of a hidden folder that stays.
@@ -43,12 +95,6 @@ type kept struct {
 }
 
 func hideFolder(folder string, needed []string) (err error) {
-	if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
-		return nil // there is nothing to hide, or it is hidden by the name that it links to
-	}
-	if slices.Contains(needed, folder) {
-		return errors.New("all of it is needed")
-	}
 	var keep []kept
 	defer func() {
 		for _, k := range keep {
@@ -102,4 +148,8 @@ func (k kept) restore() error {
 	return unix.MoveMount(k.fd, "", unix.AT_FDCWD, k.path, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
 
-func isBelow(path, folder string) bool { return strings.HasPrefix(path, folder+"/") }
+func isBelow(path, folder string) bool {
+	return strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/") && path != folder
+}
+
+func isWithin(path, folder string) bool { return path == folder || isBelow(path, folder) }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
@@ -37,13 +38,33 @@ type Options struct {
 	Pipes    [2]*os.File // its descriptors 3 and 4
 	Stderr   *os.File
 	UID      int      // its user, also in the user namespace
-	Read     []string // further files and folders that it may read and execute
+	Read     []string // files and folders that it may read and execute, besides what every program needs
 	Write    []string // folders that belong to it
 	Keep     []string // folders around those, in which it may move files from one to the other
+	Hide     []string // the server's own files and folders; it gets of them only what Path, Read, Write and Keep name
 	Network  bool     // a proxy is the only way out: Started.Proxy
 	Memory   int64    // bytes that all processes may use; default DefaultMemory
 	Tasks    int64    // threads that all processes may have; default DefaultTasks
 	Without  []string // measures to leave out as a trial, besides those that LeaveOut named
+}
+
+// hidden returns the real paths of what is hidden: Hide, and the folder for temporary
+// files, where other sessions have theirs.
+func (o Options) hidden() (paths []string) {
+	for _, path := range append([]string{os.TempDir()}, o.Hide...) {
+		path, err := filepath.Abs(path)
+		if err != nil {
+			continue // the server has lost its own folder, so the name leads nowhere
+		}
+		path = resolved(path)
+		info, err := os.Stat(path)
+		if err == nil && !info.IsDir() && !info.Mode().IsRegular() || path == "/" || path == ownShm {
+			continue // a device or a pipe keeps nothing; each Chromium has a /dev/shm of its own
+		}
+		paths = append(paths, path)
+	}
+	slices.Sort(paths) // a folder comes before what is in it
+	return slices.Compact(paths)
 }
 
 // Started is a launcher that waits in its rooms for Run.
@@ -229,7 +250,7 @@ func start(o Options, rooms uintptr, without map[string]string, required []strin
 	s.Report.add(Cgroup, grouped)
 	if err = s.Report.missing(required); err == nil {
 		err = s.arrange(pair[0], o, spec{
-			Path: o.Path, Env: o.Env, Read: o.Read, Write: o.Write, Keep: o.Keep, OwnUser: o.UID != os.Geteuid(), Rooms: rooms, Without: without, Required: required,
+			Path: o.Path, Env: o.Env, Read: o.Read, Write: o.Write, Keep: o.Keep, Hide: o.hidden(), OwnUser: o.UID != os.Geteuid(), Rooms: rooms, Without: without, Required: required,
 		})
 	}
 	if err != nil {

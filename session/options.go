@@ -64,6 +64,7 @@ type Options struct {
 	WarmBrowsers    int                     // Chromiums kept started; default 1, negative: none
 	ChromiumPath    string                  // default: found on PATH
 	Launcher        []string                // the command that confines Chromium (browser.LaunchOptions); default: none
+	Hide            []string                // files of the server that its Chromiums must not read, besides Dir, wherever they are
 	Executable      []string                // the command of a script worker; default: this binary
 	PublicURL       func() string           // beginning of links for people, without a slash at the end; default http://127.0.0.1:8080
 	Bandwidth       int64                   // bytes in a second that a session may send and receive; default: no limit

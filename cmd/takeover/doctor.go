@@ -138,7 +138,7 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 	}
 	start := time.Now()
 	p, err := browser.Launch(ctx, browser.LaunchOptions{
-		ExecPath: d.Chromium, Dir: dir, Launcher: launcher,
+		ExecPath: d.Chromium, Dir: dir, Launcher: launcher, Hide: []string{d.DataDir},
 		WayOut: func() browser.WayOut { return egress.NewProxy(policy) }, // which answers nothing without a session
 	})
 	if err != nil {

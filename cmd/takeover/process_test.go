@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -284,5 +285,62 @@ func TestServerIsHidden(t *testing.T) {
 	look("after a start of Chromium")
 	if strings.Contains(server.errs.String(), confine.Users) {
 		t.Errorf("no rooms: %s", server.errs)
+	}
+}
+
+// TestKeysAreHiddenFromChromium keeps the server's data and keys where Chromium reads
+// its libraries, and puts a shell in Chromium's place that looks for them.
+func TestKeysAreHiddenFromChromium(t *testing.T) {
+	const uid = 61500
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make folders below /usr")
+	}
+	place, err := os.MkdirTemp("/usr/local", "takeover-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(place); err != nil {
+			t.Error(err)
+		}
+	})
+	in := func(name string) string { return filepath.Join(place, name) }
+	for file, text := range map[string]string{"keys/api": testKey, "keys/secret": strings.Repeat("ab", 32), "public": "public"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(in(file)), 0o755), os.WriteFile(in(file), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script := `#!/bin/bash
+[ "$1" = --version ] && exit
+cd ` + place + ` && { for file in public keys/* link data/*; do cat "$file" >/dev/null 2>&1 && echo "$file"; done; echo end; } >"$HOME/seen"
+sleep 1000
+`
+	chromium := in("chromium/chromium") // so that its folder is not all of the place
+	if err := errors.Join(
+		os.Mkdir(in("chromium"), 0o755), os.WriteFile(chromium, []byte(script), 0o755), os.Symlink("keys/api", in("link")), //nolint:gosec // a program
+		os.Chown(place, uid, uid), os.Chmod(place, 0o755), //nolint:gosec // only the rooms hide what is in it
+	); err != nil {
+		t.Fatal(err)
+	}
+	secret, err := os.Open(in("keys/secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer secret.Close()
+	cmd := exec.Command("/proc/self/exe", "serve", "--addr", "127.0.0.1:0", "--warm", "1", "--chromium", chromium, "--data-dir", in("data"),
+		"--api-key-file", in("link"), "--secret-key-file", "/dev/fd/3")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+	cmd.ExtraFiles = []*os.File{secret}
+	startCommandIn(t, cmd, append(os.Environ(), "HOME="+in("data"), "TMPDIR=/tmp"))
+	var seen []byte
+	browsertest.Until(t, "what the shell sees", func() bool {
+		files, _ := filepath.Glob(in("data/chromium/*/home/seen"))
+		if len(files) > 0 {
+			seen, _ = os.ReadFile(files[0])
+		}
+		return strings.HasSuffix(string(seen), "end\n")
+	})
+	if string(seen) != "public\nend\n" {
+		t.Errorf("a shell in Chromium's place reads %q", seen)
 	}
 }

@@ -104,6 +104,8 @@ type serveCommand struct {
 
 	LogLevel  string `help:"debug, info, warn or error." default:"info" enum:"debug,info,warn,error" env:"TAKEOVER_LOG_LEVEL"`
 	LogFormat string `help:"json or text." default:"json" enum:"json,text" env:"TAKEOVER_LOG_FORMAT"`
+
+	keyFiles []string // what the keys were read from, which no browser may read
 }
 
 // defaultDataDir returns the folder in which the server keeps a user's data.
@@ -132,7 +134,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err := confine.Hide(); err != nil {
 		log.Warn("other processes of this user can read the server's memory", "error", err)
 	}
-	given, from, err := fromVariableOrFile("TAKEOVER_API_KEY", "--api-key-file", s.KeyFile)
+	given, from, err := s.fromVariableOrFile("TAKEOVER_API_KEY", "--api-key-file", s.KeyFile)
 	if err != nil {
 		return err
 	}
@@ -317,7 +319,7 @@ func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *sl
 		warm = -1 // session takes 0 for its default
 	}
 	return session.Options{
-		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: warm, ChromiumPath: s.Chromium, Launcher: launcher,
+		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: warm, ChromiumPath: s.Chromium, Launcher: launcher, Hide: s.keyFiles,
 		Timeout: s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
 		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,
 		Store:           kept,
@@ -344,7 +346,7 @@ func (s *serveCommand) config(manager *session.Manager, scripts *savedscripts.Sc
 		Version: version(), Logger: log,
 	}
 	cfg.Playwright = playwright.New(playwright.Options{
-		Node: s.Node, Folders: s.Playwright, Clients: s.MaxPlaywright, Launcher: launcher, StallLimit: s.StallTimeout, Limits: manager.Limits(), Logger: log,
+		Node: s.Node, Folders: s.Playwright, Clients: s.MaxPlaywright, Launcher: launcher, Hide: append([]string{s.DataDir}, s.keyFiles...), StallLimit: s.StallTimeout, Limits: manager.Limits(), Logger: log,
 	})
 	cfg.PublicURL = func() string { return s.PublicURL }
 	if url := os.Getenv("TAKEOVER_ANALYST_URL"); url != "" {
@@ -368,7 +370,7 @@ const maxKeyFile = 64 << 10
 
 // secretKeys returns the keys that encrypt profiles, or nil.
 func (s *serveCommand) secretKeys() (*profiles.Keys, error) {
-	given, from, err := fromVariableOrFile("TAKEOVER_SECRET_KEY", "--secret-key-file", s.SecretKeyFile)
+	given, from, err := s.fromVariableOrFile("TAKEOVER_SECRET_KEY", "--secret-key-file", s.SecretKeyFile)
 	if err != nil {
 		return nil, err
 	}
@@ -382,7 +384,7 @@ func (s *serveCommand) secretKeys() (*profiles.Keys, error) {
 // fromVariableOrFile returns the keys in a variable of the environment or in the
 // file of a flag, separated by commas, and the name of the one that was given. Other
 // processes may see the environment, but not a file.
-func fromVariableOrFile(variable, flag, path string) (keys, from string, err error) {
+func (s *serveCommand) fromVariableOrFile(variable, flag, path string) (keys, from string, err error) {
 	given := os.Getenv(variable)
 	if path == "" {
 		return given, variable, nil
@@ -395,6 +397,13 @@ func fromVariableOrFile(variable, flag, path string) (keys, from string, err err
 		return "", "", usage("%s: %w", flag, err)
 	}
 	defer file.Close() // also a descriptor, before Chromium could inherit it
+	// A descriptor may be one of a file that Chromium's user can open by its name.
+	if behind, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd())); err == nil && filepath.IsAbs(behind) {
+		s.keyFiles = append(s.keyFiles, behind)
+	}
+	if !strings.HasPrefix(path, descriptors) {
+		s.keyFiles = append(s.keyFiles, path) // it may be a link that will lead to another file
+	}
 	data, err := io.ReadAll(io.LimitReader(file, maxKeyFile+1))
 	if err != nil {
 		return "", "", usage("%s: %w", flag, err)
@@ -412,10 +421,13 @@ func fromVariableOrFile(variable, flag, path string) (keys, from string, err err
 	return strings.Join(list, ","), flag, nil
 }
 
+// descriptors begins a path that names a descriptor.
+const descriptors = "/dev/fd/"
+
 // openGiven opens a file, or takes over the descriptor that /dev/fd/N names. To
 // open that path needs rights on the file behind it.
 func openGiven(path string) (*os.File, error) {
-	number, ok := strings.CutPrefix(path, "/dev/fd/")
+	number, ok := strings.CutPrefix(path, descriptors)
 	fd, err := strconv.Atoi(number)
 	if !ok || err != nil || fd < 0 {
 		return os.Open(path)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,6 +107,78 @@ func TestTakeover(t *testing.T) {
 	mustSayDone(t, <-printed)
 }
 
+// placesVariable names the folders that root made for a test as an ordinary user.
+const placesVariable = "TAKEOVER_TEST_PLACES"
+
+// makePlaces makes folders for a user: where temporary files are and, if it can, among
+// programs and libraries.
+func makePlaces(t *testing.T, uid int) (places []string) {
+	t.Helper()
+	parents := []string{""}
+	if os.Geteuid() == 0 {
+		parents = append(parents, "/opt", "/usr/local/lib", "/usr/share")
+	} else {
+		t.Log("not tried below /opt and /usr, where only root can make folders")
+	}
+	for _, parent := range parents {
+		place, err := os.MkdirTemp(parent, "takeover-test-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := os.RemoveAll(place); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := errors.Join(os.Chmod(place, 0o755), os.Chown(place, uid, uid)); err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, place)
+	}
+	return places
+}
+
+// serverFiles makes files that a server might keep, and returns what of them it hides.
+// Everybody may read them, so that only the rooms hold the process back.
+func serverFiles(t *testing.T) (files, hide []string) {
+	t.Helper()
+	places := filepath.SplitList(os.Getenv(placesVariable))
+	if len(places) == 0 {
+		places = makePlaces(t, os.Geteuid())
+	}
+	for _, place := range places {
+		data, key := filepath.Join(place, "data"), filepath.Join(place, "key")
+		if err := os.Mkdir(data, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{filepath.Join(data, "link-key"), key} {
+			if err := os.WriteFile(file, []byte(`{"log":{"entries":[]}}`), 0o644); err != nil { // what the process would open
+				t.Fatal(err)
+			}
+			files = append(files, file)
+		}
+		if !strings.HasPrefix(place, "/usr/share/") { // of which the process gets too little to read them
+			hide = append(hide, data, key)
+		}
+	}
+	return files, hide
+}
+
+// TestHostileClientAsOrdinaryUser repeats TestHostileClient as a server that has the same
+// user as its processes.
+func TestHostileClientAsOrdinaryUser(t *testing.T) {
+	const uid = 61500
+	if os.Geteuid() != 0 {
+		t.Skip("TestHostileClient itself runs as an ordinary user")
+	}
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestHostileClient$", "-test.v")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+	cmd.Env = append(os.Environ(), "TMPDIR=/tmp", "HOME=/tmp", placesVariable+"="+strings.Join(makePlaces(t, uid), string(filepath.ListSeparator)))
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestHostileClient") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // TestHostileClient asks the process for the server's files and network.
 func TestHostileClient(t *testing.T) {
 	reached := make(chan string, 100)
@@ -116,17 +189,9 @@ func TestHostileClient(t *testing.T) {
 	}
 	service.Start()
 	defer service.Close()
-	folder, err := os.MkdirTemp("", "server-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(folder)
-	file := filepath.Join(folder, "secret.har")
-	if err := errors.Join(os.Chmod(folder, 0o755), os.WriteFile(file, []byte(`{"log":{"entries":[]}}`), 0o644)); err != nil { // only the rooms hold the process back
-		t.Fatal(err)
-	}
+	files, hide := serverFiles(t)
 	s := doortest.Session(t, session.CreateOptions{Hosts: egress.Hosts{Denied: []string{"denied.test", "127.0.0.1"}}})
-	mustSayDone(t, run(t, "hostile.mjs", serve(t, newDoor(Options{}), s), file, service.URL))
+	mustSayDone(t, run(t, "hostile.mjs", append([]string{serve(t, newDoor(Options{Hide: hide}), s), service.URL}, files...)...))
 	select {
 	case path := <-reached:
 		t.Errorf("the process reached the server's loopback: %s", path)

@@ -49,6 +49,7 @@ type Options struct {
 	Clients  int      // how many may be connected at once; default DefaultClients
 	Files    int64    // bytes of the files that one process may have; default DefaultFiles
 	Launcher []string // the command that calls confine.Main; default: this program with confine.Command
+	Hide     []string // the server's own files and folders, which no process may read, wherever they are
 
 	StallLimit time.Duration // how long a client may take no bytes, or leave a ping unanswered; default a minute
 	Limits     *limits.Hits  // default: counts nothing
@@ -157,7 +158,7 @@ func (c *Client) start(ctx context.Context, node string, pkg Package) (err error
 	}
 	c.work.Go(func() { devtools.Serve(c.ctx, c.browser) })
 	if c.process, err = startProcess(processOptions{
-		launcher: o.Launcher, node: node, pkg: pkg, folder: c.folder, proxy: c.proxy, uid: uid, client: theirClient, browser: theirBrowser,
+		launcher: o.Launcher, hide: o.Hide, node: node, pkg: pkg, folder: c.folder, proxy: c.proxy, uid: uid, client: theirClient, browser: theirBrowser,
 	}); err != nil {
 		return err
 	}

@@ -38,6 +38,9 @@ const (
 	anyone = -1
 )
 
+// debianModules is where Debian's Node has a part of its own modules.
+const debianModules = "/usr/share/nodejs"
+
 //go:embed bridge.cjs
 var bridge string
 
@@ -54,6 +57,7 @@ type wayOut interface {
 // processOptions says how a process is started.
 type processOptions struct {
 	launcher []string // as in confine.Options
+	hide     []string // likewise
 	node     string   // Node's executable
 	pkg      Package
 	folder   *folder
@@ -143,7 +147,7 @@ func confineCause(err error) error {
 func begin(o processOptions, stderr *os.File) (*confine.Started, error) {
 	rooms, err := confine.Start(confine.Options{
 		Launcher: o.launcher, Path: o.node, Env: o.folder.environment(), Pipes: [2]*os.File{o.client, o.browser}, Stderr: stderr, UID: o.uid,
-		Read: []string{o.pkg.Folder}, Write: []string{o.folder.path}, Network: true, Memory: maxMemory, Tasks: maxTasks,
+		Read: []string{o.pkg.Folder, debianModules}, Hide: o.hide, Write: []string{o.folder.path}, Network: true, Memory: maxMemory, Tasks: maxTasks,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoRooms, err)

@@ -1,15 +1,17 @@
 // Asks the process for what a client must not get, by calls that Playwright's own
-// client makes on its own machine only. Arguments: the address to connect to, a file of
-// the server, the address of a service on the server's loopback.
+// client makes on its own machine only. Arguments: the address to connect to, the address
+// of a service on the server's loopback, files of the server.
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 
-const [endpoint, file, service] = process.argv.slice(2);
+const [endpoint, service, ...files] = process.argv.slice(2);
 const browser = await chromium.connect(endpoint);
 const objects = [...browser._connection._objects.values()];
 const utils = objects.find(o => o._type === 'LocalUtils')._channel;
-const read = await utils.harOpen({ file }, { timeout: 0 }).then(r => r.error, e => String(e));
-assert.match(read, /EACCES|ENOENT/, 'a file of the server');
+for (const file of files) {
+  const read = await utils.harOpen({ file }, { timeout: 0 }).then(r => r.error, e => String(e));
+  assert.match(read, /EACCES|ENOENT/, file);
+}
 const options = { timeout: 10_000 };
 for (const address of [service, service.replace('127.0.0.1', '[::1]')]) {
   await assert.rejects(utils.connect({ endpoint: address.replace('http:', 'ws:'), ...options }, options), /ECONNREFUSED|ENETUNREACH|EADDRNOTAVAIL|EACCES/, `${address} by a WebSocket`);
