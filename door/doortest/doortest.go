@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/chromedp/cdproto/inspector"
 	protopage "github.com/chromedp/cdproto/page"
 	"go.uber.org/goleak"
 
@@ -100,12 +101,25 @@ func Person(t testing.TB, s *session.Session) (leave func()) {
 func Crash(t testing.TB, s *session.Session, page string) {
 	t.Helper()
 	ctx := browsertest.Context(t, "the crash")
-	c, err := session.OpenRawClient(ctx, s, page, cdp.SinkFunc(func(ev cdp.Event) { ev.Release() }))
+	crashed := make(chan struct{})
+	c, err := session.OpenRawClient(ctx, s, page, cdp.SinkFunc(func(ev cdp.Event) {
+		if ev.Method == inspector.TargetCrashed.Method {
+			close(crashed)
+		}
+		ev.Release()
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Post(ctx, c.Root(), protopage.Crash.Method, nil, nil); err != nil {
-		t.Error(err)
+	for _, method := range []string{inspector.Enable.Method, protopage.Crash.Method} {
+		if err := c.Post(ctx, c.Root(), method, nil, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	select { // Chromium forgets commands of a session that is closed
+	case <-crashed:
+	case <-ctx.Done():
+		t.Error(context.Cause(ctx))
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
