@@ -93,6 +93,17 @@ func (l *Lease) Release(h Holder) {
 	})
 }
 
+// ReleasePrograms removes all programs from those who act. If one was the holder, the
+// lease becomes free.
+func (l *Lease) ReleasePrograms() {
+	l.change(func() (Holder, bool) {
+		if !l.holder.IsProgram() {
+			return l.holder, true
+		}
+		return Nobody, true // which forgets the programs
+	})
+}
+
 // change sets the holder that choose returns, and returns true. If choose returns
 // false, change does nothing and returns false. choose runs under the lock.
 func (l *Lease) change(choose func() (Holder, bool)) bool {

@@ -143,11 +143,11 @@ func FromOperation(err error) bool {
 }
 
 // gate waits until a program may change the page, that is, until no person has
-// control and no takeover of a program is open.
+// control and no takeover is open.
 func (s *Session) gate(ctx context.Context, program control.Holder) error {
 	for {
 		_, _, changed := s.control.State()
-		if t := s.openTakeover(); t != nil && t.program.IsProgram() {
+		if t := s.openTakeover(); t != nil {
 			select {
 			case <-t.Ended():
 			case <-ctx.Done():

@@ -379,6 +379,39 @@ func TestProgramRequestsATakeover(t *testing.T) {
 	}
 }
 
+// TestProgramsWaitForAnybodysTakeover lets an operator ask for a person: programs and
+// scripts wait before somebody comes, too.
+func TestProgramsWaitForAnybodysTakeover(t *testing.T) {
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	run := startRun(t, s, `await page.evaluate(() => { window.go = false }); console.log('there'); await page.waitForFunction(() => window.go);`)
+	logged(t, run)
+	c := clientOf(t, program(t, s, "a", ProgramOptions{}))
+	if _, err := c.evaluate(t.Context(), "0"); err != nil {
+		t.Fatal(err)
+	}
+	to, err := s.RequestTakeover(TakeoverOptions{Reason: "help", RequestedBy: "operator"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if holder := s.control.Holder(); holder != control.Nobody {
+		t.Errorf("%v is in control, want nobody", holder)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := c.evaluate(short, "window.go = true"); !errors.Is(err, ErrWaited) {
+		t.Errorf("a program beside a takeover: %v", err)
+	}
+	wrote := make(chan error, 1)
+	go func() { _, err := c.evaluate(t.Context(), "window.go = true"); wrote <- err }()
+	if err := to.Cancel("operator"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-wrote; err != nil {
+		t.Error(err)
+	}
+	endOf(t, run)
+}
+
 // TestProgramLeavesWhileItAsks closes a program while its request for a person is on
 // its way: the takeover does not stay open.
 func TestProgramLeavesWhileItAsks(t *testing.T) {

@@ -206,7 +206,7 @@ func (c *RawClient) Resume(sessions []cdp.SessionID) {
 // MayWrite reports whether the client may change the page now, and if so, makes it
 // one of the programs that share control.
 func (c *RawClient) MayWrite() bool {
-	if t := c.session.openTakeover(); t != nil && t.program.IsProgram() {
+	if c.session.openTakeover() != nil {
 		return false
 	}
 	return c.session.control.Share(c.program.holder)
@@ -216,7 +216,7 @@ func (c *RawClient) MayWrite() bool {
 func (c *RawClient) PersonInControl() bool { return c.session.control.Holder().IsPerson() }
 
 // MustWait reports whether what writes waits now, because a person is in control or is
-// needed by a program.
+// asked for.
 func (c *RawClient) MustWait() bool { return c.session.takeovers.mustWait(c.session.control) }
 
 // AwaitWrite waits until MayWrite returns true.

@@ -72,10 +72,9 @@ func (l *takeovers) open() *Takeover {
 }
 
 // mustWait reports whether what programs write waits now, because a person is in control
-// or is needed by a program.
+// or is asked for, by whomever.
 func (l *takeovers) mustWait(lease *control.Handover) bool {
-	t := l.open()
-	return lease.Holder().IsPerson() || t != nil && t.program.IsProgram()
+	return lease.Holder().IsPerson() || l.open() != nil
 }
 
 func (l *takeovers) openLocked() *Takeover {
@@ -109,8 +108,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	}
 	narrow(s)
 	t.addLink()
-	s.control.Release(control.Script)
-	s.control.Release(t.program)
+	s.control.ReleasePrograms()
 	s.takeoverRequested(t)
 	s.tellLife()
 	if o.Until != "" {

@@ -347,6 +347,29 @@ func TestTakeovers(t *testing.T) {
 	}
 }
 
+// TestSomebodyElsesTakeover lets an operator ask for a person: a client's writes wait
+// before somebody comes, and its reads do not.
+func TestSomebodyElsesTakeover(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	page, _ := p.attach()
+	to, err := s.RequestTakeover(session.TakeoverOptions{Reason: "help"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := p.send(page, "Runtime.evaluate", `{"expression":"1"}`)
+	read := p.send(page, "Page.getFrameTree", "")
+	if m := p.wait("an answer", func(m wire) bool { return m.ID != nil && (*m.ID == read || *m.ID == write) }); *m.ID == write {
+		t.Error("the write did not wait")
+	}
+	if err := to.Cancel("somebody"); err != nil {
+		t.Fatal(err)
+	}
+	if m := p.reply(write); m.Error != nil {
+		t.Error(m.Error.Message)
+	}
+}
+
 // TestFilesOfTheSession gives a file input a file of the session, by a path of the
 // client's machine.
 func TestFilesOfTheSession(t *testing.T) {
