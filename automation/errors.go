@@ -36,6 +36,7 @@ type Error struct {
 	Name    string   // the error's class in the script: "Error", "TimeoutError", "TargetClosedError"
 	Message string   // without the API's prefix and without the log
 	Log     []string // log of the operation up to the error
+	Acted   bool     // the page may have received a press or a key of the operation
 
 	cause error
 }

@@ -164,6 +164,7 @@ func (s *inputState) press(ctx context.Context, chord string, delay float64) err
 	if _, err := s.gate(ctx); err != nil {
 		return err
 	}
+	acts(ctx)
 	names := chordKeys(chord)
 	last := len(names) - 1
 	if names[last] == "Escape" {
@@ -260,6 +261,7 @@ func (s *inputState) insertText(ctx context.Context, text string) error {
 	if _, err := s.gate(ctx); err != nil {
 		return err
 	}
+	acts(ctx)
 	_, err := browser.Call(ctx, s.page.Browser(), s.page.Session(), input.InsertText, input.InsertTextParams{Text: text})
 	return err
 }

@@ -93,6 +93,9 @@ func (s *inputState) play(ctx context.Context, events ...input.DispatchMouseEven
 				return err
 			}
 		}
+		if ev.Type == input.DispatchMouseEventTypeMousePressed {
+			acts(ctx)
+		}
 		switch carried, err := s.carryOn(ctx, ev); {
 		case err != nil:
 			return err
@@ -183,6 +186,7 @@ func (s *inputState) tap(ctx context.Context, x, y float64) error {
 	modifiers := s.modifiers
 	s.mu.Unlock()
 	start := input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: x, Y: y}}, Modifiers: modifiers}
+	acts(ctx)
 	if err := cdp.Send(s.page.Session(), input.DispatchTouchEvent, start); err != nil {
 		return err
 	}

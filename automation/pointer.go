@@ -201,6 +201,7 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 	case err != nil && !gone(err):
 		return "", err
 	case end.Hit != "":
+		p.acted = false // the page side has kept it from the page
 		return end.Hit, nil
 	case end.Lost:
 		return "", errLost

@@ -32,6 +32,7 @@ type progress struct {
 	page     bool            // the page measures the time
 	guarded  bool            // a gesture is being performed and must not wait for the gate
 	looks    bool            // check the page at least once, even after the timeout
+	acted    bool            // a press or a key was sent
 	absent   bool            // if a frame that leads to the target is missing, the operation ends without an error and without a place
 	grace    time.Duration   // how late the page may report the timeout
 	cancel   context.CancelFunc
@@ -129,6 +130,19 @@ func (p *progress) wait(d time.Duration) error {
 }
 
 // fail converts an error to Playwright's words, with the log.
-func (p *progress) fail(err error) error { return explain(err, p.log) }
+func (p *progress) fail(err error) error {
+	err = explain(err, p.log)
+	if e, ok := errors.AsType[*Error](err); ok && p.acted {
+		e.Acted = true
+	}
+	return err
+}
+
+// acts records that the operation whose context is given sends a press or a key.
+func acts(ctx context.Context) {
+	if p, ok := ctx.(*progress); ok {
+		p.acted = true
+	}
+}
 
 func milliseconds(ms float64) string { return strconv.FormatFloat(ms, 'f', -1, 64) }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"takeover/automation"
 	"takeover/browser"
 	"takeover/control"
 	"takeover/limits"
@@ -441,8 +442,12 @@ func (c *Client) call(ctx context.Context, operation string, params, into any) e
 
 // Transient reports whether an operation failed because its time was up, or because
 // its page or frame went away meanwhile, so that it may succeed if it is tried
-// again.
+// again. It returns false if the page may have received a press or a key of the
+// operation: another try could do it twice.
 func Transient(err error) bool {
+	if e, ok := errors.AsType[*automation.Error](err); ok && e.Acted {
+		return false
+	}
 	var named interface{ ErrorName() string }
 	if errors.As(err, &named) && (named.ErrorName() == "TimeoutError" || named.ErrorName() == "TargetClosedError") {
 		return true

@@ -133,7 +133,8 @@ func (r *Runner) try(ctx context.Context, a *Action, d *Data) (err error) {
 		pause = retryPause
 	}
 	for n := 1; ; n++ {
-		if err = r.once(ctx, a, d); err == nil || n == tries || !session.Transient(err) || ctx.Err() != nil {
+		err = r.once(ctx, a, d)
+		if err == nil || n == tries || isClicked(err) || !session.Transient(err) || ctx.Err() != nil {
 			return err
 		}
 		select {
@@ -183,6 +184,14 @@ const scrollCode = `({direction, amount}) => {
 // errNoNavigation is why a click fails that should have led to another page.
 var errNoNavigation = errors.New("the click did not lead to another page in time")
 
+// clickedError is the error of an action whose click has succeeded.
+type clickedError struct{ error }
+
+func isClicked(err error) bool {
+	_, ok := errors.AsType[*clickedError](err)
+	return ok
+}
+
 // click clicks, and waits for the navigation that the click begins, if it must.
 func (r *Runner) click(ctx context.Context, p page.Page, a *Action) error {
 	if !a.WaitForNavigation {
@@ -203,7 +212,10 @@ func (r *Runner) click(ctx context.Context, p page.Page, a *Action) error {
 		case err != nil:
 			return err
 		case ev.ParentFrameID == "": // not within a page
-			return p.WaitForLoad(ctx, "load")
+			if err := p.WaitForLoad(ctx, "load"); err != nil {
+				return &clickedError{err}
+			}
+			return nil
 		}
 	}
 }
@@ -217,6 +229,8 @@ func (r *Runner) hint(ctx context.Context, a *Action, err error) string {
 		return "A person is in control. The action can be sent again when the person is done."
 	case errors.Is(err, errNoNavigation):
 		return "The click succeeded. Leave waitForNavigation out if the page changes in place."
+	case isClicked(err):
+		return "The click succeeded, but the page that it led to did not load in time."
 	case a.Selector != "":
 		n, err := page.Page{Program: r.Program, Timeout: hintTimeout}.Count(ctx, a.Selector)
 		switch {

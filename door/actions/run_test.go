@@ -2,13 +2,16 @@ package actions
 
 import (
 	"encoding/base64"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"takeover/browser/browsertest"
 	"takeover/door/doortest"
+	"takeover/door/page"
 	"takeover/session"
 )
 
@@ -137,6 +140,50 @@ func TestActionsAreTriedAgain(t *testing.T) {
 	got, err := r.Run(browsertest.Context(t, "the click"), []Action{{Type: Click, Selector: "#late", Timeout: time.Second, Button: "left"}})
 	if err != nil || !got.Data.Success {
 		t.Errorf("%+v, %v", got.Data, err)
+	}
+}
+
+// TestWhatWasSentIsNotTriedAgain carries out actions that take too long after the page
+// has got a press or a key. The page gets each once.
+func TestWhatWasSentIsNotTriedAgain(t *testing.T) {
+	const busy = `const busy = ms => { for (const end = performance.now() + ms; performance.now() < end;); };`
+	hang := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hangs" {
+			<-hang
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/slow" {
+			_, _ = io.WriteString(w, `<button id=go onclick="sessionStorage.clicks++">Go</button><img src=/hangs>`)
+			return
+		}
+		_, _ = io.WriteString(w, `<button id=go onclick="sessionStorage.clicks = 1; location = '/slow'">Go</button>
+			<button id=busy onclick="document.title += 'x'; busy(2000)">Busy</button>
+			<input onkeydown="if (event.key === 'b') busy(900)"><script>`+busy+`</script>`)
+	}))
+	t.Cleanup(srv.Close)
+	t.Cleanup(func() { close(hang) })
+	for name, tt := range map[string]struct {
+		action Action
+		got    string // an expression: the presses or keys that the page got
+		want   string
+	}{
+		"a click whose navigation is slow":   {Action{Type: Click, Selector: "#go", Button: "left", WaitForNavigation: true, Timeout: time.Second}, "sessionStorage.clicks", "1"},
+		"a click that the page is busy with": {Action{Type: Click, Selector: "#busy", Button: "left", Timeout: 500 * time.Millisecond}, "document.title", "x"},
+		"a text that is typed in part":       {Action{Type: Type, Selector: "input", Text: "abc", Timeout: 500 * time.Millisecond}, "document.querySelector('input').value.slice(0, 3).replace('c', '')", "ab"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := doortest.Session(t, session.CreateOptions{URL: srv.URL})
+			if got := run(t, s, tt.action); got.Data.Success {
+				t.Errorf("%+v", got.Data)
+			}
+			p := page.Page{Program: doortest.Program(t, s, "looks")}
+			value, err := p.Evaluate(browsertest.Context(t, "the page"), "", tt.got, false, nil)
+			if err != nil || string(value) != `"`+tt.want+`"` {
+				t.Errorf("the page got %s, want %s: %v", value, tt.want, err)
+			}
+		})
 	}
 }
 
