@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -194,6 +195,33 @@ func TestHiddenAsOrdinaryUser(t *testing.T) {
 	}
 }
 
+// TestLent reads a folder in root's home folder, which the user in the rooms may not
+// search.
+func TestLent(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root has files that another user may not reach")
+	}
+	home, err := os.MkdirTemp("/root", "takeover-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	lent, other := filepath.Join(home, "lent"), filepath.Join(home, "other")
+	for _, folder := range []string{lent, other} {
+		if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(folder, "text"), []byte("text"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paths := []string{filepath.Join(lent, "text"), filepath.Join(other, "text")}
+	seen, report := readTexts(t, Options{Path: os.Args[0], UID: 61500, Read: []string{lent}}, paths)
+	if !report.On(Hidden) {
+		t.Skipf("this machine cannot hide folders: %s", report.Refused())
+	}
+	if want := map[string]string{paths[0]: "text"}; !maps.Equal(seen, want) {
+		t.Errorf("it can read %v, want %v", seen, want)
+	}
+}
+
 // TestHiddenIsNeeded hides a folder that the program needs, which no measure can.
 func TestHiddenIsNeeded(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "chromium")
@@ -220,11 +248,11 @@ func copyProgram(t *testing.T, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(to, program, 0o755); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(to, program, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for dir := filepath.Dir(to); len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // see above
+		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -45,8 +45,8 @@ func Main() {
 
 func launch() (int, error) {
 	unix.CloseOnExec(controlFile)
-	buf := make([]byte, maxMessage)
-	n, _, err := receive(controlFile, buf, nil)
+	buf, extra := make([]byte, maxMessage), make([]byte, unix.CmsgSpace(4*maxLent))
+	n, extraN, err := receive(controlFile, buf, extra)
 	if err != nil {
 		return 1, err
 	}
@@ -54,7 +54,12 @@ func launch() (int, error) {
 	if err := json.Unmarshal(buf[:n], &what); err != nil {
 		return 1, err
 	}
-	said, proxy, err := setUp(what)
+	lent, err := descriptors(extra[:extraN])
+	if err != nil {
+		return 1, err
+	}
+	said, proxy, err := setUp(what, lent)
+	closeAll(lent)
 	if err != nil {
 		said.Error = err.Error()
 		if errors.Is(err, errBefore) {
@@ -131,7 +136,7 @@ func waitFor(chromium int) int {
 
 // setUp applies all measures. An error means that the rooms are unusable; a
 // measure that is only missing is in the report.
-func setUp(what spec) (ready, int, error) {
+func setUp(what spec, lent []int) (ready, int, error) {
 	var said ready
 	r := &said.Report
 	for _, n := range namespaces {
@@ -164,7 +169,7 @@ func setUp(what spec) (ready, int, error) {
 			apply(Proc, mountProc)
 		}
 		apply(Shm, mountShm)
-		apply(Hidden, func() error { return hideFiles(what) })
+		apply(Hidden, func() error { return hideFiles(what, lent) })
 	}
 	if what.Rooms&syscall.CLONE_NEWUSER != 0 {
 		apply(Nested, limitNamespaces)

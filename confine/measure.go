@@ -125,6 +125,7 @@ type spec struct {
 	Read     []string          `json:"read"`     // files and folders that Chromium may read and execute
 	Write    []string          `json:"write"`    // folders that belong to it
 	Keep     []string          `json:"keep"`     // folders around them that hide nothing
+	Lent     []string          `json:"lent"`     // of Path and Read, what only the server reaches: their mounts come with the message
 	Hide     []string          `json:"hide"`     // real paths of the server's own files and folders, sorted
 	OwnUser  bool              `json:"ownUser"`  // whether its user is another than the server's
 	Rooms    uintptr           `json:"rooms"`    // flags of the namespaces that the launcher stands in

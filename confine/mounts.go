@@ -19,8 +19,15 @@ var hiddenFolders = []string{"/run", "/tmp", "/var", "/home", "/root", "/srv", "
 const emptyFolder = "mode=0755,size=64k,nr_inodes=1k"
 
 // hideFiles covers the hidden folders and what is the server's own, except for what
-// Chromium needs of them.
-func hideFiles(what spec) error {
+// Chromium needs of them. lent are the mounts of what.Lent.
+func hideFiles(what spec, lent []int) error {
+	if len(lent) != len(what.Lent) {
+		return fmt.Errorf("%d mounts came for %d paths", len(lent), len(what.Lent))
+	}
+	mounts := map[string]int{}
+	for i, path := range what.Lent {
+		mounts[path] = lent[i]
+	}
 	var needed []string
 	for _, list := range [][]string{{what.Path}, what.Keep, what.Read, what.Write, readable} {
 		for _, path := range list {
@@ -34,7 +41,7 @@ func hideFiles(what spec) error {
 		if isGone(path, covered, needed) {
 			continue
 		}
-		if err := hide(path, needed); err != nil {
+		if err := hide(path, needed, mounts); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", path, err))
 			continue // the others can be hidden all the same
 		}
@@ -51,15 +58,15 @@ func isGone(path string, covered, needed []string) bool {
 	})
 }
 
-func hide(path string, needed []string) error {
+func hide(path string, needed []string, lent map[string]int) error {
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
-		return nil // there is nothing to hide, or Chromium cannot reach it either
+		return nil //nolint:nilerr // there is nothing to hide, or Chromium cannot reach it either
 	case slices.Contains(needed, path):
 		return errAllNeeded
 	case info.IsDir():
-		return hideFolder(path, needed)
+		return hideFolder(path, needed, lent)
 	case info.Mode().IsRegular():
 		return hideFile(path)
 	}
@@ -92,9 +99,36 @@ type kept struct {
 	path string
 	fd   int // its mount
 	dir  bool
+	lent bool // by the server
 }
 
-func hideFolder(folder string, needed []string) (err error) {
+// maxLent bounds the mounts that come with a message to the launcher.
+const maxLent = 16
+
+// lend returns the mounts of what Chromium reads in folders that its user may not
+// search, such as the home folder of root. There are none where the server may not
+// mount.
+func lend(o Options) (paths []string, mounts []int) {
+	if os.Geteuid() != 0 || o.UID == 0 {
+		return nil, nil
+	}
+	for _, path := range append([]string{o.Path}, o.Read...) {
+		path = resolved(path)
+		if len(paths) == maxLent || slices.Contains(paths, path) || !slices.ContainsFunc(hiddenFolders, func(folder string) bool { return isBelow(path, folder) }) {
+			continue
+		}
+		if fd, err := openTree(path); err == nil {
+			paths, mounts = append(paths, path), append(mounts, fd)
+		}
+	}
+	return paths, mounts
+}
+
+func openTree(path string) (int, error) {
+	return unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+}
+
+func hideFolder(folder string, needed []string, lent map[string]int) (err error) {
 	var keep []kept
 	defer func() {
 		for _, k := range keep {
@@ -105,15 +139,13 @@ func hideFolder(folder string, needed []string) (err error) {
 		if !isBelow(path, folder) || slices.ContainsFunc(keep, func(k kept) bool { return k.path == path || k.dir && isBelow(path, k.path) }) {
 			continue
 		}
-		info, err := os.Stat(path)
-		if err != nil {
-			continue // Chromium cannot reach it either
-		}
-		fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
-		if err != nil {
+		k, err := keepMount(path, lent)
+		switch {
+		case err != nil:
 			return fmt.Errorf("keep %s: %w", path, err)
+		case k.path != "":
+			keep = append(keep, k)
 		}
-		keep = append(keep, kept{path: path, fd: fd, dir: info.IsDir()})
 	}
 	if err := unix.Mount("tmpfs", folder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, emptyFolder); err != nil {
 		return err
@@ -124,11 +156,29 @@ func hideFolder(folder string, needed []string) (err error) {
 		}
 	}()
 	for _, k := range keep {
-		if err := k.restore(); err != nil {
+		if err := k.restore(); err != nil && !k.lent { // without what is lent, Chromium reaches what its user may
 			return fmt.Errorf("keep %s: %w", k.path, err)
 		}
 	}
 	return unix.Mount("", folder, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+}
+
+// keepMount returns the mount of a path, or nothing if Chromium cannot reach it.
+func keepMount(path string, lent map[string]int) (kept, error) {
+	if fd, ok := lent[path]; ok {
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil {
+			return kept{}, err
+		}
+		own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+		return kept{path: path, fd: own, dir: st.Mode&unix.S_IFMT == unix.S_IFDIR, lent: true}, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return kept{}, nil //nolint:nilerr // documented
+	}
+	fd, err := openTree(path)
+	return kept{path: path, fd: fd, dir: info.IsDir()}, err
 }
 
 // restore puts what is kept back to its place.

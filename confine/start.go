@@ -311,6 +311,9 @@ func (s *Started) arrange(control int, o Options, what spec) error {
 	if s.ProxyServer, err = s.wayOut(o, &what); err != nil {
 		return err
 	}
+	var mounts []int
+	what.Lent, mounts = lend(o)
+	defer closeAll(mounts)
 	data, err := json.Marshal(what)
 	if err != nil {
 		return err
@@ -319,7 +322,7 @@ func (s *Started) arrange(control int, o Options, what spec) error {
 	if err := unix.SetsockoptTimeval(control, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &patience); err != nil {
 		return err
 	}
-	if err := unix.Sendmsg(control, data, nil, nil, unix.MSG_NOSIGNAL); err != nil {
+	if err := unix.Sendmsg(control, data, unix.UnixRights(mounts...), nil, unix.MSG_NOSIGNAL); err != nil {
 		return fmt.Errorf("%w: tell it what to set up: %w", ErrLauncher, err)
 	}
 	answer, extra := make([]byte, maxMessage), make([]byte, unix.CmsgSpace(4))
@@ -377,24 +380,36 @@ func receive(fd int, data, extra []byte) (n, extraN int, err error) {
 
 // listener returns the listener whose descriptor came with a message.
 func listener(extra []byte) (net.Listener, error) {
-	messages, err := unix.ParseSocketControlMessage(extra)
+	fds, err := descriptors(extra)
+	defer closeAll(fds)
 	if err != nil {
 		return nil, fmt.Errorf("receive the listener: %w", err)
 	}
-	var files []*os.File
+	if len(fds) != 1 {
+		return nil, fmt.Errorf("receive the listener: %d descriptors", len(fds))
+	}
+	own, err := unix.FcntlInt(uintptr(fds[0]), unix.F_DUPFD_CLOEXEC, 0) // a file closes its descriptor
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(own), "proxy")
+	defer file.Close()
+	return net.FileListener(file)
+}
+
+// descriptors returns the descriptors that came with a message, also those of a
+// malformed one. The caller closes them.
+func descriptors(extra []byte) (fds []int, err error) {
+	messages, err := unix.ParseSocketControlMessage(extra)
 	for i := range messages {
-		fds, err := unix.ParseUnixRights(&messages[i])
-		if err != nil {
-			continue // it holds none
-		}
-		for _, fd := range fds {
-			file := os.NewFile(uintptr(fd), "proxy")
-			defer file.Close() // also those of a malformed message
-			files = append(files, file)
-		}
+		some, errs := unix.ParseUnixRights(&messages[i])
+		fds, err = append(fds, some...), errors.Join(err, errs)
 	}
-	if len(messages) != 1 || len(files) != 1 {
-		return nil, fmt.Errorf("receive the listener: %d messages with %d descriptors", len(messages), len(files))
+	return fds, err
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		_ = unix.Close(fd)
 	}
-	return net.FileListener(files[0])
 }

@@ -7,6 +7,7 @@
 // {"version"} when a client may begin, or {"error"}.
 'use strict';
 
+const fs = require('node:fs');
 const net = require('node:net');
 
 const [packageFolder, files, proxy] = process.argv.slice(1);
@@ -67,4 +68,15 @@ async function main() {
   server.pipe(client);
 }
 
-main().catch(error => say({ error: String(error?.message ?? error) }, () => process.exit(1)));
+/** Returns why a client cannot be served. Node says of a file that it may not read that there is none. */
+function why(error) {
+  try {
+    fs.accessSync(`${packageFolder}/package.json`, fs.constants.R_OK);
+  } catch (refusal) {
+    if (refusal.code === 'EACCES')
+      return `its process, which is user ${process.getuid()}, may not read ${packageFolder}: make it readable for others, or name another folder with --playwright`;
+  }
+  return String(error?.message ?? error);
+}
+
+main().catch(error => say({ error: why(error) }, () => process.exit(1)));

@@ -369,6 +369,26 @@ func TestNotInstalled(t *testing.T) {
 	}
 }
 
+// TestUnreadablePackage names a package that only root may read.
+func TestUnreadablePackage(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root has files that the process's user may not read")
+	}
+	folder, err := os.MkdirTemp("/opt", "takeover-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	if err := os.WriteFile(filepath.Join(folder, "package.json"), []byte(`{"name":"playwright-core","version":"1.2.3"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := newDoor(Options{Folders: []string{folder}})
+	_, err = d.Open(browsertest.Context(t, "the process"), doortest.Session(t, session.CreateOptions{}), "")
+	if !errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), "may not read "+folder) {
+		t.Error(err)
+	}
+}
+
 // TestChoose checks which installed package serves which client.
 func TestChoose(t *testing.T) {
 	root := t.TempDir()
