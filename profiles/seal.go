@@ -46,6 +46,13 @@ type key struct {
 	aead cipher.AEAD
 }
 
+// NewSecret returns a new secret key, as NewKeys reads it.
+func NewSecret() string {
+	var b [MinSecret]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return base64.StdEncoding.EncodeToString(b[:])
+}
+
 // NewKeys reads secret keys. Each is at least 32 random bytes in base64 or as
 // hexadecimal digits. Without a text it returns nil.
 func NewKeys(texts ...string) (*Keys, error) {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"net/http"
 	"os"
@@ -129,6 +131,58 @@ func TestProfilesCommand(t *testing.T) {
 	t.Setenv("TAKEOVER_SECRET_KEY", "correct horse")
 	if code, _, errs := command(t, "", "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir()); code != 2 || !strings.Contains(errs, "openssl rand") || strings.Contains(errs, "correct horse") {
 		t.Errorf("a weak secret key: %d %q", code, errs)
+	}
+}
+
+// TestOwnSecretKey keeps a profile on a server without a given secret key. The server makes
+// one at its first start, which opens the profile later, also beside a given key.
+func TestOwnSecretKey(t *testing.T) {
+	t.Setenv("TAKEOVER_API_KEY", testKey)
+	dir := t.TempDir()
+	path := filepath.Join(dir, secretKeyFile)
+	start := func() (says func(want string, args ...string), log string) {
+		ctx, cancel := context.WithCancel(context.Background())
+		out, errs := newOutput(), newOutput()
+		ended := make(chan int, 1)
+		go func() {
+			ended <- realMain(ctx, []string{"serve", "--addr", "127.0.0.1:0", "--warm", "0", "--data-dir", dir}, streams{nil, out, errs})
+		}()
+		t.Setenv("TAKEOVER_URL", out.find(t, `listening on (http://\S+)\n`))
+		return func(want string, args ...string) {
+			t.Helper()
+			code, out, errs := command(t, `{"cookies":[],"origins":[]}`, args...)
+			if code != 0 || !strings.Contains(out, want) {
+				t.Errorf("%q: %d %q %q, want %q", args, code, out, errs, want)
+			}
+			cancel()
+			if code := <-ended; code != 0 {
+				t.Errorf("the server ended with %d", code)
+			}
+		}, errs.String()
+	}
+	says, log := start()
+	if !strings.Contains(log, path) {
+		t.Errorf("the first start does not say where its key is: %s", log)
+	}
+	says("saved shop", "profiles", "import", "shop", "-")
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	says, log = start()
+	if strings.Contains(log, secretKeyFile) {
+		t.Errorf("the second start speaks of the key again: %s", log)
+	}
+	says("shop", "profiles", "ls")
+	t.Setenv("TAKEOVER_SECRET_KEY", secretKey)
+	says, _ = start()
+	says("1 profiles", "profiles", "reencrypt")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	says, _ = start()
+	says("shop", "profiles", "ls")
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a key was made beside a given one: %v", err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -138,9 +139,12 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	secretKeys, err := s.secretKeys()
+	givenSecrets, secretsFrom, err := s.fromVariableOrFile("TAKEOVER_SECRET_KEY", "--secret-key-file", s.SecretKeyFile)
 	if err != nil {
 		return err
+	}
+	if _, err := profiles.NewKeys(strings.Split(givenSecrets, ",")...); err != nil {
+		return usage("%s: %w", secretsFrom, err)
 	}
 	if err := web.CheckAddr(s.Addr, given != ""); err != nil {
 		return usage("%w", err)
@@ -173,6 +177,10 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	}
 	if second != nil {
 		defer second.Close()
+	}
+	secretKeys, err := s.secretKeys(givenSecrets, log)
+	if err != nil {
+		return err
 	}
 	linkKey, err := web.LoadLinkKey(s.DataDir)
 	if err != nil {
@@ -368,15 +376,32 @@ func (s *serveCommand) logger(w io.Writer) *slog.Logger {
 // maxKeyFile bounds a file of keys.
 const maxKeyFile = 64 << 10
 
-// secretKeys returns the keys that encrypt profiles, or nil.
-func (s *serveCommand) secretKeys() (*profiles.Keys, error) {
-	given, from, err := s.fromVariableOrFile("TAKEOVER_SECRET_KEY", "--secret-key-file", s.SecretKeyFile)
-	if err != nil {
-		return nil, err
+// secretKeyFile is the file of the data directory with the server's own key for
+// profiles.
+const secretKeyFile = "secret-key"
+
+// secretKeys returns the keys that encrypt profiles: the given ones, and then the
+// server's own, which the first start without a given one makes. Profiles in a separate
+// NATS may be those of several servers, so there no own key is made: secretKeys may
+// return nil.
+func (s *serveCommand) secretKeys(given string, log *slog.Logger) (*profiles.Keys, error) {
+	texts := strings.Split(given, ",")
+	path := filepath.Join(s.DataDir, secretKeyFile)
+	_, err := os.Stat(path)
+	made := errors.Is(err, fs.ErrNotExist) && given == "" && s.NATSURL == ""
+	if err == nil || made {
+		own, err := web.LoadSecret(s.DataDir, secretKeyFile, profiles.NewSecret)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, own)
 	}
-	keys, err := profiles.NewKeys(strings.Split(given, ",")...)
+	keys, err := profiles.NewKeys(texts...)
 	if err != nil {
-		return nil, usage("%s: %w", from, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if made {
+		log.Info("profiles are encrypted with a new key: keep a copy of the file, because without it the profiles are lost", "file", path)
 	}
 	return keys, nil
 }
