@@ -48,6 +48,10 @@ eachMessage(browserSocket, text => {
 browserSocket.on('close', () => transport.onclose?.());
 
 async function main() {
+  // The path of a socket may have about 100 bytes, but the server's folders may have
+  // longer names: a relative path is short. Playwright reads this variable.
+  process.chdir(process.env.HOME);
+  process.env.PWTEST_SOCKETS_DIR = 'sockets';
   const { chromium } = require(packageFolder);
   const browser = await chromium.connectOverCDP(transport, { artifactsDir: files, timeout: 0 });
   if (typeof browser.bind !== 'function')

@@ -56,6 +56,26 @@ func TestClient(t *testing.T) {
 	}
 }
 
+// TestLongTemporaryFolder serves a client by a server whose folder for temporary files
+// has a name that is too long for a socket in it.
+func TestLongTemporaryFolder(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	long, err := os.MkdirTemp("", strings.Repeat("long-", 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(long); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(long, 0o711); err != nil { // the process passes through it
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", long)
+	dial(t, serve(t, newDoor(Options{}), s))
+}
+
 // leftFolders returns the folders of processes.
 func leftFolders(t *testing.T) []string {
 	t.Helper()
