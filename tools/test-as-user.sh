@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 [ "$(id -u)" = 0 ] || { echo "call it as root: other users run the tests with make test" >&2; exit 1; }
 uid=61000
 root=$PWD
+setpriv --reuid "$uid" --regid "$uid" --clear-groups test -r "$root/go.mod" ||
+	{ echo "other users cannot read $root: move the repository out of folders that are only yours, such as /root" >&2; exit 1; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 mkdir "$out/tmp"
