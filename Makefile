@@ -15,7 +15,7 @@ OAPI_TS   := tools/oapi/node_modules/.installed
 FUZZTIME  ?= 1m
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dev build test go-test test-user web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser clean
+.PHONY: help setup run dev build test go-test slow test-user web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,7 +54,7 @@ node_modules/.installed: package.json package-lock.json
 test: browser go-test web-test e2e ## run every test
 
 go-test: build
-	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -race -timeout 15m ./...
+	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -race -vet=off -timeout 15m ./... # make check vets
 
 test-user: browser build ## the tests of SECURITY.md as an ordinary user; needs root
 	tools/test-as-user.sh
@@ -64,6 +64,9 @@ web-test: $(BUILT)
 
 e2e: browser build ## the pages, in a real browser, as a person uses them
 	npm run --silent e2e
+
+slow: browser build ## run every test and print the slowest
+	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go run ./tools/slow
 
 fuzz: $(BUILT) ## run every fuzz test, each for FUZZTIME (a minute)
 	@for file in $$(grep -rl '^func Fuzz' --include='*_test.go' --exclude-dir=node_modules .); do \
