@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -55,6 +56,19 @@ func (c Config) With(other Config) Config {
 	}
 	c.ScreenshotTriggers = append(slices.Clone(c.ScreenshotTriggers), other.ScreenshotTriggers...)
 	return c
+}
+
+// ParseConfig returns the configuration with the given switches on. The error names
+// the first one that does not exist, and all that do.
+func ParseConfig(names []string) (c Config, err error) {
+	on := c.switches()
+	for _, name := range names {
+		if on[name] == nil {
+			return Config{}, fmt.Errorf("%q is none of %s", name, strings.Join(slices.Sorted(maps.Keys(on)), ", "))
+		}
+		*on[name] = true
+	}
+	return c, nil
 }
 
 // switches returns the boolean fields by their names.

@@ -36,7 +36,7 @@ export async function serve(port: number, flags: string[]): Promise<Server & { c
   const dataDir = mkdtempSync(path.join(tmpdir(), 'takeover-e2e-'));
   const address = `127.0.0.1:${port}`;
   const child = spawn(path.join(import.meta.dirname, '../bin/takeover'), [
-    'serve', '--addr', address, '--data-dir', dataDir, '--log-level', 'warn', '--allow-networks', '127.0.0.0/8,::1', '--embed-origins', `http://localhost:${process.env.E2E_EMBED_PORT}`, ...flags,
+    'serve', '--addr', address, '--data-dir', dataDir, '--log-level', 'warn', '--capture', 'console,network,navigation', '--allow-networks', '127.0.0.0/8,::1', '--embed-origins', `http://localhost:${process.env.E2E_EMBED_PORT}`, ...flags,
   ], { env: { ...process.env, TAKEOVER_API_KEY: process.env.E2E_KEY }, stdio: ['ignore', 'pipe', 'inherit'] });
   const close = async (): Promise<void> => {
     await ended(child);

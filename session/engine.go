@@ -8,7 +8,6 @@ import (
 
 	"takeover/automation"
 	"takeover/browser"
-	"takeover/capture"
 	"takeover/invalid"
 	"takeover/limits"
 	"takeover/liveview"
@@ -244,7 +243,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 	}
 	s.keepCapturing(ctx, eng)
 	if !again && s.captures() {
-		if _, err := s.StartCapture(ctx, capture.DefaultConfig()); err != nil {
+		if _, err := s.StartCapture(ctx, s.services.settings.capture); err != nil {
 			s.log.Warn("start capture", "error", err)
 		}
 	}

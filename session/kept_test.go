@@ -15,7 +15,7 @@ import (
 // server. The last picture and the captured events can still be read.
 func TestLookingBack(t *testing.T) {
 	data, kept := t.TempDir(), openKept(t, t.TempDir())
-	first, err := NewManager(managerOptions(Options{Dir: data, Store: kept, WarmBrowsers: -1, Capture: true}))
+	first, err := NewManager(managerOptions(Options{Dir: data, Store: kept, WarmBrowsers: -1, Capture: new(capture.DefaultConfig())}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestFailuresAreToldSoon(t *testing.T) {
 		"a page that asks":     {`confirm('really?')`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := create(t, startManager(t, Options{WarmBrowsers: -1, Capture: true}), CreateOptions{URL: site(t)})
+			s := create(t, startManager(t, Options{WarmBrowsers: -1, Capture: new(capture.DefaultConfig())}), CreateOptions{URL: site(t)})
 			v := join(t, s, RoleControl)
 			v.picture("the page")
 			r := startRun(t, s, `
@@ -116,8 +116,13 @@ func TestFailuresAreToldSoon(t *testing.T) {
 // TestNothingIsCapturedUnlessWanted creates a session without a capture on a
 // server that captures by default, and the other way round.
 func TestNothingIsCapturedUnlessWanted(t *testing.T) {
-	for _, server := range []bool{true, false} {
-		s := create(t, startManager(t, Options{WarmBrowsers: -1, Capture: server}), CreateOptions{Capture: new(!server)})
+	sets := capture.Config{Console: true, Targets: true}
+	for server, by := range map[bool]*capture.Config{true: &sets, false: nil} {
+		m := startManager(t, Options{WarmBrowsers: -1, Capture: by})
+		if state, config, _ := create(t, m, CreateOptions{}).Monitor().State(); (state == capture.StateRunning) != server || config.Targets != server {
+			t.Errorf("a server with capture %v, by default: %s, %+v", server, state, config)
+		}
+		s := create(t, m, CreateOptions{Capture: new(!server)})
 		if state, _, _ := s.Monitor().State(); (state == capture.StateRunning) == server {
 			t.Errorf("a server with capture %v: %s", server, state)
 		}

@@ -62,6 +62,7 @@ type settings struct {
 	profiles        *profiles.Profiles
 	files           files.Limits
 	s2              *store.S2
+	capture         capture.Config // of sessions that capture from the start
 	redaction       capture.RedactorOptions
 	limits          *limits.Hits
 	notify          func(Notice)
@@ -70,10 +71,14 @@ type settings struct {
 
 // settingsOf returns the part of the server's options that sessions use.
 func settingsOf(o *Options) settings {
+	captured := capture.DefaultConfig()
+	if o.Capture != nil {
+		captured = *o.Capture
+	}
 	return settings{
 		chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
 		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
-		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, files: o.Files, s2: o.S2, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
+		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, files: o.Files, s2: o.S2, capture: captured, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
 	}
 }
 

@@ -84,7 +84,7 @@ type Options struct {
 	Redaction       capture.RedactorOptions // further secrets to remove from events and logs; default: none
 	Limits          *limits.Hits            // counts how often limits are reached; default: one of its own
 	Keep            KeepOptions             // limits of the kept ended sessions
-	Capture         bool                    // the default of CreateOptions.Capture
+	Capture         *capture.Config         // what sessions capture that do not choose for themselves; default nothing
 	Notify          func(Notice)            // receives news for receivers other than viewers; must not block; default: none
 	Logger          *slog.Logger            // default: discard
 }
@@ -165,7 +165,7 @@ type CreateOptions struct {
 	State             *storagestate.State // added to what the browser starts with
 	NoDownloads       bool                // downloads are cancelled
 	BlockAds          bool                // hosts of advertising and tracking are refused
-	Capture           *bool               // capture console and network from the start, and keep pictures; default Options.Capture
+	Capture           *bool               // capture from the start, and keep pictures; default whether there is Options.Capture, which says what is captured
 
 	policy   *egress.Policy   // set by check
 	upstream *egress.Upstream // likewise; nil for none
@@ -184,7 +184,7 @@ func (o *CreateOptions) check(server *Options) error {
 		o.IdleTimeout = server.IdleTimeout
 	}
 	if o.Capture == nil {
-		o.Capture = new(server.Capture)
+		o.Capture = new(server.Capture != nil)
 	}
 	if o.ID != "" && !isUUID(o.ID) {
 		add("sessionId", "must be a UUID")

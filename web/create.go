@@ -45,7 +45,7 @@ type createRequest struct {
 	DeniedHosts       []string          `json:"deniedHosts,omitempty" doc:"Hosts that the session does not reach."`
 	ExtraHTTPHeaders  map[string]string `json:"extraHTTPHeaders,omitempty" doc:"Headers that are added to each request, by name. At most 100, each of at most 8192 bytes."`
 	Metadata          map[string]any    `json:"metadata,omitempty" doc:"Values of your own, which come back with the session. At most 65536 bytes as JSON."`
-	Capture           *bool             `json:"capture,omitempty" doc:"Whether events are captured from the beginning. The default is a setting of the server."`
+	Capture           *bool             `json:"capture,omitempty" doc:"Whether events are captured from the beginning. By default, they are not, unless the server runs with --capture."`
 	Profile           string            `json:"profile,omitempty" doc:"The name or the id of a saved profile to start with." maxBytes:"1024"`
 	Persist           bool              `json:"persist,omitempty" doc:"Saves the browser's state to the profile at the end. A profile that does not exist is made."`
 	SessionContext    json.RawMessage   `json:"sessionContext,omitempty" doc:"Cookies and storage to start with, as GET /v1/sessions/:id/context and Playwright's storageState return them."`

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"takeover/browser/browsertest"
+	"takeover/capture"
 	"takeover/door/actions"
 	"takeover/door/cdp"
 	"takeover/session"
@@ -202,7 +203,7 @@ func TestCallsWithASessionOfTheirOwnObeyTheLease(t *testing.T) {
 		{"scrape", "/v1/scrape", `{"url":"URL"}`, `"title":"ready"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := startServer(t, func(o *session.Options, _ *Config) { o.Capture = true })
+			s := startServer(t, func(o *session.Options, _ *Config) { o.Capture = new(capture.DefaultConfig()) })
 			address, release := leaseSite(t)
 			answered := make(chan reply, 1)
 			go func() {

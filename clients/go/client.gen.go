@@ -356,7 +356,7 @@ type CreateRequest struct {
 	// BlockAds Refuses hosts of advertising and tracking.
 	BlockAds *bool `json:"blockAds,omitempty"`
 
-	// Capture Whether events are captured from the beginning. The default is a setting of the server.
+	// Capture Whether events are captured from the beginning. By default, they are not, unless the server runs with --capture.
 	Capture *bool `json:"capture,omitempty"`
 
 	// Concurrency Has no effect.

@@ -1919,7 +1919,7 @@ export interface components {
             allowedHosts?: string[];
             /** @description Refuses hosts of advertising and tracking. */
             blockAds?: boolean;
-            /** @description Whether events are captured from the beginning. The default is a setting of the server. */
+            /** @description Whether events are captured from the beginning. By default, they are not, unless the server runs with --capture. */
             capture?: boolean | null;
             /** @description Has no effect. */
             concurrency?: unknown;

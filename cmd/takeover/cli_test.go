@@ -264,3 +264,32 @@ func TestInterruptCancelsTheRun(t *testing.T) {
 		t.Errorf("%+v", page.Runs)
 	}
 }
+
+// TestCaptureIsChosen creates sessions on servers with and without --capture. Without it,
+// sessions capture only if they say so.
+func TestCaptureIsChosen(t *testing.T) {
+	t.Setenv("TAKEOVER_API_KEY", testKey)
+	for _, tt := range []struct {
+		flags    []string
+		create   map[string]any
+		captures bool
+	}{
+		{nil, map[string]any{}, false},
+		{nil, map[string]any{"capture": true}, true},
+		{[]string{"--capture", "console,targets"}, map[string]any{}, true},
+	} {
+		base, _, stop := serve(t, append([]string{"--data-dir", t.TempDir()}, tt.flags...)...)
+		api := &client{base: base, key: testKey, http: &http.Client{}}
+		var one sessionInfo
+		if err := api.call(t.Context(), "POST", "/v1/sessions", tt.create, &one); err != nil {
+			t.Fatal(err)
+		}
+		if err := api.call(t.Context(), "POST", "/v1/sessions/"+one.ID+"/events", map[string]any{"type": "custom_quince"}, nil); (err == nil) != tt.captures {
+			t.Errorf("%q with %v: an event of the capture: %v", tt.flags, tt.create, err)
+		}
+		stop()
+	}
+	if code, _, errs := command(t, "", "serve", "--data-dir", t.TempDir(), "--capture", "consol"); code != 2 || !strings.Contains(errs, `--capture: "consol" is none of actions,`) {
+		t.Errorf("a wrong set: %d %q", code, errs)
+	}
+}

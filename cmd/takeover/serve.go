@@ -73,7 +73,7 @@ type serveCommand struct {
 	EventsBytes int64         `help:"Maximum size on disk of the events of all sessions, in bytes. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_EVENTS_BYTES"`
 	EventsAge   time.Duration `help:"How long events are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_EVENTS_AGE"`
 
-	Capture      bool          `help:"Capture console, network and pictures in sessions that do not choose for themselves. --no-capture turns it off." default:"true" negatable:"" env:"TAKEOVER_CAPTURE"`
+	Capture      []string      `help:"What sessions capture that do not choose for themselves, such as console,network,navigation. Default: nothing." placeholder:"SETS" env:"TAKEOVER_CAPTURE"`
 	KeepSessions int           `help:"Number of ended sessions to keep, with their runs and takeovers. Default: 200." placeholder:"N" env:"TAKEOVER_KEEP_SESSIONS"`
 	KeepAge      time.Duration `help:"How long ended sessions are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_KEEP_AGE"`
 	KeepBytes    int64         `help:"Maximum size on disk of ended sessions without their events, in bytes. Default: 256 MiB." placeholder:"BYTES" env:"TAKEOVER_KEEP_BYTES"`
@@ -157,6 +157,14 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return usage("%w", err)
 	}
+	var captured *capture.Config
+	if len(s.Capture) > 0 {
+		config, err := capture.ParseConfig(s.Capture)
+		if err != nil {
+			return usage("--capture: %w", err)
+		}
+		captured = &config
+	}
 	log = slog.New(secrets.Handler(log.Handler(), capture.NewRedactor(redaction)))
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return fmt.Errorf("make data directory: %w", err)
@@ -213,7 +221,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return errors.Join(err, ln.Close())
 	}
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
-	options := s.options(kept, hooks, log)
+	options := s.options(captured, kept, hooks, log)
 	options.Profiles = profiles.New(kept, secretKeys)
 	if _, err := options.Profiles.List(ctx); errors.Is(err, store.ErrReserved) {
 		log.Warn("profiles cannot be kept", "error", err, "fix", lessStorage)
@@ -321,7 +329,7 @@ func s2FromEnvironment() (*store.S2, error) {
 // lessStorage is the advice when an external NATS has too little storage.
 const lessStorage = "Give NATS more (max_file_store), or lower --events-bytes and --keep-bytes"
 
-func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *slog.Logger) session.Options {
+func (s *serveCommand) options(captured *capture.Config, kept *store.Store, hooks *webhook.Sender, log *slog.Logger) session.Options {
 	warm := s.Warm
 	if warm <= 0 {
 		warm = -1 // session takes 0 for its default
@@ -332,7 +340,7 @@ func (s *serveCommand) options(kept *store.Store, hooks *webhook.Sender, log *sl
 		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,
 		Store:           kept,
 		Events:          store.EventsOptions{Bytes: s.EventsBytes, Age: s.EventsAge},
-		Capture:         s.Capture,
+		Capture:         captured,
 		Keep:            session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
 		MaxProfileBytes: s.MaxProfileBytes,
 		Bandwidth:       s.SessionBandwidth,

@@ -59,7 +59,7 @@ func startServer(t *testing.T, change func(*session.Options, *web.Config)) *serv
 	}
 	opts := session.Options{
 		Dir: t.TempDir(), WarmBrowsers: -1, MaxSessions: 8, Executable: workertest.Command(scripting.Subcommand), PublicURL: func() string { return base },
-		Egress: policy, Capture: true, Logger: log,
+		Egress: policy, Capture: new(capture.DefaultConfig()), Logger: log,
 	}
 	keys, err := web.NewKeys(testKey, otherKey)
 	if err != nil {

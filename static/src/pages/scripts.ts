@@ -68,7 +68,7 @@ document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-open]') : null;
   if (!button) return;
   void busy(button, notice, async () => {
-    const { id } = await post<{ id: string }>('/v1/sessions', { timeout: SESSION_TIMEOUT });
+    const { id } = await post<{ id: string }>('/v1/sessions', { timeout: SESSION_TIMEOUT, capture: true });
     location.assign(path`/sessions/${id}` + `?script=${encodeURIComponent(button.dataset.open ?? '')}`);
   });
 });

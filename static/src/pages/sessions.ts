@@ -97,7 +97,7 @@ function told({ live, waiting }: Overview): void {
 interface NewSession { url?: string; dimensions?: { width: number; height: number }; isMobile?: boolean; timeout: number }
 
 async function create(options: NewSession): Promise<void> {
-  const { id } = await post<{ id: string }>('/v1/sessions', options);
+  const { id } = await post<{ id: string }>('/v1/sessions', { ...options, capture: true });
   location.assign(path`/sessions/${id}`);
 }
 

@@ -16,7 +16,7 @@ const LIFE = 30 * 60_000;
 /** Starts a session at the page of an earlier one, with its script in the editor, and opens it. */
 export async function startAgain({ url, width, height, touch, script }: Earlier): Promise<void> {
   const { id } = await post<{ id: string }>('/v1/sessions', {
-    timeout: LIFE, dimensions: { width, height }, isMobile: touch, ...(/^https?:/.test(url) && { url }),
+    timeout: LIFE, capture: true, dimensions: { width, height }, isMobile: touch, ...(/^https?:/.test(url) && { url }),
   });
   if (script) rememberScript(id, script);
   location.assign(path`/sessions/${id}`);
