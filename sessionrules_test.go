@@ -19,8 +19,8 @@ import (
 )
 
 // TestOneWayIn checks that only one file outside package automation runs
-// operations of a client: everything that acts in a session goes through
-// Session.act.
+// operations of a client, so that each goes through Session.act. It does not look at
+// commands of CDP clients, which are no operations.
 func TestOneWayIn(t *testing.T) {
 	const wayIn, call = "session/actions.go", "(*takeover/automation.Client).Call"
 	if callers := usersOf(t, "takeover/automation", call); !slices.Equal(callers, []string{wayIn}) {

@@ -39,8 +39,10 @@ func (s *Session) leave(a actor) {
 }
 
 // act executes one operation of an actor: an operation of package automation,
-// with its parameters. It is the only way in which programs act in a session. A
-// person's input has a path of its own, Viewer.dispatch.
+// with its parameters. It is the only caller of automation.Client.Call. There are
+// two other ways in, and neither runs operations: Viewer.dispatch for a person's
+// input, and RawClient.Post for the commands of a program's CDP client. Post asks
+// nobody, so package door/cdp asks MayWrite before it posts what writes.
 //
 // A writing operation waits until the actor may act. If the capture includes
 // actions, two events report the operation.

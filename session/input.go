@@ -18,9 +18,12 @@ type aim struct {
 //
 // A keystroke holds inputMu until the end, so that a viewer who has lost
 // control cannot press anything after its keys were released. Meanwhile it
-// takes the locks of these parts, once each: life, control, stage for the page,
-// the live view for its dispatcher, and gestures; for a viewer who came to
-// help, also takeovers. It does not take the session's mu.
+// takes the locks of these parts, one after the other: life, for a viewer who
+// came to help takeovers, control, stage for the page, the live view for its
+// dispatcher, and gestures. Then send takes those of asker, of gestures again, of
+// the clipboard and of the dispatcher. Two of these hold others: asker's those of
+// the desk and of secrets, the dispatcher's that of the connection. No lock is
+// held while anything waits. It does not take the session's mu.
 func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(aim) error) error {
 	if err := validate(); err != nil {
 		return err
