@@ -94,11 +94,11 @@ func readGo(r io.Reader) (tests, packages []timing, err error) {
 			return nil, nil, fmt.Errorf("read the events of go test: %w", err)
 		}
 		name := strings.TrimPrefix(e.Package, "takeover/")
-		switch {
-		case e.Action == "fail":
+		switch e.Action {
+		case "fail":
 			fmt.Fprintln(os.Stderr, "failed:", name, e.Test)
 			fallthrough
-		case e.Action == "pass":
+		case "pass":
 			if e.Test == "" {
 				packages = append(packages, timing{name, e.Elapsed})
 			} else if !strings.Contains(e.Test, "/") {
