@@ -15,7 +15,7 @@ OAPI_TS   := tools/oapi/node_modules/.installed
 FUZZTIME  ?= 1m
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dev build test go-test slow test-user web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser clean
+.PHONY: help setup run dev build test go-test slow test-user web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser compiler clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +35,10 @@ $(BIN): $(BUILT) $(GO_FILES) go.mod go.sum
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/takeover
 
 browser: ## install Chromium and fonts if they are missing
-	@tools/install-browser.sh
+	@tools/install.sh browser
+
+compiler:
+	@tools/install.sh compiler
 
 generate: $(BUILT) $(OAPI) $(OAPI_TS) ## build the web assets from npm, the templates, docs/api-table.md and the clients
 	go tool templ generate -log-level error
@@ -53,7 +56,7 @@ node_modules/.installed: package.json package-lock.json
 
 test: browser go-test web-test e2e ## run every test
 
-go-test: build
+go-test: browser compiler build
 	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -race -vet=off -timeout 15m ./... # make check vets
 
 test-user: browser build ## the tests of SECURITY.md as an ordinary user; needs root
@@ -65,7 +68,7 @@ web-test: $(BUILT)
 e2e: browser build ## the pages, in a real browser, as a person uses them
 	npm run --silent e2e
 
-slow: browser build ## run every test and print the slowest
+slow: browser compiler build ## run every test and print the slowest
 	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go run ./tools/slow
 
 fuzz: $(BUILT) ## run every fuzz test, each for FUZZTIME (a minute)
@@ -129,6 +132,7 @@ release: build ## make the release archives with checksums in release/
 	tools/release.sh
 
 docker: ## build the container image
+	@command -v docker >/dev/null || { echo "install docker first; make image-test builds the image without it" >&2; exit 1; }
 	docker build -t takeover .
 
 image-test: ## build the container image without docker, run it, and run a script in it; needs root
