@@ -26,7 +26,7 @@ export function looksOf(kind: string): Looks {
 }
 
 /**
- * Keeps the field that reads the keyboard at the position of the remote caret, so that the window of an input method appears there. It also gives the
+ * Keeps the field that reads the keyboard at the position of the remote caret, as far as that is in sight, so that the window of an input method appears there. It also gives the
  * field the kind of the remote field, so that a phone shows the right keys.
  */
 export class Caret {
@@ -51,9 +51,13 @@ export class Caret {
       for (const name of ['left', 'top', 'height', 'line-height']) style.removeProperty(name);
       return;
     }
-    const { scale } = this.screen.view;
-    style.left = `${this.#rect.x * scale}px`;
-    style.top = `${this.#rect.y * scale}px`;
-    style.height = style.lineHeight = `${Math.max(2, this.#rect.height * scale)}px`;
+    // The field stays inside the stage: a browser scrolls whatever is needed to show a caret.
+    const stage = this.screen.stage.getBoundingClientRect();
+    const { left, top, height } = this.screen.toWindow(this.#rect);
+    const tall = Math.min(stage.height, Math.max(2, height));
+    const within = (offset: number, room: number): number => Math.min(Math.max(0, offset), Math.max(0, room));
+    style.left = `${within(left - stage.left, stage.width - 2)}px`;
+    style.top = `${within(top - stage.top, stage.height - tall)}px`;
+    style.height = style.lineHeight = `${tall}px`;
   }
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clamp, fit, inside, MAX_FIT, MAX_ZOOM, nearest, reveal, toPage, zoom } from './geometry.js';
+import { clamp, fit, inside, MAX_FIT, MAX_ZOOM, nearest, reveal, toPage, toWindow, zoom, type View } from './geometry.js';
 
 const page = { width: 1280, height: 720 };
 const phone = { width: 390, height: 500 };
+/** Where a view shows the page if the stage begins at the window's corner. */
+const glass = (view: View) => ({ left: view.x, top: view.y, width: page.width * view.scale, height: page.height * view.scale });
 
 test('fit keeps the aspect ratio and centres', () => {
   const view = fit({ width: 640, height: 640 }, page);
@@ -14,11 +16,12 @@ test('fit enlarges a small page only so far', () => {
   assert.equal(fit({ width: 10_000, height: 10_000 }, page).scale, MAX_FIT);
 });
 
-test('a point of the stage is one of the page', () => {
-  const view = fit({ width: 640, height: 640 }, page);
-  assert.deepEqual(toPage(view, { x: 320, y: 320 }), { x: 640, y: 360 });
-  assert.deepEqual(toPage(view, { x: 0, y: 140 }), { x: 0, y: 0 });
-  assert.ok(!inside(toPage(view, { x: 320, y: 100 }), page), 'above the page');
+test('a point of the window is one of the page, and the other way round', () => {
+  const shown = { left: 10, top: 140, width: 640, height: 360 };
+  assert.deepEqual(toPage(shown, page, { x: 330, y: 320 }), { x: 640, y: 360 });
+  assert.deepEqual(toPage(shown, page, { x: 10, y: 140 }), { x: 0, y: 0 });
+  assert.ok(!inside(toPage(shown, page, { x: 320, y: 100 }), page), 'above the page');
+  assert.deepEqual(toWindow(shown, page, { x: 640, y: 360, width: 64, height: 36 }), { left: 330, top: 320, width: 32, height: 18 });
 });
 
 test('points outside move to the edge', () => {
@@ -30,8 +33,8 @@ test('zooming leaves the point under the fingers where it is', () => {
   const before = fit(phone, page);
   const after = zoom(before, 3, at, phone, page);
   assert.ok(Math.abs(after.scale - before.scale * 3) < 1e-9);
-  const from = toPage(before, at);
-  const to = toPage(after, at);
+  const from = toPage(glass(before), page, at);
+  const to = toPage(glass(after), page, at);
   assert.ok(Math.abs(from.x - to.x) < 0.1 && Math.abs(from.y - to.y) < 0.1, JSON.stringify([from, to]));
 });
 

@@ -61,13 +61,23 @@ export function reveal(view: View, rect: { x: number; y: number; width: number; 
   }, stage, page);
 }
 
+/** A rectangle of the window, in CSS pixels. */
+export interface Box extends Size { left: number; top: number }
+
 /**
- * Converts a point of the stage to CSS pixels of the page's viewport, rounded to a hundredth. Outside the page, the result is negative or larger than
- * the page.
+ * Converts a point of the window to CSS pixels of the page's viewport, rounded to a hundredth. `glass` is where the picture is shown in the window.
+ * Outside the page, the result is negative or larger than the page.
  */
-export function toPage(view: View, at: Point): Point {
-  const round = (value: number): number => Math.round(value * 100) / 100;
-  return { x: round((at.x - view.x) / view.scale), y: round((at.y - view.y) / view.scale) };
+export function toPage(glass: Box, page: Size, at: Point): Point {
+  const along = (from: number, length: number, pixels: number): number => Math.round((from * pixels * 100) / Math.max(1, length)) / 100;
+  return { x: along(at.x - glass.left, glass.width, page.width), y: along(at.y - glass.top, glass.height, page.height) };
+}
+
+/** Converts a rectangle of the page to the window. */
+export function toWindow(glass: Box, page: Size, rect: Point & Size): Box {
+  const x = glass.width / page.width;
+  const y = glass.height / page.height;
+  return { left: glass.left + rect.x * x, top: glass.top + rect.y * y, width: rect.width * x, height: rect.height * y };
 }
 
 /** Returns whether a point is on the page. */

@@ -1,5 +1,5 @@
 import { Emitter } from './emitter.js';
-import { clamp, fit, reveal, toPage, zoom, type Point, type Size, type View } from './geometry.js';
+import { clamp, fit, reveal, toPage, toWindow, zoom, type Box, type Point, type Size, type View } from './geometry.js';
 import type { Picture, Rect } from './protocol.js';
 
 /** Stage pixels per page pixel at which a form field is readable on a phone. */
@@ -25,6 +25,9 @@ export class Screen extends Emitter<ScreenEvents> {
   #next: Picture | null = null;
   #decoding = false;
   #lastSeq = -1;
+  /** A finger is on the picture, so the picture keeps its place. */
+  #held = false;
+  #field: Rect | null = null;
 
   /** `edge` shows a frame around the visible part of the page. */
   constructor(readonly stage: HTMLElement, readonly frame: HTMLElement, readonly canvas: HTMLCanvasElement, private readonly edge: HTMLElement) {
@@ -33,12 +36,20 @@ export class Screen extends Emitter<ScreenEvents> {
     if (!context) throw new Error('this browser has no 2d canvas');
     this.#context = context;
     new ResizeObserver(() => this.layout()).observe(stage);
+    // Old browsers scroll what they should clip, for example to a caret.
+    stage.addEventListener('scroll', () => stage.scrollTo(0, 0));
     this.layout();
   }
 
   /** Returns the size of the stage inside its padding, in CSS pixels. */
   get room(): Size {
     return { width: Math.max(1, this.stage.clientWidth), height: Math.max(1, this.stage.clientHeight) };
+  }
+
+  /** Returns the point of the window in the middle of the stage. */
+  get middle(): Point {
+    const { left, top, width, height } = this.stage.getBoundingClientRect();
+    return { x: left + width / 2, y: top + height / 2 };
   }
 
   get hasPicture(): boolean {
@@ -84,8 +95,26 @@ export class Screen extends Emitter<ScreenEvents> {
     this.layout();
   }
 
-  /** Positions the canvas after a change of the stage, the page or the view. */
+  /** Keeps the picture where it is until `release`, whatever happens to the stage, the page or the keyboard. Only the fingers themselves move it. */
+  hold(): void {
+    this.#held = true;
+  }
+
+  release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    const field = this.#field;
+    this.#field = null;
+    if (field) this.reveal(field);
+    else this.layout();
+  }
+
+  /** Positions the canvas after a change of the stage, the page or the view, unless fingers hold it. */
   layout(): void {
+    if (!this.#held) this.#place();
+  }
+
+  #place(): void {
     const room = this.room;
     this.view = this.fitted ? fit(room, this.page) : clamp(this.view, room, this.page);
     const { style } = this.frame;
@@ -104,11 +133,14 @@ export class Screen extends Emitter<ScreenEvents> {
   setView(view: View): void {
     this.view = view;
     this.fitted = view.scale <= fit(this.room, this.page).scale * 1.001;
-    this.layout();
+    this.#place();
   }
 
+  /** Zooms around a point of the window, which shows the same point of the page afterwards. */
   zoomBy(factor: number, at: Point): void {
-    this.setView(zoom(this.view, factor, at, this.room, this.page));
+    const point = this.toPage({ clientX: at.x, clientY: at.y });
+    const { scale, x, y } = this.view;
+    this.setView(zoom(this.view, factor, { x: x + point.x * scale, y: y + point.y * scale }, this.room, this.page));
   }
 
   panBy(dx: number, dy: number): void {
@@ -120,7 +152,7 @@ export class Screen extends Emitter<ScreenEvents> {
     return fit(this.room, this.page).scale < READABLE * 0.75;
   }
 
-  /** Zooms out to the whole page or, if it is already shown, zooms in on one point. */
+  /** Zooms out to the whole page or, if it is already shown, zooms in on one point of the window. */
   toggleZoom(at: Point): void {
     if (this.fitted) this.zoomBy(Math.max(2, 1 / this.view.scale), at);
     else this.showWhole();
@@ -131,18 +163,19 @@ export class Screen extends Emitter<ScreenEvents> {
     this.layout();
   }
 
+  /** Moves a rectangle of the page into view, once no finger holds the picture. */
   reveal(rect: Rect): void {
-    this.setView(reveal(this.view, rect, READABLE, this.room, this.page));
+    if (this.#held) this.#field = rect;
+    else this.setView(reveal(this.view, rect, READABLE, this.room, this.page));
   }
 
-  /** Converts a point of the window to the stage. */
-  onStage(event: { clientX: number; clientY: number }): Point {
-    const box = this.stage.getBoundingClientRect();
-    return { x: event.clientX - box.left - this.stage.clientLeft, y: event.clientY - box.top - this.stage.clientTop };
+  /** Converts a point of the window to CSS pixels of the remote page, by what is on the glass at this moment. Nothing else computes positions. */
+  toPage({ clientX, clientY }: { clientX: number; clientY: number }): Point {
+    return toPage(this.canvas.getBoundingClientRect(), this.page, { x: clientX, y: clientY });
   }
 
-  /** Converts a point of the window to CSS pixels of the remote page. */
-  toPage(event: { clientX: number; clientY: number }): Point {
-    return toPage(this.view, this.onStage(event));
+  /** Converts a rectangle of the remote page to the window. */
+  toWindow(rect: Rect): Box {
+    return toWindow(this.canvas.getBoundingClientRect(), this.page, rect);
   }
 }

@@ -29,12 +29,13 @@ type Mode = 'page' | 'idle' | 'undecided' | 'drag' | 'scroll' | 'pinch';
  */
 export class Touch {
   #mode: Mode = 'idle';
-  #start: Point = { x: 0, y: 0 };
-  #last: Point = { x: 0, y: 0 };
+  /** Where the finger began and where it is: on the window, and on the page as it was shown then. */
+  #start: Spot = NOWHERE;
+  #last: Spot = NOWHERE;
   #hold = 0;
   #lastTap: { at: number; place: Point } | null = null;
   /** Two fingers whose touch may become a tap. */
-  #pair: { at: number; distance: number; middle: Point } | null = null;
+  #pair: { at: number; distance: number; middle: Point; spot: Spot } | null = null;
   #pinch = { distance: 0, middle: { x: 0, y: 0 } };
 
   constructor(private readonly screen: Screen, private readonly send: (message: MouseMessage | TouchMessage) => void, private readonly tapped: () => void, private readonly real: () => boolean) {
@@ -46,28 +47,32 @@ export class Touch {
     window.addEventListener('blur', () => this.#cancel());
   }
 
-  #mouse(event: MouseMessage['event'], at: Point, extra: Partial<MouseMessage> = {}): void {
-    const point = this.screen.toPage({ clientX: at.x, clientY: at.y });
+  #spot(at: Point): Spot {
+    return { at, point: this.screen.toPage({ clientX: at.x, clientY: at.y }) };
+  }
+
+  #mouse(event: MouseMessage['event'], { point }: Spot, extra: Partial<MouseMessage> = {}): void {
     const onPage = event === 'move' || event === 'up' ? point : nearest(point, this.screen.page);
     this.send({ type: 'mouse', event, ...onPage, button: 'none', buttons: 0, clickCount: 0, modifiers: 0, deltaX: 0, deltaY: 0, ...extra });
   }
 
   #begin(event: TouchEvent): void {
     event.preventDefault();
+    this.screen.hold();
     if (this.#mode === 'idle' && this.real()) this.#mode = 'page';
     if (this.#mode === 'page' && (event.touches.length === 1 || this.screen.fitted && !this.screen.small)) return this.#pass('start', event);
     if (event.touches.length >= 2) {
       this.#letGo();
       this.#mode = 'pinch';
       this.#pinch = pinchOf(event.touches);
-      this.#pair = event.touches.length === 2 ? { at: event.timeStamp, ...pinchOf(event.touches) } : null;
+      this.#pair = event.touches.length === 2 ? { at: event.timeStamp, ...this.#pinch, spot: this.#spot(this.#pinch.middle) } : null;
       return;
     }
     this.#pair = null;
     const at = pointOf(event.touches[0]);
     if (!at) return;
     this.#mode = 'undecided';
-    this.#start = this.#last = at;
+    this.#start = this.#last = this.#spot(at);
     this.#hold = window.setTimeout(() => {
       if (this.#mode !== 'undecided') return;
       this.#take();
@@ -83,25 +88,23 @@ export class Touch {
       const next = pinchOf(event.touches);
       if (this.#pair && Math.max(Math.abs(next.distance - this.#pair.distance), Math.hypot(next.middle.x - this.#pair.middle.x, next.middle.y - this.#pair.middle.y)) > 2 * SLOP) this.#pair = null;
       this.screen.panBy(next.middle.x - this.#pinch.middle.x, next.middle.y - this.#pinch.middle.y);
-      this.screen.zoomBy(next.distance / this.#pinch.distance, this.screen.onStage({ clientX: next.middle.x, clientY: next.middle.y }));
+      this.screen.zoomBy(next.distance / this.#pinch.distance, next.middle);
       this.#pinch = next;
       return;
     }
     const at = pointOf(event.touches[0]);
     if (!at) return;
     if (this.#mode === 'undecided') {
-      const gesture = gestureOf(at.x - this.#start.x, at.y - this.#start.y);
+      const gesture = gestureOf(at.x - this.#start.at.x, at.y - this.#start.at.y);
       if (gesture === 'undecided') return;
       window.clearTimeout(this.#hold);
       if (gesture === 'drag') this.#take();
       else this.#mode = 'scroll';
     }
-    if (this.#mode === 'drag') this.#mouse('move', at, { button: 'left', buttons: 1 });
-    else if (this.#mode === 'scroll') {
-      const { scale } = this.screen.view;
-      this.#mouse('wheel', at, { deltaX: (this.#last.x - at.x) / scale, deltaY: (this.#last.y - at.y) / scale });
-    }
-    this.#last = at;
+    const spot = this.#spot(at);
+    if (this.#mode === 'drag') this.#mouse('move', spot, { button: 'left', buttons: 1 });
+    else if (this.#mode === 'scroll') this.#mouse('wheel', spot, { deltaX: this.#last.point.x - spot.point.x, deltaY: this.#last.point.y - spot.point.y });
+    this.#last = spot;
   }
 
   #end(event: TouchEvent): void {
@@ -109,7 +112,7 @@ export class Touch {
     if (this.#mode === 'page') {
       this.tapped();
       this.#pass('end', event);
-      if (event.touches.length === 0) this.#mode = 'idle';
+      if (event.touches.length === 0) this.#rest();
       return;
     }
     window.clearTimeout(this.#hold);
@@ -117,18 +120,18 @@ export class Touch {
     if (this.#mode === 'undecided') this.#tap(event.timeStamp);
     this.#letGo();
     // After a pinch, the remaining finger does nothing until it is lifted too.
-    this.#mode = event.touches.length > 0 ? 'pinch' : 'idle';
-    if (event.touches.length === 1) this.#mode = 'idle';
+    this.#mode = event.touches.length > 1 ? 'pinch' : 'idle';
+    if (event.touches.length === 0) this.#rest();
   }
 
   #tap(at: number): void {
     const last = this.#lastTap;
-    if (last && at - last.at < DOUBLE_TAP && Math.hypot(this.#start.x - last.place.x, this.#start.y - last.place.y) <= DOUBLE_TAP_REACH) {
+    if (last && at - last.at < DOUBLE_TAP && Math.hypot(this.#start.at.x - last.place.x, this.#start.at.y - last.place.y) <= DOUBLE_TAP_REACH) {
       this.#lastTap = null;
-      this.screen.toggleZoom(this.screen.onStage({ clientX: this.#start.x, clientY: this.#start.y }));
+      this.screen.toggleZoom(this.#start.at);
       return;
     }
-    this.#lastTap = { at, place: this.#start };
+    this.#lastTap = { at, place: this.#start.at };
     this.tapped();
     this.#mouse('move', this.#start);
     this.#mouse('down', this.#start, { button: 'left', buttons: 1, clickCount: 1 });
@@ -140,9 +143,9 @@ export class Touch {
     const pair = this.#pair;
     this.#pair = null;
     if (!pair || at - pair.at > DOUBLE_TAP) return;
-    this.#mouse('move', pair.middle);
-    this.#mouse('down', pair.middle, { button: 'right', buttons: 2, clickCount: 1 });
-    this.#mouse('up', pair.middle, { button: 'right', clickCount: 1 });
+    this.#mouse('move', pair.spot);
+    this.#mouse('down', pair.spot, { button: 'right', buttons: 2, clickCount: 1 });
+    this.#mouse('up', pair.spot, { button: 'right', clickCount: 1 });
   }
 
   /** Presses the button where the finger first touched. */
@@ -172,9 +175,20 @@ export class Touch {
   #cancel(): void {
     this.#pair = null;
     this.#letGo();
+    this.#rest();
+  }
+
+  /** No finger is down any more. */
+  #rest(): void {
     this.#mode = 'idle';
+    this.screen.release();
   }
 }
+
+/** A point of the window, and the point of the page that was there. */
+interface Spot { at: Point; point: Point }
+
+const NOWHERE: Spot = { at: { x: 0, y: 0 }, point: { x: 0, y: 0 } };
 
 function pointOf(touch: globalThis.Touch | undefined): Point | null {
   return touch ? { x: touch.clientX, y: touch.clientY } : null;

@@ -72,15 +72,12 @@ export class Widgets {
       this.#panel.removeAttribute('style');
       return;
     }
-    const { scale, x, y } = this.screen.view;
-    const stage = this.screen.stage.getBoundingClientRect();
-    const left = stage.left + x + rect.x * scale;
-    const top = stage.top + y + rect.y * scale;
-    const bottom = top + rect.height * scale;
+    const { left, top, width, height } = this.screen.toWindow(rect);
+    const bottom = top + height;
     const below = window.innerHeight - bottom - GAP - MARGIN;
     const above = top - GAP - MARGIN;
     style.maxHeight = '';
-    style.minWidth = `${Math.min(rect.width * scale, window.innerWidth - 2 * MARGIN)}px`;
+    style.minWidth = `${Math.min(width, window.innerWidth - 2 * MARGIN)}px`;
     const under = below >= Math.min(this.#panel.offsetHeight, above);
     style.maxHeight = `${Math.max(80, under ? below : above)}px`;
     style.left = `${Math.max(MARGIN, Math.min(left, window.innerWidth - this.#panel.offsetWidth - MARGIN))}px`;

@@ -1,0 +1,97 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { auth, hasPicture, type Point } from './remote.js';
+import { devices, expect, test } from './test.js';
+
+/** A takeover on a phone: a finger presses what it is on, whatever moves meanwhile. */
+
+const TAPS = 500;
+/** A phone upright, with the keyboard open, and turned. */
+const WINDOWS = [{ width: 390, height: 844 }, { width: 390, height: 520 }, { width: 844, height: 600 }] as const;
+
+let server: Server;
+let site = '';
+
+test.beforeAll(async () => {
+  server = createServer((_request, response) => {
+    response.setHeader('Content-Type', 'text/html');
+    response.end(`<title>0</title><body style="margin:0">${'<input style="width:150px;height:30px;margin:30px">'.repeat(20)}<script>
+      const taps = [];
+      addEventListener('mousedown', (event) => { taps.push({ x: event.clientX, y: event.clientY }); document.title = taps.length; }, { capture: true });
+    </script>`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  site = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+});
+
+test.afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+/** Returns numbers from 0 to 1 that are the same in each run. */
+function numbers(seed: number): () => number {
+  return () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
+}
+
+test('five hundred taps press what was under the finger when it came down', async ({ browser, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: site } })).json();
+  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Tap', timeout: 600_000 } })).json();
+  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
+  const page = await context.newPage();
+  await page.goto(asked.url);
+  await hasPicture(page);
+  await page.getByRole('button', { name: 'OK' }).click(); // the first visit
+  await expect(page.locator('#control-button')).toBeHidden();
+  // What is on the glass where a finger comes down.
+  await page.evaluate(() => {
+    const wanted: { x: number; y: number }[] = [];
+    Object.assign(window, { wanted });
+    document.addEventListener('touchstart', ({ touches: [finger] }) => {
+      const box = document.querySelector('#screen')?.getBoundingClientRect();
+      if (finger && box) wanted.push({ x: ((finger.clientX - box.left) * 1280) / box.width, y: ((finger.clientY - box.top) * 720) / box.height });
+    }, { capture: true });
+  });
+  const cdp = await context.newCDPSession(page);
+  const random = numbers(7);
+  const place = (): Promise<Point | null> =>
+    page.evaluate(([across, down]) => {
+      const stage = document.querySelector('#stage')?.getBoundingClientRect();
+      const picture = document.querySelector('#screen')?.getBoundingClientRect();
+      if (!stage || !picture) return null;
+      const left = Math.max(stage.left, picture.left) + 2;
+      const top = Math.max(stage.top, picture.top) + 2;
+      const right = Math.min(stage.right, picture.right) - 2;
+      const bottom = Math.min(stage.bottom, picture.bottom) - 2;
+      return { x: left + (right - left) * (across ?? 0), y: top + (bottom - top) * (down ?? 0) };
+    }, [random(), random()]);
+  // Seconds between the taps, by their time stamps, so that no two are a double tap.
+  let timestamp = Date.now() / 1000;
+  for (let tap = 0; tap < TAPS; tap++) {
+    const at = await place();
+    if (!at) throw new Error('the remote page is not in sight');
+    timestamp++;
+    await cdp.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [at], timestamp });
+    const what = random();
+    if (what < 0.3) await page.locator('#stage').evaluate((stage, by) => { stage.scrollTop = by; stage.scrollLeft = by; }, 20 + random() * 100);
+    else if (what < 0.5) await page.setViewportSize(WINDOWS[Math.floor(random() * WINDOWS.length)] ?? WINDOWS[0]);
+    else if (what < 0.6) await page.locator('#keys').evaluate((field) => (field === document.activeElement ? field.blur() : field.focus()));
+    await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [], timestamp });
+    // A zoom now and then, beside the one that a field brings.
+    if (what > 0.95) await page.locator('[data-zoom]').first().evaluate((button: HTMLElement) => button.click());
+  }
+  const wanted = await page.evaluate(() => (window as unknown as { wanted: Point[] }).wanted);
+  expect(wanted).toHaveLength(TAPS);
+  await expect.poll(async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title).toBe(String(TAPS));
+  await page.getByRole('button', { name: 'Done' }).click();
+  await expect(page.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+  const run = await (await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { wait: true, code: 'return page.evaluate(() => taps)' } })).json();
+  const beside = (run.result as Point[]).flatMap(({ x, y }, i) => {
+    const { x: left = 0, y: top = 0 } = wanted[i] ?? {};
+    const off = Math.hypot(x - left, y - top);
+    return off > 2 ? [`tap ${i}: ${x},${y} for ${left},${top}`] : [];
+  });
+  expect(beside).toEqual([]);
+  await context.close();
+});
