@@ -258,12 +258,13 @@ func (b *Browser) Page(id target.ID) *Page {
 }
 
 // PageOf returns the open page to which a target belongs: its own, or that of a frame in
-// another process. It returns nil if there is none.
+// another process. The page may be so new that PageCreated was not sent. It returns nil
+// if there is none.
 func (b *Browser) PageOf(id target.ID) *Page {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, a := range b.attachments {
-		if string(a.root) == string(id) && a.page != nil && a.page.told {
+		if string(a.root) == string(id) && a.page != nil {
 			return a.page
 		}
 	}

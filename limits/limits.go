@@ -33,7 +33,7 @@ const (
 	Programs           Name = "programs"             // programs refused by a session
 	Waiting            Name = "waiting-commands"     // commands of programs refused because too many wait for a person
 	ProgramOutbox      Name = "program-outbox"       // programs disconnected because they do not read
-	Trace              Name = "trace-bytes"          // traces of programs that lack events, because they are too large
+	Trace              Name = "trace-bytes"          // traces of programs that lack events or are refused, because too much is kept
 	Messages           Name = "large-messages"       // sockets of programs closed because large messages did not fit into memory or did not arrive whole
 	MCPClients         Name = "mcp-clients"          // clients of MCP that were forgotten or refused because too many are connected
 	Playwright         Name = "playwright"           // clients of Playwright's protocol refused because too many are connected

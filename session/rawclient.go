@@ -246,6 +246,9 @@ func (c *RawClient) AwaitUnveiled(ctx context.Context, id string) error {
 	return nil
 }
 
+// OfPage reports whether a target is a page, or a frame of one.
+func (c *RawClient) OfPage(id string) bool { return c.engine.model.PageOf(target.ID(id)) != nil }
+
 // WatchVeil calls changed whenever Veiled changes for a target, and at first if it is
 // true, until ctx ends or the page is closed.
 func (c *RawClient) WatchVeil(ctx context.Context, id string, changed func(veiled bool)) {

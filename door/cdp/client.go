@@ -372,6 +372,7 @@ func (c *Client) handle(raw []byte) {
 		err = c.carryOut(to)
 	}
 	if err != nil {
+		c.notTraced(to)
 		c.reply(to, nil, err)
 	}
 }

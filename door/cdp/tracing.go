@@ -17,6 +17,7 @@ import (
 	"time"
 
 	cdpio "github.com/chromedp/cdproto/io"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/cdproto/tracing"
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -34,7 +35,8 @@ const (
 	// page shows the focus of a field before the server knows of it.
 	veilMargin = time.Second / 2
 
-	maxTraceBytes = 256 << 20 // of a trace with pictures that is read as a stream
+	maxTraces     = 10        // of a client, with pictures, that run or have streams
+	maxTraceBytes = 256 << 20 // of the streams of these, together
 	tracePart     = 1 << 20   // bytes of a stream that IO.read returns if the client does not say how many
 	traceHandle   = "takeover-trace-"
 )
@@ -115,8 +117,12 @@ func (c *Client) tracePictures(cmd *call, on attached, o object) error {
 	}
 	c.tracings.mu.Lock()
 	defer c.tracings.mu.Unlock()
-	if c.tracings.running[on.id] != nil {
+	switch {
+	case c.tracings.running[on.id] != nil:
 		return &refusal{code: codeServer, message: "Tracing has already been started (possibly in another tab)."} // Chromium's words
+	case len(c.tracings.running)+len(c.tracings.streams) >= maxTraces:
+		c.options.Limits.Add(limits.Trace, 1)
+		return &refusal{code: codeServer, message: fmt.Sprintf("%d traces with pictures have streams: close them with IO.close", maxTraces)}
 	}
 	t := &trace{by: cmd}
 	if mode, _ := o.text("transferMode"); mode == string(tracing.StartTransferModeReturnAsStream) {
@@ -133,18 +139,38 @@ func (c *Client) tracePictures(cmd *call, on attached, o object) error {
 	c.tracings.running[on.id] = t
 	var ctx context.Context
 	ctx, t.stop = context.WithCancel(c.ctx)
+	if !c.raw.OfPage(on.target) { // such as a tab's, whose pictures are of a page that is not known here
+		t.veils = []veil{{}}
+		return nil
+	}
 	c.work.Go(func() { c.raw.WatchVeil(ctx, on.target, t.veiled) })
 	return nil
 }
 
-// notTraced forgets a trace that Chromium has refused to start.
+// notTraced forgets a trace that has not been started.
 func (c *Client) notTraced(cmd *call) {
-	c.tracings.mu.Lock()
-	defer c.tracings.mu.Unlock()
-	if t := c.tracings.running[cmd.on]; t != nil && t.by == cmd {
+	c.tracings.forget(cmd.on, func(t *trace) bool { return t.by == cmd })
+}
+
+// forget forgets the trace of a session that runs, if it is the one that is meant.
+func (ts *tracings) forget(at cdp.SessionID, meant func(*trace) bool) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if t := ts.running[at]; t != nil && meant(t) {
 		t.stop()
-		delete(c.tracings.running, cmd.on)
+		t.close()
+		delete(ts.running, at)
 	}
+}
+
+// kept returns the bytes of the finished streams.
+func (ts *tracings) kept() (bytes int64) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for _, t := range ts.streams {
+		bytes += t.bytes
+	}
+	return bytes
 }
 
 // endTracings deletes what is kept for a client that is gone.
@@ -180,6 +206,12 @@ func traceClock() int64 {
 // traced returns the parameters of an event, changed if it is of a trace with pictures,
 // and whether the client gets it. It runs on the goroutine that writes.
 func (c *Client) traced(ev cdp.Event) (params []byte, shown bool) {
+	if ev.Method == target.DetachedFromTarget.Method {
+		var e target.EventDetachedFromTarget
+		if decode(ev.Params, &e) {
+			c.tracings.forget(cdp.SessionID(e.SessionID), func(*trace) bool { return true })
+		}
+	}
 	if ev.Method != tracing.DataCollected.Method && ev.Method != tracing.TracingComplete.Method {
 		return ev.Params, true
 	}
@@ -230,7 +262,7 @@ func (c *Client) collect(t *trace, params []byte) (changed []byte, shown bool) {
 	if t.file == nil {
 		return slices.Concat([]byte(`{"value":`), events, []byte(`}`)), true
 	}
-	if err := t.keep(events); err != nil {
+	if err := t.keep(events, maxTraceBytes-c.tracings.kept()); err != nil {
 		if !t.lost {
 			c.log.Warn("keep trace", "error", err)
 			c.options.Limits.Add(limits.Trace, 1)
@@ -268,7 +300,7 @@ func (t *trace) permitted(list jsontext.Value) (jsontext.Value, error) {
 }
 
 // errTraceFull means that a trace does not fit.
-var errTraceFull = fmt.Errorf("it is larger than %d MiB", maxTraceBytes>>20)
+var errTraceFull = fmt.Errorf("the traces that the client keeps are larger than %d MiB", maxTraceBytes>>20)
 
 // open makes the file of a stream.
 func (t *trace) open() (err error) {
@@ -281,13 +313,13 @@ func (t *trace) open() (err error) {
 	return t.write([]byte(`{"traceEvents":[`))
 }
 
-// keep adds a list of events to a stream.
-func (t *trace) keep(list jsontext.Value) error {
+// keep adds a list of events to a stream, which may have so many bytes.
+func (t *trace) keep(list jsontext.Value, room int64) error {
 	events := bytes.TrimSuffix(bytes.TrimPrefix(list, []byte("[")), []byte("]"))
 	switch {
 	case len(events) == 0 || t.lost:
 		return nil
-	case t.bytes+int64(len(events)) > maxTraceBytes:
+	case t.bytes+int64(len(events)) > room:
 		return errTraceFull
 	case t.some:
 		events = append([]byte(","), events...)

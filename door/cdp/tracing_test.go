@@ -76,6 +76,95 @@ func TestTracesHideSecrets(t *testing.T) {
 	}
 }
 
+// TestTracesOfNewPagesHideSecrets begins a trace before the server shows a popup to
+// people.
+func TestTracesOfNewPagesHideSecrets(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	p.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
+	attached := func() (session string) {
+		var e struct{ SessionID string }
+		if err := json.Unmarshal(p.event("Target.attachedToTarget").Params, &e); err != nil {
+			t.Fatal(err)
+		}
+		return e.SessionID
+	}
+	opener := attached()
+	p.send(opener, "Runtime.evaluate", fmt.Sprintf(`{"expression":"void open('%s')","userGesture":true}`, doortest.Site(t, map[string]string{"/": tracedPage})))
+	popup := attached()
+	p.call(popup, "Tracing.start", `{"categories":"devtools.timeline,`+pictureCategory+`"}`, nil)
+	p.call(popup, "Runtime.enable", "", nil)
+	p.call(popup, "Runtime.runIfWaitingForDebugger", "", nil)
+	p.event("Runtime.consoleAPICalled")
+	v := person(t, s)
+	control := until(t, v, "control", func(m session.ControlMessage) bool { return m.Holder.IsPerson() })
+	for _, event := range []string{"down", "up"} {
+		if err := v.Mouse(input.Mouse{Event: event, X: 20, Y: 20, Button: "left", ClickCount: 1}, control.Epoch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.event("Runtime.consoleAPICalled")
+	seen := map[string]int{}
+	for _, e := range p.endTrace(popup, "ReportEvents") {
+		if e.Name == "Screenshot" {
+			seen[colorOf(t, e.Args.Snapshot)]++
+		}
+	}
+	if seen["white"] == 0 || seen["red"] > 0 {
+		t.Errorf("the trace has %v", seen)
+	}
+}
+
+// TestTracesOfTabsHaveNoPictures: a tab's target does not say which page it shows.
+func TestTracesOfTabsHaveNoPictures(t *testing.T) {
+	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	page, _ := p.attach()
+	var tabs struct{ TargetInfos []struct{ TargetID string } }
+	p.call("", "Target.getTargets", `{"filter":[{"type":"tab"}]}`, &tabs)
+	var tab struct{ SessionID string }
+	p.call("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q}`, tabs.TargetInfos[0].TargetID), &tab)
+	p.call(page, "Runtime.enable", "", nil)
+	p.call(tab.SessionID, "Tracing.start", `{"categories":"devtools.timeline,`+pictureCategory+`"}`, nil)
+	p.call(page, "Page.navigate", fmt.Sprintf(`{"url":%q}`, doortest.Site(t, map[string]string{"/": tracedPage})), nil)
+	p.event("Runtime.consoleAPICalled")
+	events := p.endTrace(tab.SessionID, "ReportEvents")
+	pictures := 0
+	for _, e := range events {
+		if e.Name == "Screenshot" {
+			pictures++
+		}
+	}
+	if pictures > 0 || len(events) == 0 {
+		t.Errorf("%d of %d events are pictures", pictures, len(events))
+	}
+}
+
+// TestTracesAreBounded records traces without closing their streams.
+func TestTracesAreBounded(t *testing.T) {
+	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	page, target := p.attach()
+	start := `{"transferMode":"ReturnAsStream","categories":"` + pictureCategory + `"}`
+	for range maxTraces { // what is forgotten with its session does not count
+		var at struct{ SessionID string }
+		p.call("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q}`, target), &at)
+		p.call(at.SessionID, "Tracing.start", start, nil)
+		p.call("", "Target.detachFromTarget", fmt.Sprintf(`{"sessionId":%q}`, at.SessionID), nil)
+	}
+	var complete struct{ Stream string }
+	for range maxTraces {
+		p.call(page, "Tracing.start", start, nil)
+		p.call(page, "Tracing.end", "", nil)
+		if err := json.Unmarshal(p.event("Tracing.tracingComplete").Params, &complete); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := p.refused(page, "Tracing.start", start); !strings.Contains(got, "IO.close") {
+		t.Errorf("one more: %s", got)
+	}
+	p.call(page, "IO.close", fmt.Sprintf(`{"handle":%q}`, complete.Stream), nil)
+	p.call(page, "Tracing.start", start, nil)
+}
+
 // traceEvent is an event of a trace.
 type traceEvent struct {
 	Name string
