@@ -160,6 +160,9 @@ func TestOwnSecretKey(t *testing.T) {
 			}
 		}, errs.String()
 	}
+	if err := os.WriteFile(path, []byte("\n"), 0o600); err != nil { // as after a crash
+		t.Fatal(err)
+	}
 	says, log := start()
 	if !strings.Contains(log, path) {
 		t.Errorf("the first start does not say where its key is: %s", log)

@@ -395,9 +395,10 @@ const secretKeyFile = "secret-key"
 func (s *serveCommand) secretKeys(given string, log *slog.Logger) (*profiles.Keys, error) {
 	texts := strings.Split(given, ",")
 	path := filepath.Join(s.DataDir, secretKeyFile)
-	_, err := os.Stat(path)
-	made := errors.Is(err, fs.ErrNotExist) && given == "" && s.NATSURL == ""
-	if err == nil || made {
+	kept, err := os.ReadFile(path)
+	none := errors.Is(err, fs.ErrNotExist) || err == nil && strings.TrimSpace(string(kept)) == ""
+	made := none && given == "" && s.NATSURL == ""
+	if !none || made {
 		own, err := web.LoadSecret(s.DataDir, secretKeyFile, profiles.NewSecret)
 		if err != nil {
 			return nil, err
