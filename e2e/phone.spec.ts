@@ -95,3 +95,44 @@ test('five hundred taps press what was under the finger when it came down', asyn
   expect(beside).toEqual([]);
   await context.close();
 });
+
+/** Windows of phones, with and without their keyboard, and the least part of each that the remote page's area has. */
+const ROOM = [
+  { width: 390, height: 844, share: 0.6 }, { width: 390, height: 520, share: 0.6 }, { width: 320, height: 568, share: 0.45 }, { width: 320, height: 290, share: 0.45 },
+  { width: 844, height: 390, share: 0.7 }, { width: 844, height: 190, share: 0.55 }, { width: 568, height: 320, share: 0.6 }, { width: 932, height: 430, share: 0.7 },
+] as const;
+
+test('in each window the remote page has room, and the answer is one press away', async ({ browser, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: site } })).json();
+  const reason = 'Sign in to the shop with the account of the office, solve the puzzle, and enter the code that comes by text message';
+  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason, timeout: 600_000 } })).json();
+  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
+  const page = await context.newPage();
+  await page.goto(asked.url);
+  await hasPicture(page);
+  await page.getByRole('button', { name: 'OK' }).click();
+  for (const { width, height, share } of ROOM) {
+    const what = `${width}x${height}`;
+    await page.setViewportSize({ width, height });
+    const seen = await page.evaluate(() => {
+      const area = document.querySelector('#stage')?.getBoundingClientRect();
+      const inside = (selector: string): boolean => {
+        const box = document.querySelector(selector)?.getBoundingClientRect();
+        return !!box && box.width >= 44 && box.height >= 44 && box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight;
+      };
+      return {
+        share: area ? (area.width * area.height) / (innerWidth * innerHeight) : 0,
+        done: inside('#done'), keyboard: inside('[data-keyboard]'), more: inside('[data-menu="tools-menu"]'),
+        sideways: document.documentElement.scrollWidth > innerWidth || document.body.scrollWidth > innerWidth,
+      };
+    });
+    expect.soft(seen, what).toEqual({ share: expect.any(Number), done: true, keyboard: true, more: true, sideways: false });
+    expect.soft(seen.share, what).toBeGreaterThanOrEqual(share);
+    await page.locator('[data-menu="tools-menu"]').click();
+    const menu = await page.locator('#tools-menu').boundingBox();
+    expect.soft(menu && menu.y >= 0 && menu.x >= 0 && menu.y + menu.height <= height && menu.x + menu.width <= width, `${what}: the menu at ${JSON.stringify(menu)}`).toBe(true);
+    await page.locator('[data-menu="tools-menu"]').click();
+    await page.screenshot({ path: `test-results/phone-${what}.png` });
+  }
+  await context.close();
+});
