@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { auth, hasPicture, type Point } from './remote.js';
+import { auth, hasPicture, Remote, type Point } from './remote.js';
 import { devices, expect, test } from './test.js';
 
 /** A takeover on a phone: a finger presses what it is on, whatever moves meanwhile. */
@@ -13,8 +13,12 @@ let server: Server;
 let site = '';
 
 test.beforeAll(async () => {
-  server = createServer((_request, response) => {
+  server = createServer((request, response) => {
     response.setHeader('Content-Type', 'text/html');
+    if (request.url === '/corner') {
+      response.end('<title>Corner</title><body style="margin:0;height:100vh"><input style="position:fixed;left:1100px;top:670px;width:150px;height:30px;box-sizing:border-box">');
+      return;
+    }
     response.end(`<title>0</title><body style="margin:0">${'<input style="width:150px;height:30px;margin:30px">'.repeat(20)}<script>
       const taps = [];
       addEventListener('mousedown', (event) => { taps.push({ x: event.clientX, y: event.clientY }); document.title = taps.length; }, { capture: true });
@@ -50,7 +54,11 @@ test('five hundred taps press what was under the finger when it came down', asyn
     Object.assign(window, { wanted });
     document.addEventListener('touchstart', ({ touches: [finger] }) => {
       const box = document.querySelector('#screen')?.getBoundingClientRect();
-      if (finger && box) wanted.push({ x: ((finger.clientX - box.left) * 1280) / box.width, y: ((finger.clientY - box.top) * 720) / box.height });
+      if (!finger || !box) return;
+      const x = ((finger.clientX - box.left) * 1280) / box.width;
+      const y = ((finger.clientY - box.top) * 720) / box.height;
+      // Beside the page, a finger presses its edge.
+      wanted.push({ x: Math.min(1279, Math.max(0, x)), y: Math.min(719, Math.max(0, y)) });
     }, { capture: true });
   });
   const cdp = await context.newCDPSession(page);
@@ -93,6 +101,45 @@ test('five hundred taps press what was under the finger when it came down', asyn
     return off > 2 ? [`tap ${i}: ${x},${y} for ${left},${top}`] : [];
   });
   expect(beside).toEqual([]);
+  await context.close();
+});
+
+test('a field stays in sight while its keyboard opens and the phone is turned, and then the whole page is back', async ({ browser, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${site}corner` } })).json();
+  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Type' } })).json();
+  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
+  const page = await context.newPage();
+  await page.goto(asked.url);
+  await hasPicture(page);
+  await page.getByRole('button', { name: 'OK' }).click();
+  const remote = new Remote(page);
+  const tap = async (point: Point): Promise<void> => {
+    const { x, y } = await remote.at(point);
+    await page.touchscreen.tap(x, y);
+  };
+  /** Where the left edge of the field, with the caret, is in the stage, as parts of the stage. */
+  const caret = async (): Promise<Point> => {
+    const at = await remote.at({ x: 1104, y: 685 });
+    const stage = (await page.locator('#stage').boundingBox()) ?? { x: 0, y: 0, width: 1, height: 1 };
+    return { x: (at.x - stage.x) / stage.width, y: (at.y - stage.y) / stage.height };
+  };
+  const inSight = async (what: string): Promise<void> => {
+    await expect.poll(async () => {
+      const { x, y } = await caret();
+      return x > 0 && x < 1 && y > 0.02 && y < 0.98;
+    }, what).toBe(true);
+  };
+  const whole = (await page.locator('#frame').boundingBox())?.width ?? 0;
+  await tap({ x: 1170, y: 685 });
+  await expect(page.locator('#keys')).toBeFocused();
+  await expect.poll(async () => (await page.locator('#frame').boundingBox())?.width ?? 0).toBeGreaterThan(2 * whole);
+  await inSight('upright');
+  for (const size of [...WINDOWS.slice(1), { width: 390, height: 420 }, { width: 844, height: 390 }, { width: 844, height: 190 }, WINDOWS[0]]) {
+    await page.setViewportSize(size);
+    await inSight(`${size.width}x${size.height}`);
+  }
+  await tap({ x: 1000, y: 500 });
+  await expect.poll(async () => (await page.locator('#frame').boundingBox())?.width ?? 0).toBeCloseTo(whole, 0);
   await context.close();
 });
 

@@ -4,6 +4,8 @@ import type { Picture, Rect } from './protocol.js';
 
 /** Stage pixels per page pixel at which a form field is readable on a phone. */
 const READABLE = 0.9;
+/** How long (ms) a field that has lost the focus stays in sight, because the next field may get it. */
+const BETWEEN_FIELDS = 250;
 
 interface ScreenEvents {
   /** A picture is on the canvas, so it can be acknowledged. */
@@ -27,7 +29,10 @@ export class Screen extends Emitter<ScreenEvents> {
   #lastSeq = -1;
   /** A finger is on the picture, so the picture keeps its place. */
   #held = false;
-  #field: Rect | null = null;
+  /** The part of the page that stays in sight, and whether the view was zoomed for it. */
+  #kept: Rect | null = null;
+  #zoomed = false;
+  #leaving = 0;
 
   /** `edge` shows a frame around the visible part of the page. */
   constructor(readonly stage: HTMLElement, readonly frame: HTMLElement, readonly canvas: HTMLCanvasElement, private readonly edge: HTMLElement) {
@@ -35,7 +40,7 @@ export class Screen extends Emitter<ScreenEvents> {
     const context = canvas.getContext('2d', { alpha: false });
     if (!context) throw new Error('this browser has no 2d canvas');
     this.#context = context;
-    new ResizeObserver(() => this.layout()).observe(stage);
+    new ResizeObserver(() => this.#resized()).observe(stage);
     // Old browsers scroll what they should clip, for example to a caret.
     stage.addEventListener('scroll', () => stage.scrollTo(0, 0));
     this.layout();
@@ -103,10 +108,29 @@ export class Screen extends Emitter<ScreenEvents> {
   release(): void {
     if (!this.#held) return;
     this.#held = false;
-    const field = this.#field;
-    this.#field = null;
-    if (field) this.reveal(field);
-    else this.layout();
+    this.#resized();
+  }
+
+  /** Keeps a part of the page in sight, also when a keyboard opens or the phone is turned; null for none, which also undoes the zoom for the last one. */
+  keep(rect: Rect | null): void {
+    window.clearTimeout(this.#leaving);
+    if (rect) {
+      this.#kept = rect;
+      this.#resized();
+    } else if (this.#kept) {
+      this.#leaving = window.setTimeout(() => {
+        this.#kept = null;
+        if (this.#zoomed) this.showWhole();
+      }, BETWEEN_FIELDS);
+    }
+  }
+
+  #resized(): void {
+    if (this.#held) return;
+    if (!this.#kept) return this.layout();
+    const { fitted } = this;
+    this.reveal(this.#kept);
+    this.#zoomed ||= fitted && !this.fitted;
   }
 
   /** Positions the canvas after a change of the stage, the page or the view, unless fingers hold it. */
@@ -140,6 +164,7 @@ export class Screen extends Emitter<ScreenEvents> {
   zoomBy(factor: number, at: Point): void {
     const point = this.toPage({ clientX: at.x, clientY: at.y });
     const { scale, x, y } = this.view;
+    this.#zoomed = false; // the person's own zoom stays
     this.setView(zoom(this.view, factor, { x: x + point.x * scale, y: y + point.y * scale }, this.room, this.page));
   }
 
@@ -160,13 +185,12 @@ export class Screen extends Emitter<ScreenEvents> {
 
   showWhole(): void {
     this.fitted = true;
+    this.#zoomed = false;
     this.layout();
   }
 
-  /** Moves a rectangle of the page into view, once no finger holds the picture. */
   reveal(rect: Rect): void {
-    if (this.#held) this.#field = rect;
-    else this.setView(reveal(this.view, rect, READABLE, this.room, this.page));
+    this.setView(reveal(this.view, rect, READABLE, this.room, this.page));
   }
 
   /** Converts a point of the window to CSS pixels of the remote page, by what is on the glass at this moment. Nothing else computes positions. */

@@ -133,8 +133,11 @@ export class Stage {
       if (!this.coarse || !this.live.mine) return;
       if (editable) {
         this.keyboard.focus();
-        if (rect) this.screen.reveal(rect);
-      } else if (this.keyboard.focused) this.#field.blur();
+        if (rect) this.screen.keep(rect);
+      } else {
+        if (this.keyboard.focused) this.#field.blur();
+        this.screen.keep(null);
+      }
     });
     // If the window keeps its height, the on-screen keyboard covers its lower part.
     const visual = window.visualViewport;
