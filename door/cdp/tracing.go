@@ -27,10 +27,20 @@ import (
 	"takeover/limits"
 )
 
-const (
-	// pictureCategory is the category of traces that contain pictures of the page.
-	pictureCategory = "disabled-by-default-devtools.screenshot"
+// pictureCategory is the category of traces that contain pictures of the page.
+const pictureCategory = "disabled-by-default-devtools.screenshot"
 
+var (
+	// pictureCategories also has those whose events contain what Skia draws.
+	pictureCategories = []string{
+		pictureCategory, "disabled-by-default-cc.debug.picture", "disabled-by-default-cc.debug.display_items", "disabled-by-default-devtools.timeline.picture",
+	}
+
+	// keyCategories are those whose events contain the keys that somebody presses.
+	keyCategories = []string{"latency", "disabled-by-default-devtools.timeline.inputs"}
+)
+
+const (
 	// veilMargin is added to both ends of the time in which pictures are held back: a
 	// page shows the focus of a field before the server knows of it.
 	veilMargin = time.Second / 2
@@ -90,7 +100,49 @@ func startTracing(c *Client, cmd *call, on attached) (bool, error) {
 			return false, err
 		}
 	}
+	if err := withoutKeys(o); err != nil {
+		return false, err
+	}
 	return false, cmd.set(o)
+}
+
+// withoutKeys takes the categories of keys from a trace. A category that is named counts
+// more than one that is excluded, so both lists change.
+func withoutKeys(o object) error {
+	isOfKeys := func(category string) bool { return slices.Contains(keyCategories, strings.TrimSpace(category)) }
+	if len(o["traceConfig"]) == 0 {
+		list, _ := o.text("categories")
+		named := slices.DeleteFunc(strings.Split(list, ","), isOfKeys)
+		if len(named) == 0 {
+			named = []string{"none"} // no category at all stands for most
+		}
+		for _, category := range keyCategories {
+			named = append(named, "-"+category)
+		}
+		return o.put("categories", strings.Join(named, ","))
+	}
+	config := object{}
+	if err := (&call{params: json.RawMessage(o["traceConfig"])}).decode(&config); err != nil {
+		return err
+	}
+	if config == nil {
+		return nil // null, which Chromium refuses
+	}
+	var included, excluded []string
+	_ = decode(config["includedCategories"], &included) // Chromium refuses what is no list of strings
+	_ = decode(config["excludedCategories"], &excluded)
+	if slices.ContainsFunc(included, isOfKeys) {
+		if included = slices.DeleteFunc(included, isOfKeys); len(included) == 0 {
+			included = []string{"none"}
+		}
+		if err := config.put("includedCategories", included); err != nil {
+			return err
+		}
+	}
+	if err := config.put("excludedCategories", slices.Concat(excluded, keyCategories)); err != nil {
+		return err
+	}
+	return o.put("traceConfig", config)
 }
 
 // wantsPictures reports whether one of the categories of a trace is that of pictures, or
@@ -106,7 +158,7 @@ func wantsPictures(o object) bool {
 	}
 	return slices.ContainsFunc(categories, func(category string) bool {
 		category = strings.TrimSpace(category)
-		return category == pictureCategory || strings.HasPrefix(category, "disabled-by-default-") && strings.ContainsAny(category, "*?")
+		return slices.Contains(pictureCategories, category) || strings.HasPrefix(category, "disabled-by-default-") && strings.ContainsAny(category, "*?")
 	})
 }
 
@@ -277,7 +329,7 @@ func (t *trace) permitted(list jsontext.Value) (jsontext.Value, error) {
 	t.mu.Lock()
 	veils := slices.Clone(t.veils)
 	t.mu.Unlock()
-	if len(veils) == 0 || !bytes.Contains(list, []byte("screenshot")) {
+	if len(veils) == 0 {
 		return list, nil
 	}
 	var events []jsontext.Value
@@ -292,7 +344,8 @@ func (t *trace) permitted(list jsontext.Value) (jsontext.Value, error) {
 		if !decode(event, &e) {
 			return true
 		}
-		return strings.Contains(e.Category, pictureCategory) && slices.ContainsFunc(veils, func(v veil) bool {
+		picture := slices.ContainsFunc(pictureCategories, func(category string) bool { return strings.Contains(e.Category, category) })
+		return picture && slices.ContainsFunc(veils, func(v veil) bool {
 			return e.Time >= v.from && (v.until == 0 || e.Time <= v.until)
 		})
 	})

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"takeover/door/doortest"
 	"takeover/input"
 	"takeover/session"
@@ -136,6 +138,38 @@ func TestTracesOfTabsHaveNoPictures(t *testing.T) {
 	}
 	if pictures > 0 || len(events) == 0 {
 		t.Errorf("%d of %d events are pictures", pictures, len(events))
+	}
+	for category, want := range map[string]bool{pictureCategory: true, "disabled-by-default-cc.debug.picture": true, "disabled-by-default-cc.*": true, "cc": false} {
+		if got := wantsPictures(object{"categories": jsontext.Value(fmt.Sprintf("%q", category))}); got != want {
+			t.Errorf("a trace of %s has pictures: %v", category, got)
+		}
+	}
+}
+
+// TestTracesHaveNoKeys presses a key during traces of several categories.
+func TestTracesHaveNoKeys(t *testing.T) {
+	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	page, _ := p.attach()
+	p.refused(page, "Tracing.start", `{"traceConfig":null}`)
+	for _, params := range []string{
+		`{}`, `{"categories":"*"}`, `{"categories":"benchmark, latency"}`, `{"categories":"latency"}`, `{"categories":"lat*"}`, `{"categories":"devtools.timeline,disabled-by-default-devtools.timeline.inputs"}`,
+		`{"traceConfig":{}}`, `{"traceConfig":{"includedCategories":["latency","*"]}}`, `{"traceConfig":{"includedCategories":["latency"]}}`, `{"traceConfig":{"includedCategories":["devtools.timeline","disabled-by-default-devtools.timeline.inputs"]}}`,
+	} {
+		p.call(page, "Tracing.start", params, nil)
+		p.call(page, "Input.dispatchKeyEvent", `{"type":"keyDown","text":"7","key":"7","code":"Digit7","windowsVirtualKeyCode":55}`, nil)
+		p.call(page, "Input.dispatchKeyEvent", `{"type":"keyUp","key":"7","code":"Digit7","windowsVirtualKeyCode":55}`, nil)
+		p.send(page, "Tracing.end", "")
+		for {
+			ev := p.wait("the trace", func(m wire) bool { return m.Method == "Tracing.dataCollected" || m.Method == "Tracing.tracingComplete" })
+			if ev.Method == "Tracing.tracingComplete" {
+				break
+			}
+			for _, key := range []string{`"key_code":55`, `"Digit7"`} {
+				if bytes.Contains(ev.Params, []byte(key)) {
+					t.Errorf("%s: the trace has %s", params, key)
+				}
+			}
+		}
 	}
 }
 
