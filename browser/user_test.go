@@ -137,10 +137,15 @@ func TestReuseWhileAProcessSwapsFolders(t *testing.T) {
 	needRoot(t)
 	target, check := rootsFolder(t)
 	dir := t.TempDir()
+	// It begins when Chromium has started, which a swap before would end.
 	swapping := `cd "$HOME/../profile"; ln -s ` + target + ` link; echo $$ >"$HOME/pid"
+		while [ ! -e "$HOME/go" ]; do sleep 0.01; done
 		while :; do mv Default aside; mv link Default; mv Default link; mv aside Default; done`
 	p := browsertest.Launch(t, browser.LaunchOptions{Dir: dir, ExecPath: escaping(t, swapping)})
 	escaped := waitForPID(t, p)
+	if err := os.WriteFile(filepath.Join(p.Dir(), "home", "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for range 3 {
 		if err := syscall.Kill(p.PID(), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
