@@ -138,6 +138,16 @@ test('a field stays in sight while its keyboard opens and the phone is turned, a
     await page.setViewportSize(size);
     await inSight(`${size.width}x${size.height}`);
   }
+  // Two fingers look elsewhere meanwhile, and what they found stays.
+  const cdp = await context.newCDPSession(page);
+  const stage = (await page.locator('#stage').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  const pair = (by: number): { id: number; x: number; y: number }[] => [100, 200].map((x, id) => ({ id, x: stage.x + x + by, y: stage.y + 150 }));
+  const before = await caret();
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: pair(0) });
+  for (const by of [40, 80, 120]) await cdp.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: pair(by) });
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  const moved = (await caret()).x - before.x;
+  expect(moved * stage.width).toBeGreaterThan(50);
   await tap({ x: 1000, y: 500 });
   await expect.poll(async () => (await page.locator('#frame').boundingBox())?.width ?? 0).toBeCloseTo(whole, 0);
   await context.close();

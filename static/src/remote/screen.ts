@@ -6,6 +6,8 @@ import type { Picture, Rect } from './protocol.js';
 const READABLE = 0.9;
 /** How long (ms) a field that has lost the focus stays in sight, because the next field may get it. */
 const BETWEEN_FIELDS = 250;
+/** Two fingers that move the page also change its scale by up to this part. */
+const SAME_SCALE = 0.1;
 
 interface ScreenEvents {
   /** A picture is on the canvas, so it can be acknowledged. */
@@ -27,11 +29,12 @@ export class Screen extends Emitter<ScreenEvents> {
   #next: Picture | null = null;
   #decoding = false;
   #lastSeq = -1;
-  /** A finger is on the picture, so the picture keeps its place. */
+  /** A finger is on the picture, so the picture keeps its place; and whether something wanted to move it meanwhile. */
   #held = false;
-  /** The part of the page that stays in sight, and whether the view was zoomed for it. */
+  #due = false;
+  /** The part of the page that stays in sight, and the scale to which the view was zoomed for it; 0 for none. */
   #kept: Rect | null = null;
-  #zoomed = false;
+  #zoomed = 0;
   #leaving = 0;
 
   /** `edge` shows a frame around the visible part of the page. */
@@ -106,8 +109,9 @@ export class Screen extends Emitter<ScreenEvents> {
   }
 
   release(): void {
-    if (!this.#held) return;
     this.#held = false;
+    if (!this.#due) return;
+    this.#due = false;
     this.#resized();
   }
 
@@ -120,22 +124,23 @@ export class Screen extends Emitter<ScreenEvents> {
     } else if (this.#kept) {
       this.#leaving = window.setTimeout(() => {
         this.#kept = null;
-        if (this.#zoomed) this.showWhole();
+        // A person's own zoom stays.
+        if (Math.abs(this.view.scale / this.#zoomed - 1) < SAME_SCALE) this.showWhole();
       }, BETWEEN_FIELDS);
     }
   }
 
   #resized(): void {
-    if (this.#held) return;
-    if (!this.#kept) return this.layout();
+    if (this.#held || !this.#kept) return this.layout();
     const { fitted } = this;
     this.reveal(this.#kept);
-    this.#zoomed ||= fitted && !this.fitted;
+    if (fitted) this.#zoomed = this.fitted ? 0 : this.view.scale;
   }
 
   /** Positions the canvas after a change of the stage, the page or the view, unless fingers hold it. */
   layout(): void {
-    if (!this.#held) this.#place();
+    if (this.#held) this.#due = true;
+    else this.#place();
   }
 
   #place(): void {
@@ -164,7 +169,6 @@ export class Screen extends Emitter<ScreenEvents> {
   zoomBy(factor: number, at: Point): void {
     const point = this.toPage({ clientX: at.x, clientY: at.y });
     const { scale, x, y } = this.view;
-    this.#zoomed = false; // the person's own zoom stays
     this.setView(zoom(this.view, factor, { x: x + point.x * scale, y: y + point.y * scale }, this.room, this.page));
   }
 
@@ -185,7 +189,7 @@ export class Screen extends Emitter<ScreenEvents> {
 
   showWhole(): void {
     this.fitted = true;
-    this.#zoomed = false;
+    this.#zoomed = 0;
     this.layout();
   }
 
