@@ -118,6 +118,8 @@ func lend(o Options) (paths []string, mounts []int) {
 			continue
 		}
 		if fd, err := openTree(path); err == nil {
+			// The files belong to others anyway, so it may fail.
+			_ = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV})
 			paths, mounts = append(paths, path), append(mounts, fd)
 		}
 	}
