@@ -72,7 +72,7 @@ func (l *takeovers) open() *Takeover {
 }
 
 // mustWait reports whether what programs write waits now, because a person is in control
-// or is asked for, by whomever.
+// or because somebody has asked for one.
 func (l *takeovers) mustWait(lease *control.Handover) bool {
 	return lease.Holder().IsPerson() || l.open() != nil
 }

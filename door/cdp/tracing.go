@@ -82,8 +82,8 @@ type trace struct {
 // traces, CLOCK_MONOTONIC. until is 0 while it lasts.
 type veil struct{ from, until int64 }
 
-// startTracing traces this Chromium alone. Pictures are those of the session's page, but
-// for the times in which a person is in a secret field of it.
+// startTracing traces this Chromium alone. The client gets no pictures of the time in
+// which a person is in a secret field of the page.
 func startTracing(c *Client, cmd *call, on attached) (bool, error) {
 	o, err := cmd.object()
 	if err != nil {
