@@ -27,7 +27,7 @@ const (
 	expandPatience = 250 * time.Millisecond
 	// answerPatience is how long Heard waits for each page, and settlePatience
 	// how long it waits in all.
-	answerPatience = 100 * time.Millisecond
+	answerPatience = 250 * time.Millisecond
 	settlePatience = time.Second
 )
 
@@ -261,22 +261,29 @@ const heardMark = "heard"
 // because a page may keep logging or not answer.
 func (m *Monitor) Heard(ctx context.Context) {
 	m.mu.Lock()
-	l := m.link
-	var sessions []*cdp.Session
-	if l != nil && m.heard != nil {
-		for _, w := range l.targets {
-			if w.realm != nil {
-				sessions = append(sessions, w.session)
-			}
-		}
-	}
+	l, listens := m.link, m.heard != nil
 	m.mu.Unlock()
-	if len(sessions) == 0 {
+	if l == nil || !listens {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, settlePatience)
 	defer cancel()
+	l.settle(ctx) // knows the newest workers then
+	m.mu.Lock()
+	var sessions []*cdp.Session
+	for _, w := range l.targets {
+		if w.realm != nil {
+			sessions = append(sessions, w.session)
+		}
+	}
+	m.mu.Unlock()
 	answered(ctx, sessions)
+	l.settle(ctx)
+}
+
+// settle waits until the events that have arrived so far are handled, and their
+// lines are in the log.
+func (l *link) settle(ctx context.Context) {
 	settled := make(chan struct{})
 	l.intake.Put(cdp.Event{Method: heardMark, Token: settled})
 	select {

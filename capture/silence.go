@@ -35,9 +35,11 @@ type question struct {
 
 // asker is the sink of a link's client. It passes events to the intake. After a
 // console call, it sends the page a question at once, from the connection's read
-// loop. So Chromium handles the question before the next command of the client
-// that made the page log, such as a reload. In the intake, the answer follows the
-// lines that it is about.
+// loop. In the intake, the answer follows the lines that it is about.
+//
+// Chromium sends the result of a command before the events that the command caused
+// in other CDP sessions. So a client that logs and reloads at once can be faster
+// than the question. Chromium ends the question then, and the lines are kept.
 type asker struct {
 	*intake
 	limit *rate.Limiter // lines beyond this rate are dropped in any case

@@ -200,6 +200,7 @@ func TestBackgroundLog(t *testing.T) {
 				await page.reload();
 				await page.evaluate((i) => console.log('heard', i), i);
 				await page.evaluate(() => { window.__DAEBUG_NO_CONSOLE_CAPTURE = true; console.log('unheard'); console.error('unheard') });
+				await page.evaluate(() => 0); // its result follows the two lines, so the page is asked before it reloads
 			}
 			await page.evaluate(() => `+throwLater+`);
 			await page.reload();
