@@ -331,7 +331,7 @@ test('on a phone fingers are fingers, and the keyboard follows the remote field'
   await context.close();
 });
 
-test('fast taps on different keys are taps, two in one place zoom', async ({ browser, request }) => {
+test('fast taps on different keys are taps, two in one place zoom and press nothing', async ({ browser, request }) => {
   const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: { width: 390, height: 844 } } as object);
   const page = await context.newPage();
   const { remote, look } = await open(page, request);
@@ -351,6 +351,6 @@ test('fast taps on different keys are taps, two in one place zoom', async ({ bro
   expect(await frame.boundingBox()).toEqual(whole);
   await tap(505);
   await expect.poll(async () => (await frame.boundingBox())?.width).toBeGreaterThan(whole?.width ?? Infinity);
-  expect((await look()).told.filter((line) => line.startsWith('click'))).toHaveLength(5);
+  expect((await look()).told.filter((line) => line.startsWith('click'))).toHaveLength(4);
   await context.close();
 });

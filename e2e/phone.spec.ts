@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { auth, hasPicture, Remote, type Point } from './remote.js';
-import { devices, expect, test } from './test.js';
+import { auth, Fingers, hasPicture, Remote, type Point } from './remote.js';
+import { devices, expect, test, type APIRequestContext, type Browser, type Page } from './test.js';
 
 /** A takeover on a phone: a finger presses what it is on, whatever moves meanwhile. */
 
@@ -17,6 +17,13 @@ test.beforeAll(async () => {
     response.setHeader('Content-Type', 'text/html');
     if (request.url === '/corner') {
       response.end('<title>Corner</title><body style="margin:0;height:100vh"><input style="position:fixed;left:1100px;top:670px;width:150px;height:30px;box-sizing:border-box">');
+      return;
+    }
+    if (request.url === '/gestures') {
+      response.end(`<title>new</title><body style="margin:0;height:3000px">
+        <input type="range" min="0" max="100" value="0" style="position:absolute;left:600px;top:340px;width:300px;height:40px;margin:0">
+        <a href="#pressed" onclick="document.title = 'pressed'" ondblclick="document.title = 'twice'" style="position:absolute;left:0;top:500px;width:1280px;height:200px;background:#cde">link</a>
+        <script>document.querySelector('input').addEventListener('input', (event) => { document.title = 'at ' + (event.target.value > 20); }); addEventListener('scroll', () => { document.title = 'scrolled'; });</script>`);
       return;
     }
     response.end(`<title>0</title><body style="margin:0">${'<input style="width:150px;height:30px;margin:30px">'.repeat(20)}<script>
@@ -102,6 +109,87 @@ test('five hundred taps press what was under the finger when it came down', asyn
   });
   expect(beside).toEqual([]);
   await context.close();
+});
+
+/** Opens the link of a new takeover on a phone, as a person who has been there before. */
+async function onPhone(browser: Browser, request: APIRequestContext, url: string): Promise<{ id: string; page: Page; title: () => Promise<string> }> {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url } })).json();
+  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Help', timeout: 600_000 } })).json();
+  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
+  const page = await context.newPage();
+  await page.goto(asked.url);
+  await hasPicture(page);
+  await page.getByRole('button', { name: 'OK' }).click();
+  await expect(page.locator('#control-button')).toBeHidden();
+  return { id, page, title: async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title };
+}
+
+test('two taps enlarge and press nothing; then one finger moves the picture, but a slider with its handle', async ({ browser, request }) => {
+  const { page, title } = await onPhone(browser, request, `${site}gestures`);
+  const fingers = await Fingers.on(page);
+  const width = async (): Promise<number> => (await page.locator('#frame').boundingBox())?.width ?? 0;
+  const whole = await width();
+  await fingers.click({ x: 640, y: 600 });
+  await fingers.click({ x: 640, y: 600 });
+  await expect.poll(width).toBeGreaterThan(1.9 * whole);
+  expect(await title()).toBe('new'); // what it sent would have arrived before this
+  // Sideways and up, the picture follows the finger.
+  const before = await fingers.at({ x: 640, y: 600 });
+  await fingers.drag({ x: 640, y: 600 }, { x: 560, y: 580 });
+  const after = await fingers.at({ x: 640, y: 600 });
+  expect(before.x - after.x).toBeGreaterThan(20);
+  expect(await title()).toBe('new');
+  // The handle of the slider moves the slider. The finger rests until the page has said what is there.
+  await fingers.dragHandle({ x: 610, y: 360 }, { x: 780, y: 360 });
+  await expect.poll(title).toBe('at true');
+  expect((await fingers.at({ x: 640, y: 600 })).x).toBeCloseTo(after.x, 0);
+  // Here two taps are a double click.
+  await fingers.click({ x: 640, y: 600 });
+  await fingers.click({ x: 640, y: 600 });
+  await expect.poll(title).toBe('twice');
+  // The picture's edge passes the finger's way on to the page.
+  for (let i = 0; i < 4; i++) await fingers.drag({ x: 640, y: 600 }, { x: 640, y: 450 });
+  await expect.poll(title).toBe('scrolled');
+  await page.context().close();
+});
+
+test('one tap on a small picture presses once', async ({ browser, request }) => {
+  const { page, title } = await onPhone(browser, request, `${site}gestures`);
+  await (await Fingers.on(page)).click({ x: 640, y: 600 });
+  await expect.poll(title).toBe('pressed');
+  await page.context().close();
+});
+
+test('a field is shown with its form: the edges of field and button are on the glass', async ({ browser, request, baseURL }) => {
+  const { page } = await onPhone(browser, request, `${baseURL}/demo/login`);
+  const places = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+  await places.goto('/demo/login');
+  const boxes = await Promise.all([places.getByLabel('Password'), places.getByRole('button', { name: 'Sign in' })].map((part) => part.boundingBox()));
+  await places.close();
+  const remote = new Remote(page);
+  const [field] = boxes;
+  if (!field) throw new Error('the demo site has no password field');
+  const at = await remote.at({ x: field.x + 100, y: field.y + 10 });
+  await page.touchscreen.tap(at.x, at.y);
+  await expect(page.locator('#keys')).toBeFocused();
+  for (const size of [WINDOWS[0], { width: 390, height: 500 }, { width: 320, height: 568 }, { width: 320, height: 300 }]) {
+    await page.setViewportSize(size);
+    await expect(async () => {
+      const stage = await page.locator('#stage').boundingBox();
+      for (const box of boxes) {
+        const left = await remote.at({ x: box?.x ?? 0, y: box?.y ?? 0 });
+        const right = await remote.at({ x: (box?.x ?? 0) + (box?.width ?? 0), y: box?.y ?? 0 });
+        expect(left.x).toBeGreaterThanOrEqual(stage?.x ?? 0);
+        expect(right.x).toBeLessThanOrEqual((stage?.x ?? 0) + (stage?.width ?? 0));
+      }
+      const top = await remote.at({ x: field.x, y: field.y });
+      const bottom = await remote.at({ x: field.x, y: field.y + field.height });
+      expect(top.y).toBeGreaterThanOrEqual(stage?.y ?? 0);
+      expect(bottom.y).toBeLessThanOrEqual((stage?.y ?? 0) + (stage?.height ?? 0));
+    }, `${size.width}x${size.height}`).toPass();
+    await page.screenshot({ path: `test-results/field-${size.width}x${size.height}.png` });
+  }
+  await page.context().close();
 });
 
 test('a field stays in sight while its keyboard opens and the phone is turned, and then the whole page is back', async ({ browser, request }) => {

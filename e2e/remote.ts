@@ -146,6 +146,16 @@ export class Fingers extends Remote {
     await this.touch('touchEnd');
   }
 
+  /** Drags what can be dragged: the finger rests until the remote page has said so. */
+  async dragHandle(from: Point, to: Point): Promise<void> {
+    const start = await this.at(from);
+    const end = await this.at(to);
+    await this.touch('touchStart', start);
+    await expect(this.page.locator('#stage')).toHaveAttribute('data-handle', '');
+    for await (const point of way(this.page, start, end)) await this.touch('touchMove', point);
+    await this.touch('touchEnd');
+  }
+
   /** Spreads two fingers around a point until the page is shown `factor` times as large. */
   async pinch(point: Point, factor: number): Promise<void> {
     const middle = await this.at(point);

@@ -12,12 +12,19 @@ type FocusMessage struct {
 	Editable bool         `json:"editable"`
 	Kind     string       `json:"kind"` // one of widget.Kinds; empty without a field
 	Rect     *widget.Rect `json:"rect"` // the caret, or the field
+	// Element is the field. Around are boxes around it, such as its form, from the
+	// inside: each is wider than the one before. Text is the size of the field's
+	// text. All are in CSS pixels.
+	Element *widget.Rect  `json:"element,omitempty"`
+	Around  []widget.Rect `json:"around,omitempty"`
+	Text    float64       `json:"text,omitempty"`
 }
 
 // CursorMessage is the shape of the remote pointer.
 type CursorMessage struct {
 	Type   string `json:"type"`   // cursor
 	Cursor string `json:"cursor"` // one of widget.Cursors
+	Drag   bool   `json:"drag"`   // a press there begins a drag, for example of a slider
 }
 
 // shown returns what viewers see, or nil while there is no browser or no page.
@@ -34,7 +41,12 @@ func (s *Session) focusFor(v *Viewer) FocusMessage {
 		return m
 	}
 	if now := f.eng.desk.Focus(f.page); now.Editable() {
-		m.Editable, m.Kind, m.Rect = true, now.Kind, &now.Rect
+		m.Editable, m.Kind, m.Rect, m.Element, m.Text = true, now.Kind, &now.Rect, &now.Element, now.Text
+		for _, r := range now.Around {
+			if r != (widget.Rect{}) {
+				m.Around = append(m.Around, r)
+			}
+		}
 	}
 	return m
 }
@@ -43,7 +55,7 @@ func (s *Session) focusFor(v *Viewer) FocusMessage {
 func (s *Session) cursorFor(v *Viewer) CursorMessage {
 	m := CursorMessage{Type: "cursor", Cursor: "default"}
 	if f := s.shown(); f != nil && v.maySee() {
-		m.Cursor = f.eng.desk.Cursor(f.page)
+		m.Cursor, m.Drag = f.eng.desk.Cursor(f.page), f.eng.desk.Drags(f.page)
 	}
 	return m
 }

@@ -88,6 +88,7 @@ type Desk struct {
 // pageState is the known state of a page.
 type pageState struct {
 	cursor    string
+	drag      bool // a press under the pointer begins a drag
 	pointed   *browser.World // the world that reported the pointer's shape
 	pointedAt float64        // when the pointer was there; see report.At
 	focus     Focus          // what Desk.Focus returns, in the main frame's viewport
@@ -166,6 +167,15 @@ func (st *pageState) secret() string {
 		}
 	}
 	return ""
+}
+
+// Drags reports whether a press under a page's pointer begins a drag, for example
+// of a slider.
+func (d *Desk) Drags(p *browser.Page) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	st := d.pages[p]
+	return st != nil && st.drag
 }
 
 // Cursor returns the shape of a page's pointer.
@@ -263,8 +273,8 @@ func (d *Desk) reported(w *browser.World, payload string) {
 			elsewhere(st.pointed, r.At)
 		}
 		st.pointed, st.pointedAt = w, r.At
-		if st.cursor != r.Cursor {
-			st.cursor = r.Cursor
+		if st.cursor != r.Cursor || st.drag != r.Drag {
+			st.cursor, st.drag = r.Cursor, r.Drag
 			changes = append(changes, CursorChanged)
 		}
 	case r.Focus != nil:
@@ -318,7 +328,7 @@ func (d *Desk) left(f *browser.Frame) {
 		}
 	}
 	if st != nil && f == p.MainFrame() && st.cursor != "" {
-		st.cursor, st.pointed, st.pointedAt = "", nil, 0
+		st.cursor, st.drag, st.pointed, st.pointedAt = "", false, nil, 0
 		changes = append(changes, CursorChanged)
 	}
 	d.mu.Unlock()
@@ -373,7 +383,7 @@ func (d *Desk) place(p *browser.Page, st *pageState) {
 		d.mu.Lock()
 		changed := false
 		if err == nil && st.frame == f {
-			now := Focus{Kind: st.inner.Kind, Rect: st.inner.Rect.moved(x, y)}
+			now := st.inner.moved(x, y)
 			changed = st.focus != now
 			st.focus = now
 		}

@@ -1,6 +1,7 @@
 package widget_test
 
 import (
+	"slices"
 	"testing"
 
 	"takeover/browser"
@@ -18,6 +19,38 @@ const fields = `<style>body{margin:0;height:3000px}iframe{border:0}</style>
 	<textarea id=lines style="position:absolute;left:10px;top:300px;width:200px;height:100px;font:20px/25px monospace;padding:5px;border:1px solid;box-sizing:border-box"></textarea>
 	<input id=line style="position:absolute;left:10px;top:420px;width:300px;height:30px;font:20px monospace;padding:5px;border:1px solid;box-sizing:border-box">
 	<div id=host></div><script>host.attachShadow({mode:'open'}).innerHTML='<input id=in type=search>'</script>`
+
+// TestFieldAndForm checks what is reported about the surroundings of a field, also
+// in a frame: the field, the boxes around it from the inside, and its text size.
+func TestFieldAndForm(t *testing.T) {
+	const form = `<body style="margin:0"><form style="position:absolute;left:100px;top:50px;width:300px;height:200px"><label style="display:block;width:220px">
+		<input id=in style="width:200px;height:40px;margin:0;box-sizing:border-box;font-size:20px"></label></form>`
+	r := start(t, map[string]string{"/": form, "/outer": `<body style="margin:0"><iframe src="http://localhost:PORT/" style="position:absolute;left:30px;top:20px;width:600px;height:400px;border:0"></iframe>`})
+	for _, c := range []struct {
+		path string
+		x, y float64
+		page []widget.Rect // what is around the form
+	}{
+		{"/", 0, 0, []widget.Rect{{X: 0, Y: 0, Width: 1280, Height: 0}}},
+		{"/outer", 30, 20, []widget.Rect{{X: 30, Y: 20, Width: 600, Height: 0}}},
+	} {
+		r.open(c.path)
+		frame := r.page.MainFrame()
+		if c.path == "/outer" {
+			frame = frame.Children()[0]
+		}
+		r.eval(frame, "document.getElementById('in').focus()")
+		var got widget.Focus
+		r.until("the focus on "+c.path, func() bool { got = r.desk.Focus(r.page); return got.Kind == "text" })
+		want := [3]widget.Rect{{X: 100 + c.x, Y: 50 + c.y, Width: 200, Height: 40}, {X: 100 + c.x, Y: 50 + c.y, Width: 220, Height: got.Around[0].Height}, {X: 100 + c.x, Y: 50 + c.y, Width: 300, Height: 200}}
+		if have := [3]widget.Rect{got.Element, got.Around[0], got.Around[1]}; have != want || got.Text != 20 {
+			t.Errorf("%s: got %+v, want %+v", c.path, got, want)
+		}
+		if !slices.Equal(got.Around[2:3], c.page) || got.Around[3] != (widget.Rect{}) {
+			t.Errorf("%s: around the form: %+v", c.path, got.Around[2:])
+		}
+	}
+}
 
 // TestFocus moves the focus through fields of all kinds.
 func TestFocus(t *testing.T) {

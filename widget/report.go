@@ -26,10 +26,29 @@ func (r Rect) moved(x, y float64) Rect {
 	return Rect{math.Round((r.X+x)*10) / 10, math.Round((r.Y+y)*10) / 10, r.Width, r.Height}
 }
 
+// maxAround bounds the boxes around a field that a page reports.
+const maxAround = 6
+
 // Focus is a place where typed text goes. The zero value means none.
 type Focus struct {
-	Kind string // one of Kinds
-	Rect Rect   // the caret, or the whole field when no caret was found
+	Kind    string // one of Kinds
+	Rect    Rect   // the caret, or the whole field when no caret was found
+	Element Rect   // the field
+	// Around are boxes around the field, such as its form, from the inside: each
+	// is wider than the one before. Zero values follow the last one.
+	Around [maxAround]Rect
+	Text   float64 // size of the field's text in CSS pixels
+}
+
+// moved returns the focus in a viewport in which its own one begins at x, y.
+func (f Focus) moved(x, y float64) Focus {
+	f.Rect, f.Element = f.Rect.moved(x, y), f.Element.moved(x, y)
+	for i, r := range f.Around {
+		if r != (Rect{}) {
+			f.Around[i] = r.moved(x, y)
+		}
+	}
+	return f
 }
 
 // Editable reports whether typed text goes into a field.
@@ -72,6 +91,7 @@ type report struct {
 	Focus   *Focus
 	Blur    bool // no field has the focus any more
 	Cursor  string
+	Drag    bool    // with Cursor: a press there begins a drag
 	At      float64 // when the pointer was at that place, in ms on a clock that all documents share
 	Moved   bool    // the frame with the focus may have moved
 	Secret  string  // content of a secret field that somebody has just changed
@@ -96,7 +116,7 @@ func parseReport(payload string) (report, error) {
 	if err := json.Unmarshal([]byte(payload), &raw); err != nil {
 		return report{}, errReport
 	}
-	r := report{Cursor: raw.Cursor, At: raw.At, Moved: raw.Moved, Secret: raw.Secret, Open: raw.Open, Gone: raw.Gone, Refused: raw.Refused, Printed: raw.Printed, Menu: raw.Menu}
+	r := report{Cursor: raw.Cursor, Drag: raw.Drag, At: raw.At, Moved: raw.Moved, Secret: raw.Secret, Open: raw.Open, Gone: raw.Gone, Refused: raw.Refused, Printed: raw.Printed, Menu: raw.Menu}
 	if r.Menu != nil && !(r.Menu.ofWeb(r.Menu.Link) && r.Menu.ofWeb(r.Menu.Image)) {
 		return report{}, errReport
 	}
@@ -110,8 +130,11 @@ func parseReport(payload string) (report, error) {
 		return r, nil
 	}
 	var focus *struct {
-		Kind string     `json:"kind"`
-		Rect [4]float64 `json:"rect"`
+		Kind    string       `json:"kind"`
+		Rect    [4]float64   `json:"rect"`
+		Element [4]float64   `json:"element"`
+		Around  [][4]float64 `json:"around"`
+		Text    float64      `json:"text"`
 	}
 	switch err := json.Unmarshal(raw.Focus, &focus); {
 	case err != nil:
@@ -120,11 +143,21 @@ func parseReport(payload string) (report, error) {
 		r.Blur = true
 		return r, nil
 	}
-	rect, ok := rectOf(focus.Rect)
-	if !ok || !slices.Contains(Kinds, focus.Kind) {
+	if len(focus.Around) > maxAround || !slices.Contains(Kinds, focus.Kind) || !(focus.Text >= 0 && focus.Text <= maxCoordinate) {
 		return report{}, errReport
 	}
-	r.Focus = &Focus{Kind: focus.Kind, Rect: rect}
+	now := Focus{Kind: focus.Kind, Text: focus.Text}
+	var rects [2 + maxAround]Rect
+	for i, v := range append([][4]float64{focus.Rect, focus.Element}, focus.Around...) {
+		rect, ok := rectOf(v)
+		if !ok {
+			return report{}, errReport
+		}
+		rects[i] = rect
+	}
+	now.Rect, now.Element = rects[0], rects[1]
+	copy(now.Around[:], rects[2:])
+	r.Focus = &now
 	return r, nil
 }
 

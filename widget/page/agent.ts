@@ -3,8 +3,8 @@
  * is, the pointer's shape, and what the page was refused. It reports only changes. All listeners are passive and in a separate world, so that a page
  * cannot notice them.
  */
-import { caretOf } from './caret.ts';
-import { cursorAt } from './cursor.ts';
+import { placeOf } from './caret.ts';
+import { cursorAt, drags } from './cursor.ts';
 import { activeElement, kindOf } from './fields.ts';
 import { menuWanted } from './menu.ts';
 import { followPermissions } from './permissions.ts';
@@ -33,6 +33,7 @@ type Ours = typeof globalThis & { takeoverAgent?: Agent; takeoverReport(payload:
 function install(ours: Ours): Agent {
   let focus = 'null';
   let cursor = '';
+  let dragging = false;
   let pointedAt = 0;
   let waiting = 0;
   let followed: Element | null = null;
@@ -53,7 +54,7 @@ function install(ours: Ours): Agent {
       followed = kind ? element : null;
       if (followed) sizes.observe(followed);
     }
-    const now = kind && element ? JSON.stringify({ kind, rect: caretOf(element) }) : 'null';
+    const now = kind && element ? JSON.stringify({ kind, ...placeOf(element) }) : 'null';
     if (now === focus) return;
     focus = now;
     report({ focus: JSON.parse(now) });
@@ -77,8 +78,9 @@ function install(ours: Ours): Agent {
       return;
     }
     const shape = cursorAt(target, event.clientX, event.clientY);
+    const drag = drags(target, shape);
     pointedAt = performance.timeOrigin + event.timeStamp;
-    if (shape !== cursor) report({ cursor: (cursor = shape), at: pointedAt });
+    if (shape !== cursor || drag !== dragging) report({ cursor: (cursor = shape), drag: (dragging = drag), at: pointedAt });
   }
 
   let opened: Picker | null = null;
@@ -144,7 +146,7 @@ function install(ours: Ours): Agent {
   return {
     document,
     elsewhere(since) {
-      if (pointedAt > since) report({ cursor, at: pointedAt }); // the pointer is already back
+      if (pointedAt > since) report({ cursor, drag: dragging, at: pointedAt }); // the pointer is already back
       else cursor = '';
     },
     look: () => look(null),

@@ -1,10 +1,51 @@
-type Box = [x: number, y: number, width: number, height: number];
+export type Box = [x: number, y: number, width: number, height: number];
 
-/** Returns the position of the caret or, if none is found, of the whole element: x, y, width, height in this document's viewport. */
-export function caretOf(element: Element): Box {
-  const box = element.getBoundingClientRect();
+/** The maximum number of boxes around a field that are reported; the server has the same bound. */
+const MAX_AROUND = 6;
+
+/** Where a field is, in CSS pixels of this document's viewport. */
+export interface Place {
+  /** The caret or, if none is found, the field. */
+  rect: Box;
+  /** The field. */
+  element: Box;
+  /** What surrounds the field, such as its form, from the inside: each box is wider than the one before. */
+  around: Box[];
+  /** The size of the field's text. */
+  text: number;
+}
+
+/** Returns where a field is. */
+export function placeOf(field: Element): Place {
+  const box = field.getBoundingClientRect();
+  const around: Box[] = [];
+  let { left, right } = box;
+  for (let outer = parentOf(field); outer && around.length < MAX_AROUND; outer = parentOf(outer)) {
+    const now = outer.getBoundingClientRect();
+    if (now.left > left || now.right < right || now.width <= right - left) continue;
+    ({ left, right } = now);
+    around.push(boxOf(now));
+  }
+  return { rect: caretOf(field, box), element: boxOf(box), around, text: parseFloat(getComputedStyle(field).fontSize) || 0 };
+}
+
+/** Returns the parent of an element, also across the edge of a shadow tree. */
+function parentOf(element: Element): Element | null {
+  const parent = element.parentNode;
+  return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
+}
+
+function boxOf({ x, y, width, height }: DOMRect): Box {
+  return [x, y, width, height].map(round) as Box;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function caretOf(element: Element, box: DOMRect): Box {
   const caret = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? caretInField(element, box) : caretInText();
-  return (caret ?? [box.x, box.y, box.width, box.height]).map((value) => Math.round(value * 10) / 10) as Box;
+  return caret ? caret.map(round) as Box : boxOf(box);
 }
 
 function caretInText(): Box | null {

@@ -1,3 +1,17 @@
+const HANDLES = /^(grab|grabbing|move|all-scroll|.*-resize)$/;
+
+/** Returns whether a press on an element with this pointer begins a drag: on a slider, a handle, something that can be dropped elsewhere. */
+export function drags(element: Element, shape: string): boolean {
+  if (HANDLES.test(shape)) return true;
+  for (let at: Element | null = element; at; at = at.parentElement) {
+    if (at instanceof HTMLElement && (at.draggable && !(at instanceof HTMLAnchorElement || at instanceof HTMLImageElement) || at.role === 'slider')) return true;
+    if (at instanceof HTMLInputElement) return at.type === 'range';
+    // Only pages that handle fingers themselves set this.
+    if (getComputedStyle(at).touchAction === 'none') return true;
+  }
+  return element instanceof HTMLCanvasElement;
+}
+
 /** Returns the shape of the pointer over an element, as a CSS keyword. */
 export function cursorAt(element: Element, x: number, y: number): string {
   // The last item of a list is always a keyword; the items before it are pictures.

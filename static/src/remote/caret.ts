@@ -33,8 +33,8 @@ export class Caret {
   #rect: Rect | null = null;
 
   constructor(private readonly screen: Screen, live: Live, private readonly field: HTMLTextAreaElement) {
-    live.on('focus', ({ editable, kind, rect }) => {
-      this.#rect = editable ? rect : null;
+    live.on('focus', ({ editable, kind, field: remote }) => {
+      this.#rect = editable ? remote?.rect ?? null : null;
       const looks = looksOf(editable ? kind : 'text');
       field.inputMode = looks.mode;
       field.enterKeyHint = looks.enter;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clamp, fit, inside, MAX_FIT, MAX_ZOOM, nearest, reveal, toPage, toWindow, zoom, type View } from './geometry.js';
+import { clamp, fit, fitField, inSight, inside, MAX_FIT, MAX_ZOOM, nearest, toPage, toWindow, zoom, type Field, type View } from './geometry.js';
 
 const page = { width: 1280, height: 720 };
 const phone = { width: 390, height: 500 };
@@ -50,12 +50,49 @@ test('a view never shows a strip of nothing on an axis that is larger than the s
   assert.equal(view.y, phone.height - page.height);
 });
 
-test('a field is brought into sight, large enough to read', () => {
-  const rect = { x: 900, y: 600, width: 200, height: 40 };
-  const view = reveal(fit(phone, page), rect, 0.9, phone, page);
-  assert.equal(view.scale, 0.9);
-  const left = rect.x * view.scale + view.x;
-  const top = rect.y * view.scale + view.y;
-  assert.ok(left >= 0 && left + rect.width * view.scale <= phone.width, `left ${left}`);
-  assert.ok(top >= 0 && top + rect.height * view.scale <= phone.height, `top ${top}`);
+const field = (x: number, y: number, width: number, height: number, around: [number, number][] = [], text = 16): Field => {
+  const element = { x, y, width, height };
+  // Each box around the field is as high as the page and centred around the field.
+  return { rect: { x: x + 2, y, width: 1, height }, element, around: around.map(([left, right]) => ({ x: left, y: 0, width: right - left, height: 720 })), text };
+};
+const across = ({ scale, x }: View, { x: left, width }: { x: number; width: number }): [number, number] => [left * scale + x, (left + width) * scale + x];
+
+test('a field is shown with as much of its form as is readable, in the upper half', () => {
+  const login = field(520, 400, 240, 40, [[480, 800], [0, 1280]]);
+  const view = fitField(login, phone, page);
+  assert.ok(Math.abs(view.scale - (390 - 32) / 320) < 1e-9, `scale ${view.scale}`);
+  assert.deepEqual(across(view, { x: 480, width: 320 }).map(Math.round), [16, 374]);
+  assert.ok(Math.abs(420 * view.scale + view.y - 500 / 3) < 1, `y ${view.y}`);
+});
+
+test('a field in a small form is not enlarged without bound', () => {
+  assert.equal(fitField(field(600, 300, 80, 20, [[590, 690]]), phone, page).scale, 1.25);
+});
+
+test('a field that just does not fit is shown whole, if its text is legible', () => {
+  const view = fitField(field(480, 300, 320, 40, [[448, 832]]), { width: 308, height: 300 }, page);
+  assert.deepEqual(across(view, { x: 480, width: 320 }).map(Math.round), [16, 292]);
+});
+
+test('a field that is too wide to be readable as a whole shows its caret', () => {
+  const wide = field(100, 300, 1000, 40, [[0, 1280]]);
+  const view = fitField(wide, phone, page);
+  assert.equal(view.scale, 1);
+  const [left, right] = across(view, wide.rect);
+  assert.ok(left >= 0 && right <= phone.width, `caret at ${left}`);
+});
+
+test('small text is enlarged', () => {
+  assert.ok(fitField(field(520, 400, 200, 20, [[400, 800]], 13), phone, page).scale * 13 >= 16);
+});
+
+test('a page that is readable as a whole stays whole', () => {
+  const desk = { width: 1400, height: 900 };
+  assert.deepEqual(fitField(field(520, 400, 240, 40), desk, page), fit(desk, page));
+});
+
+test('a view moves only as far as a caret needs', () => {
+  const view = { scale: 1, x: -400, y: -200 };
+  assert.deepEqual(inSight(view, { x: 500, y: 300, width: 1, height: 20 }, phone, page), view);
+  assert.equal(inSight(view, { x: 790, y: 300, width: 1, height: 20 }, phone, page).x, 390 - 16 - 791);
 });

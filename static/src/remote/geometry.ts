@@ -1,5 +1,7 @@
 /** Computes where the remote page is on the stage, and which point of the page is under a finger or the mouse. */
 
+import type { Rect } from './protocol.js';
+
 /** A size; the context gives its unit. */
 export interface Size { width: number; height: number }
 /** A point, from the top left corner. */
@@ -42,23 +44,43 @@ export function zoom(view: View, factor: number, at: Point, stage: Size, page: S
   return clamp({ scale, x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio }, stage, page);
 }
 
-/** Zooms and moves so that a rectangle of the page is readable and inside the stage. */
-export function reveal(view: View, rect: { x: number; y: number; width: number; height: number }, readable: number, stage: Size, page: Size): View {
-  const margin = 16;
-  const widest = (stage.width - 2 * margin) / Math.max(1, rect.width);
-  const scale = Math.max(fit(stage, page).scale, view.scale, Math.min(readable, widest));
-  const place = (offset: number, from: number, length: number, room: number): number => {
-    const start = from * scale + offset;
-    const end = start + length * scale;
-    if (start >= margin && end <= room - margin) return offset;
-    return (room - length * scale) / 2 - from * scale;
+/** A form field of the page: the caret in it, the field, what surrounds it from the inside, such as its form, and the size of its text. */
+export interface Field { rect: Rect; element: Rect; around: Rect[]; text: number }
+
+/** A field is shown so that its text has the first size (stage px). The second is enough where the whole page or a wide field is shown. */
+const READABLE = 16;
+const LEGIBLE = 12;
+/** A page is not enlarged more than this to show a field. */
+const MAX_FIELD = 1.25;
+/** The empty room beside a field (stage px). */
+const MARGIN = 16;
+
+/**
+ * Returns the view for typing into a field: its text is readable, as much of the form around it as possible fits the width of the stage, and the field
+ * is in the upper half of the stage. If the text is legible when the whole page is shown, that is the view.
+ */
+export function fitField({ rect, element, around, text }: Field, stage: Size, page: Size): View {
+  const whole = fit(stage, page);
+  const readable = Math.min(MAX_FIELD, READABLE / (text || READABLE));
+  const legible = (readable * LEGIBLE) / READABLE;
+  if (whole.scale >= legible) return whole;
+  const scaleOf = ({ width }: Rect): number => Math.min(MAX_FIELD, (stage.width - 2 * MARGIN) / Math.max(1, width));
+  const shown = [...around].reverse().find((area) => scaleOf(area) >= readable) ?? element;
+  const scale = Math.max(whole.scale, scaleOf(shown) >= legible ? scaleOf(shown) : readable);
+  const x = stage.width / 2 - (shown.x + shown.width / 2) * scale;
+  const y = stage.height / 3 - (element.y + element.height / 2) * scale;
+  return inSight(clamp({ scale, x, y }, stage, page), rect, stage, page);
+}
+
+/** Moves a view as little as possible, so that a rectangle of the page, or its start if it is too large, is inside the stage. */
+export function inSight(view: View, rect: Rect, stage: Size, page: Size): View {
+  const along = (offset: number, from: number, length: number, room: number): number => {
+    const margin = Math.min(MARGIN, room / 4);
+    const least = margin - from * view.scale;
+    const most = room - margin - (from + length) * view.scale;
+    return Math.max(Math.min(offset, most), least);
   };
-  const ratio = scale / view.scale;
-  return clamp({
-    scale,
-    x: place(view.x * ratio, rect.x, rect.width, stage.width),
-    y: place(view.y * ratio, rect.y, rect.height, stage.height),
-  }, stage, page);
+  return clamp({ scale: view.scale, x: along(view.x, rect.x, rect.width, stage.width), y: along(view.y, rect.y, rect.height, stage.height) }, stage, page);
 }
 
 /** A rectangle of the window, in CSS pixels. */
@@ -74,7 +96,7 @@ export function toPage(glass: Box, page: Size, at: Point): Point {
 }
 
 /** Converts a rectangle of the page to the window. */
-export function toWindow(glass: Box, page: Size, rect: Point & Size): Box {
+export function toWindow(glass: Box, page: Size, rect: Rect): Box {
   const x = glass.width / page.width;
   const y = glass.height / page.height;
   return { left: glass.left + rect.x * x, top: glass.top + rect.y * y, width: rect.width * x, height: rect.height * y };

@@ -1,7 +1,8 @@
 import { Connection, type ConnectionState } from './connection.js';
 import { Emitter } from './emitter.js';
+import type { Field } from './geometry.js';
 import { Resume } from './resume.js';
-import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, InputMessage, LifeMessage, MenuMessage, PermissionMessage, Picture, Rect, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
+import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, FocusMessage, InputMessage, LifeMessage, MenuMessage, PermissionMessage, Picture, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 
 /** How long (ms) input waits for control that the person requested by using the page. After that, the person no longer expects it to take effect. */
 const CONTROL_WAIT = 5_000;
@@ -47,11 +48,11 @@ interface LiveEvents {
   permission: PermissionMessage;
   menu: MenuMessage;
   clipboard: string;
-  focus: { editable: boolean; kind: string; rect: Rect | null };
+  focus: { editable: boolean; kind: string; field: Field | null };
   /** A picture of the page that is shown. */
   picture: Picture;
-  /** The CSS name of the remote mouse's cursor. */
-  cursor: string;
+  /** The CSS name of the remote mouse's cursor, and whether a press there begins a drag. */
+  cursor: { shape: string; drag: boolean };
   browser: 'crashed' | 'recovered';
   /** What the server refused, and why, as text. */
   trouble: { kind: string; why: string };
@@ -242,13 +243,13 @@ export class Live extends Emitter<LiveEvents> {
         this.emit('permission', message);
         break;
       case 'cursor':
-        this.emit('cursor', message.cursor);
+        this.emit('cursor', { shape: message.cursor, drag: message.drag ?? false });
         break;
       case 'clipboard':
         this.emit('clipboard', message.text);
         break;
       case 'focus':
-        this.emit('focus', { editable: message.editable, kind: message.kind ?? 'text', rect: message.rect ?? null });
+        this.emit('focus', { editable: message.editable, kind: message.kind ?? 'text', field: fieldOf(message) });
         break;
       case 'stats':
         this.emit('stats', message);
@@ -287,6 +288,10 @@ export class Live extends Emitter<LiveEvents> {
     this.emit('control', this.party);
     this.emit('asked', this.asked);
   }
+}
+
+function fieldOf({ rect, element, around = [], text = 0 }: FocusMessage): Field | null {
+  return rect ? { rect, element: element ?? rect, around, text } : null;
 }
 
 function isMove(message: InputMessage): boolean {

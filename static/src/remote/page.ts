@@ -17,7 +17,7 @@ const CURSORS = new Set(
 export function showPage(live: Live, screen: Screen): void {
   live.on('picture', (picture) => screen.show(picture));
   screen.on('drawn', ({ seq }) => live.send({ type: 'ack', seq }));
-  live.on('cursor', (cursor) => (screen.canvas.style.cursor = CURSORS.has(cursor) ? cursor : 'default'));
+  live.on('cursor', ({ shape }) => (screen.canvas.style.cursor = CURSORS.has(shape) ? shape : 'default'));
   tellSize(live, screen);
 }
 

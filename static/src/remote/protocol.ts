@@ -179,6 +179,20 @@ export interface ChooserMessage {
   closed?: boolean;
 }
 
+/** Whether typed text goes into a field, and where the field is, in CSS pixels of the page's viewport. */
+export interface FocusMessage {
+  type: 'focus';
+  editable: boolean;
+  kind?: string;
+  /** The caret or, where no caret was found, the field. */
+  rect?: Rect | null;
+  element?: Rect;
+  /** Boxes around the field, such as its form, each wider than the one before. */
+  around?: Rect[];
+  /** The size of the field's text. */
+  text?: number;
+}
+
 /** The state of a download of a remote page. When it is done, it is a file of the session with this name. */
 export interface DownloadMessage {
   type: 'download';
@@ -285,9 +299,9 @@ export type ServerMessage =
   | AuthMessage
   | PermissionMessage
   | MenuMessage
-  | { type: 'cursor'; cursor: string }
+  | { type: 'cursor'; cursor: string; drag?: boolean }
   | { type: 'clipboard'; text: string }
-  | { type: 'focus'; editable: boolean; kind?: string; rect?: Rect | null }
+  | FocusMessage
   | StatsMessage
   | { type: 'pong'; t: number }
   | { type: 'crashed' }

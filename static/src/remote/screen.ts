@@ -1,9 +1,9 @@
 import { Emitter } from './emitter.js';
-import { clamp, fit, reveal, toPage, toWindow, zoom, type Box, type Point, type Size, type View } from './geometry.js';
+import { clamp, fit, fitField, inSight, toPage, toWindow, zoom, type Box, type Field, type Point, type Size, type View } from './geometry.js';
 import type { Picture, Rect } from './protocol.js';
 
-/** Stage pixels per page pixel at which a form field is readable on a phone. */
-const READABLE = 0.9;
+/** Stage pixels per page pixel at which a page is readable on a phone. */
+const READABLE = 0.7;
 /** How long (ms) a field that has lost the focus stays in sight, because the next field may get it. */
 const BETWEEN_FIELDS = 250;
 /** Two fingers that move the page also change its scale by up to this part. */
@@ -32,8 +32,8 @@ export class Screen extends Emitter<ScreenEvents> {
   /** A finger is on the picture, so the picture keeps its place; and whether something wanted to move it meanwhile. */
   #held = false;
   #due = false;
-  /** The part of the page that stays in sight, and the scale to which the view was zoomed for it; 0 for none. */
-  #kept: Rect | null = null;
+  /** The field that stays in sight, and the scale to which the view was zoomed for it; 0 for none. */
+  #kept: Field | null = null;
   #zoomed = 0;
   #leaving = 0;
 
@@ -115,12 +115,18 @@ export class Screen extends Emitter<ScreenEvents> {
     this.#resized();
   }
 
-  /** Keeps a part of the page in sight, also when a keyboard opens or the phone is turned; null for none, which also undoes the zoom for the last one. */
-  keep(rect: Rect | null): void {
+  /**
+   * Keeps a field of the page in sight, also when a keyboard opens or the phone is turned. The view is zoomed to each new field; while the caret or the
+   * page moves, the caret is only kept inside. null is for no field, which also undoes the zoom.
+   */
+  keep(field: Field | null): void {
     window.clearTimeout(this.#leaving);
-    if (rect) {
-      this.#kept = rect;
-      this.#resized();
+    if (field) {
+      const same = this.#kept?.element.width === field.element.width && this.#kept.element.height === field.element.height;
+      this.#kept = field;
+      if (!same) this.#resized();
+      else if (this.#held) this.#due = true;
+      else if (!this.fitted) this.setView(inSight(this.view, field.rect, this.room, this.page));
     } else if (this.#kept) {
       this.#leaving = window.setTimeout(() => {
         this.#kept = null;
@@ -132,9 +138,8 @@ export class Screen extends Emitter<ScreenEvents> {
 
   #resized(): void {
     if (this.#held || !this.#kept) return this.layout();
-    const { fitted } = this;
     this.reveal(this.#kept);
-    if (fitted) this.#zoomed = this.fitted ? 0 : this.view.scale;
+    this.#zoomed = this.fitted ? 0 : this.view.scale;
   }
 
   /** Positions the canvas after a change of the stage, the page or the view, unless fingers hold it. */
@@ -172,13 +177,16 @@ export class Screen extends Emitter<ScreenEvents> {
     this.setView(zoom(this.view, factor, { x: x + point.x * scale, y: y + point.y * scale }, this.room, this.page));
   }
 
-  panBy(dx: number, dy: number): void {
-    this.setView(clamp({ ...this.view, x: this.view.x + dx, y: this.view.y + dy }, this.room, this.page));
+  /** Moves the picture by stage pixels as far as its edges allow, and returns how far that was. */
+  panBy(dx: number, dy: number): Point {
+    const { x, y } = this.view;
+    this.setView(clamp({ ...this.view, x: x + dx, y: y + dy }, this.room, this.page));
+    return { x: this.view.x - x, y: this.view.y - y };
   }
 
   /** Returns whether text is too small to read when the whole page is shown. */
   get small(): boolean {
-    return fit(this.room, this.page).scale < READABLE * 0.75;
+    return fit(this.room, this.page).scale < READABLE;
   }
 
   /** Zooms out to the whole page or, if it is already shown, zooms in on one point of the window. */
@@ -193,8 +201,9 @@ export class Screen extends Emitter<ScreenEvents> {
     this.layout();
   }
 
-  reveal(rect: Rect): void {
-    this.setView(reveal(this.view, rect, READABLE, this.room, this.page));
+  /** Shows a field so that a person can type into it. */
+  reveal(field: Field): void {
+    this.setView(fitField(field, this.room, this.page));
   }
 
   /** Converts a point of the window to CSS pixels of the remote page, by what is on the glass at this moment. Nothing else computes positions. */

@@ -2,6 +2,7 @@ import { Caret } from './caret.js';
 import { Clipboard } from './clipboard.js';
 import { ContextMenu } from './contextmenu.js';
 import { byId, show } from '../ui/dom.js';
+import type { Field } from './geometry.js';
 import { Downloads } from './downloads.js';
 import { Dropping } from './dropping.js';
 import { keep, recall } from '../ui/storage.js';
@@ -49,7 +50,8 @@ export class Stage {
     new Pointer(this.screen, send, () => this.#pressed());
     new Widgets(this.live, this.screen, this.keyboard);
     new ContextMenu(this.live, this.screen, this.keyboard, this.clipboard);
-    new Touch(this.screen, send, () => this.#tapped(), () => this.live.touch);
+    const touch = new Touch(this.screen, send, () => this.#tapped(), () => this.live.touch);
+    this.live.on('cursor', ({ drag }) => touch.pointed(drag));
     new Caret(this.screen, this.live, this.#field);
     new DialogQuestion(this.live);
     new FileQuestion(this.live);
@@ -127,13 +129,17 @@ export class Stage {
 
   /** Opens the phone's keyboard, and moves the focused field into view. */
   #followField(): void {
-    this.live.on('focus', ({ editable, rect }) => {
+    let shown: Field | null = null;
+    // Whoever opens the link of a takeover sees the field that waits for them.
+    this.live.on('control', (party) => this.coarse && party === 'me' && shown && this.screen.keep(shown));
+    this.live.on('focus', ({ editable, field }) => {
+      shown = field;
       this.#wanted = editable && this.coarse;
       for (const button of document.querySelectorAll('[data-keyboard]')) button.setAttribute('aria-pressed', String(this.keyboard.focused));
       if (!this.coarse || !this.live.mine) return;
       if (editable) {
         this.keyboard.focus();
-        if (rect) this.screen.keep(rect);
+        if (field) this.screen.keep(field);
       } else {
         if (this.keyboard.focused) this.#field.blur();
         this.screen.keep(null);

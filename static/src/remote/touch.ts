@@ -7,9 +7,13 @@ import type { Screen } from './screen.js';
 const SLOP = 8;
 /** A finger that rests this long (ms) presses what is under it. */
 const HOLD = 350;
-/** Two taps within this time (ms) and distance (CSS px) change the zoom. Taps on two keys are further apart. */
-const DOUBLE_TAP = 300;
+/** Two taps within this time (ms) and distance (CSS px) are a double tap. Taps on two keys are further apart. */
+const DOUBLE_TAP = 250;
 const DOUBLE_TAP_REACH = 24;
+/** Two fingers that are down for less than this (ms) make a tap of two. */
+const TAP_OF_TWO = 300;
+/** What begins a drag at one point does so within this distance (CSS px of the page). */
+const HANDLE = 40;
 
 /** Returns the meaning of a moving finger: a sideways move drags, for example a slider; a move up or down scrolls. */
 export function gestureOf(dx: number, dy: number): 'undecided' | 'drag' | 'scroll' {
@@ -20,12 +24,15 @@ export function gestureOf(dx: number, dy: number): 'undecided' | 'drag' | 'scrol
 /** The largest size of a finger that is reported (CSS px of the page). */
 const LARGEST = 500;
 
-type Mode = 'page' | 'idle' | 'undecided' | 'drag' | 'scroll' | 'pinch';
+type Mode = 'page' | 'idle' | 'undecided' | 'drag' | 'pan' | 'pan or scroll' | 'scroll' | 'pinch';
 
 /**
  * Handles fingers. On a page made for touch, they stay fingers. On other pages, one finger acts as the mouse: a tap clicks, a sideways move or a move
- * after a short rest drags, and a move up or down scrolls. Two fingers move and zoom only the view on this side. The exception is a page made for
- * touch that is shown whole at a readable size, which gets both fingers.
+ * after a short rest drags, and a move up or down scrolls. On an enlarged picture, one finger moves the picture, except from a slider or another handle,
+ * and scrolls the page at the picture's edge. Two fingers move and zoom only the view on this side. The exception is a page made for touch that is
+ * shown whole at a readable size, which gets both fingers.
+ *
+ * On a picture that is too small to read, two taps enlarge it, so a tap there waits until it is the only one. Elsewhere two taps are a double click.
  */
 export class Touch {
   #mode: Mode = 'idle';
@@ -34,6 +41,11 @@ export class Touch {
   #last: Spot = NOWHERE;
   #hold = 0;
   #lastTap: { at: number; place: Point } | null = null;
+  /** A tap that waits, because it may be the first of two; and its timer. */
+  #tapWaits: { at: number; spot: Spot } | null = null;
+  #tapTimer = 0;
+  /** The last point of the page at which a press begins a drag. */
+  #handle: Point | null = null;
   /** Two fingers whose touch may become a tap. */
   #pair: { at: number; distance: number; middle: Point; spot: Spot } | null = null;
   #pinch = { distance: 0, middle: { x: 0, y: 0 } };
@@ -47,6 +59,12 @@ export class Touch {
     window.addEventListener('blur', () => this.#cancel());
   }
 
+  /** Takes in whether a press under the remote pointer begins a drag. */
+  pointed(drag: boolean): void {
+    this.#handle = drag ? this.#start.point : null;
+    this.screen.stage.toggleAttribute('data-handle', drag);
+  }
+
   #spot(at: Point): Spot {
     return { at, point: this.screen.toPage({ clientX: at.x, clientY: at.y }) };
   }
@@ -58,10 +76,12 @@ export class Touch {
 
   #begin(event: TouchEvent): void {
     event.preventDefault();
+    if (this.#tapWaits && event.timeStamp - this.#tapWaits.at >= DOUBLE_TAP) this.#tapAlone();
     this.screen.hold();
     if (this.#mode === 'idle' && this.real()) this.#mode = 'page';
     if (this.#mode === 'page' && (event.touches.length === 1 || this.screen.fitted && !this.screen.small)) return this.#pass('start', event);
     if (event.touches.length >= 2) {
+      this.#tapAlone();
       this.#letGo();
       this.#mode = 'pinch';
       this.#pinch = pinchOf(event.touches);
@@ -73,6 +93,8 @@ export class Touch {
     if (!at) return;
     this.#mode = 'undecided';
     this.#start = this.#last = this.#spot(at);
+    // The page tells whether something can be dragged there.
+    if (!this.screen.fitted) this.#mouse('move', this.#start);
     this.#hold = window.setTimeout(() => {
       if (this.#mode !== 'undecided') return;
       this.#take();
@@ -98,9 +120,14 @@ export class Touch {
       const gesture = gestureOf(at.x - this.#start.at.x, at.y - this.#start.at.y);
       if (gesture === 'undecided') return;
       window.clearTimeout(this.#hold);
-      if (gesture === 'drag') this.#take();
+      this.#tapAlone();
+      const { point } = this.#start;
+      if (this.#handle && Math.hypot(point.x - this.#handle.x, point.y - this.#handle.y) <= HANDLE) this.#take();
+      else if (!this.screen.fitted) this.#mode = gesture === 'drag' ? 'pan' : 'pan or scroll';
+      else if (gesture === 'drag') this.#take();
       else this.#mode = 'scroll';
     }
+    if (this.#mode === 'pan' || this.#mode === 'pan or scroll') return this.#pan(at);
     const spot = this.#spot(at);
     if (this.#mode === 'drag') this.#mouse('move', spot, { button: 'left', buttons: 1 });
     else if (this.#mode === 'scroll') this.#mouse('wheel', spot, { deltaX: this.#last.point.x - spot.point.x, deltaY: this.#last.point.y - spot.point.y });
@@ -124,25 +151,52 @@ export class Touch {
     if (event.touches.length === 0) this.#rest();
   }
 
+  /** Moves the picture with the finger. What the picture's upper or lower edge holds back scrolls the page, if the finger began up or down. */
+  #pan(at: Point): void {
+    const dy = at.y - this.#last.at.y;
+    const left = dy - this.screen.panBy(at.x - this.#last.at.x, dy).y;
+    const spot = this.#spot(at);
+    if (this.#mode === 'pan or scroll' && Math.abs(left) >= 0.5) this.#mouse('wheel', spot, { deltaX: 0, deltaY: -left / this.screen.view.scale });
+    this.#last = spot;
+  }
+
   #tap(at: number): void {
     const last = this.#lastTap;
-    if (last && at - last.at < DOUBLE_TAP && Math.hypot(this.#start.at.x - last.place.x, this.#start.at.y - last.place.y) <= DOUBLE_TAP_REACH) {
-      this.#lastTap = null;
+    const again = last !== null && at - last.at < DOUBLE_TAP && Math.hypot(this.#start.at.x - last.place.x, this.#start.at.y - last.place.y) <= DOUBLE_TAP_REACH;
+    this.#lastTap = again ? null : { at, place: this.#start.at };
+    if (again && this.#tapWaits) {
+      window.clearTimeout(this.#tapTimer);
+      this.#tapWaits = null;
       this.screen.toggleZoom(this.#start.at);
       return;
     }
-    this.#lastTap = { at, place: this.#start.at };
     this.tapped();
-    this.#mouse('move', this.#start);
-    this.#mouse('down', this.#start, { button: 'left', buttons: 1, clickCount: 1 });
-    this.#mouse('up', this.#start, { button: 'left', clickCount: 1 });
+    if (this.screen.fitted && this.screen.small) {
+      this.#tapAlone();
+      this.#tapWaits = { at, spot: this.#start };
+      this.#tapTimer = window.setTimeout(() => this.#tapAlone(), DOUBLE_TAP);
+    } else this.#click(this.#start, again ? 2 : 1);
+  }
+
+  /** Presses where a tap waits, because it was the only one. */
+  #tapAlone(): void {
+    window.clearTimeout(this.#tapTimer);
+    const waits = this.#tapWaits;
+    this.#tapWaits = null;
+    if (waits) this.#click(waits.spot, 1);
+  }
+
+  #click(spot: Spot, clickCount: number): void {
+    this.#mouse('move', spot);
+    this.#mouse('down', spot, { button: 'left', buttons: 1, clickCount });
+    this.#mouse('up', spot, { button: 'left', clickCount });
   }
 
   /** Presses the right button at the point between the two fingers of a tap. */
   #tapOfTwo(at: number): void {
     const pair = this.#pair;
     this.#pair = null;
-    if (!pair || at - pair.at > DOUBLE_TAP) return;
+    if (!pair || at - pair.at > TAP_OF_TWO) return;
     this.#mouse('move', pair.spot);
     this.#mouse('down', pair.spot, { button: 'right', buttons: 2, clickCount: 1 });
     this.#mouse('up', pair.spot, { button: 'right', clickCount: 1 });

@@ -2,7 +2,7 @@ import { keep, recall } from '../ui/storage.js';
 import { setText, show } from '../ui/dom.js';
 import type { Live } from './live.js';
 import { notice } from '../ui/notices.js';
-import type { Rect } from './protocol.js';
+import type { Field } from './geometry.js';
 import type { Screen } from './screen.js';
 
 /** Remembers that the hint was seen. */
@@ -14,11 +14,11 @@ const HINT = 'takeover.zoom';
  */
 export class Zoom {
   #buttons = [...document.querySelectorAll<HTMLElement>('[data-zoom]')];
-  #field: Rect | null = null;
+  #field: Field | null = null;
 
   constructor(private readonly screen: Screen, live: Live) {
     for (const button of this.#buttons) button.addEventListener('click', () => this.#toggle());
-    live.on('focus', ({ rect }) => (this.#field = rect));
+    live.on('focus', ({ field }) => (this.#field = field));
     screen.on('view', () => this.#update());
     this.#update();
   }
