@@ -88,7 +88,7 @@ type Desk struct {
 // pageState is the known state of a page.
 type pageState struct {
 	cursor    string
-	drag      bool // a press under the pointer begins a drag
+	drag      bool           // a press under the pointer begins a drag
 	pointed   *browser.World // the world that reported the pointer's shape
 	pointedAt float64        // when the pointer was there; see report.At
 	focus     Focus          // what Desk.Focus returns, in the main frame's viewport
