@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"takeover/capture"
 	"takeover/session"
 )
+
+// answerPatience is how long an outcome waits for the answers to its requests.
+const answerPatience = 2 * time.Second
 
 // maxLogs and maxRequests bound what one action's outcome tells.
 const (
@@ -36,6 +40,35 @@ func capturing(ctx context.Context, s *session.Session) error {
 	}
 	_, err := s.StartCapture(ctx, need)
 	return err
+}
+
+// answered waits until the requests that began since an event have their answers,
+// so that these belong to the outcome of the action which began them. It gives up
+// after answerPatience, because a page may keep a request open.
+func answered(ctx context.Context, s *session.Session, since uint64) {
+	s.Monitor().Heard(ctx) // the requests so far are among the events then
+	ctx, cancel := context.WithTimeout(ctx, answerPatience)
+	defer cancel()
+	until, open := s.Monitor().Ring().Last(), map[string]bool{}
+	events := s.Journal().Read(since, capture.Filter{}) // all, to know when until is reached
+	for seq := since; seq < until || len(open) > 0; {
+		ev, err := events.Next(ctx)
+		if err != nil {
+			return // the outcome has what is known
+		}
+		seq = ev.Seq
+		var e eventData
+		switch ev.Type {
+		case capture.TypeNetworkRequest:
+			_ = json.Unmarshal(ev.Data, &e)                      // the monitor has made it
+			if e.ResourceType != "eventsource" && seq <= until { // a stream has no end
+				open[e.RequestID] = true
+			}
+		case capture.TypeNetworkResponse, capture.TypeNetworkLoadingFailed:
+			_ = json.Unmarshal(ev.Data, &e)
+			delete(open, e.RequestID)
+		}
+	}
 }
 
 // observe adds to an outcome what happened in the session's pages since an event.

@@ -101,6 +101,7 @@ func (r *Runner) Do(ctx context.Context, a *Action) Data {
 		d.Error, d.Hint = string(r.Program.Hide([]byte(err.Error()))), r.hint(ctx, a, err)
 	}
 	d.Success = err == nil
+	answered(ctx, s, since)
 	d.Metrics = r.metrics(ctx)
 	if err := observe(ctx, s, since, &d); err != nil && d.Error == "" {
 		d.Success, d.Error = false, err.Error()

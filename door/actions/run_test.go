@@ -187,6 +187,44 @@ func TestWhatWasSentIsNotTriedAgain(t *testing.T) {
 	}
 }
 
+// TestOutcomesHaveAnswers clicks what makes the page fetch from a slow site. The
+// outcome has the late answer and does not wait for the one that never comes.
+func TestOutcomesHaveAnswers(t *testing.T) {
+	hang := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/late":
+			select { // longer than it takes to read the page's figures
+			case <-time.After(500 * time.Millisecond):
+			case <-hang:
+			}
+			http.NotFound(w, r)
+		case "/never":
+			<-hang
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, `<link rel=icon href="data:,"><button onclick="fetch('/late').then(r => console.log('got', r.status)); fetch('/never')">Ask</button>`)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	t.Cleanup(func() { close(hang) })
+	s := doortest.Session(t, session.CreateOptions{URL: srv.URL})
+	d := run(t, s, Action{Type: Click, Selector: "button", Button: "left", Timeout: DefaultTimeout}).Data
+	got := map[string]NetworkEvent{}
+	for _, e := range d.NetworkEvents {
+		got[e.URL] = e
+	}
+	if late := got[srv.URL+"/late"]; late.Type != "response" || late.Status != http.StatusNotFound || d.Metrics.NetworkErrors != 1 {
+		t.Errorf("the late answer is %+v", late)
+	}
+	if never := got[srv.URL+"/never"]; never.Type != "request" {
+		t.Errorf("the request that has no answer is %+v", never)
+	}
+	if len(d.Logs) != 1 || d.Logs[0].Message != "got 404" {
+		t.Errorf("the page logged %+v", d.Logs)
+	}
+}
+
 // TestActionsStartACapture carries out an action in a session that captures
 // nothing.
 func TestActionsStartACapture(t *testing.T) {
