@@ -150,7 +150,11 @@ func (h *hand) signIn(again func(*hand)) {
 	h.after(func() { h.press("Enter", 1) }, "/demo/captcha", 2)
 	h.press("Tab", 2)
 	h.press("ArrowRight", h.gap()/4)
+	from := h.mark()
 	h.after(func() { h.press("Enter", 1) }, "/demo/code", 2)
+	// The field takes the focus when the page is painted, which may be after it has
+	// loaded.
+	h.waitFrom(from, "the focus of the code's field", func(m map[string]any) bool { return m["type"] == "focus" && m["kind"] == "otp" })
 	h.enter(h.code())
 	h.after(func() { h.press("Enter", 1) }, "/demo/welcome", 2)
 
