@@ -84,6 +84,7 @@ type ask struct {
 type seat struct {
 	role, secret string
 	holding      bool          // the person keeps control meanwhile
+	things       any           // what the person gets back
 	taken        chan struct{} // closed when the person has returned
 }
 
@@ -103,6 +104,9 @@ func New(o Options) *Handover {
 	})
 	return h
 }
+
+// Grace returns how long a person keeps control after their connection breaks.
+func (h *Handover) Grace() time.Duration { return h.o.Grace }
 
 // Close stops waiting for answers and for people who are away, and leaves the
 // lease as it is. It returns when the goroutines have ended.
@@ -281,9 +285,9 @@ func (h *Handover) settleLocked() {
 
 // Away keeps a seat for a person whose view ended, for Grace or until Resume. If
 // holding is true, because the connection broke, the person keeps control
-// meanwhile.
-func (h *Handover) Away(person Holder, role, secret string, holding bool) {
-	kept := &seat{role: role, secret: secret, holding: holding, taken: make(chan struct{})}
+// meanwhile. Resume returns things.
+func (h *Handover) Away(person Holder, role, secret string, holding bool, things any) {
+	kept := &seat{role: role, secret: secret, holding: holding, things: things, taken: make(chan struct{})}
 	h.mu.Lock()
 	h.seats[person] = kept
 	h.mu.Unlock()
@@ -313,18 +317,18 @@ func (h *Handover) giveAway(person Holder, kept *seat) {
 	}
 }
 
-// Resume gives a person their seat back. It returns false if there is no seat
-// with this role and secret.
-func (h *Handover) Resume(person Holder, role, secret string) bool {
+// Resume gives a person their seat back, with the things that Away got. It
+// returns false if there is no seat with this role and secret.
+func (h *Handover) Resume(person Holder, role, secret string) (things any, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	kept := h.seats[person]
 	if kept == nil || kept.role != role || subtle.ConstantTimeCompare([]byte(kept.secret), []byte(secret)) != 1 {
-		return false
+		return nil, false
 	}
 	delete(h.seats, person)
 	close(kept.taken)
-	return true
+	return kept.things, true
 }
 
 // Reclaim gives control back to a person who has returned, if nobody took it

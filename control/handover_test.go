@@ -162,17 +162,21 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 	p, list := meet(t, "a", "b")
 	a := list[0]
 	p.take(a, nil)
-	p.Away(a, "control", "word", true)
+	p.Away(a, "control", "word", true, nil)
 	p.stands("away", Standing{Holder: a, Away: true})
 	if role, ok := p.Seat(a); !ok || role != "control" || !p.AnyAway() {
 		t.Errorf("the seat is %q %v", role, ok)
 	}
+	resumes := func(person Holder, role, word string) bool {
+		_, ok := p.Resume(person, role, word)
+		return ok
+	}
 	for name, resumed := range map[string]bool{
-		"a wrong word":      p.Resume(a, "control", "other"),
-		"no word":           p.Resume(a, "control", ""),
-		"another role":      p.Resume(a, "view", "word"),
-		"somebody else":     p.Resume(list[1], "control", "word"),
-		"the same after it": p.Resume(a, "control", "word") && p.Resume(a, "control", "word"), //nolint:staticcheck // the first takes the seat
+		"a wrong word":      resumes(a, "control", "other"),
+		"no word":           resumes(a, "control", ""),
+		"another role":      resumes(a, "view", "word"),
+		"somebody else":     resumes(list[1], "control", "word"),
+		"the same after it": resumes(a, "control", "word") && resumes(a, "control", "word"), //nolint:staticcheck // the first takes the seat
 	} {
 		if resumed {
 			t.Errorf("%s got the seat", name)
@@ -191,21 +195,21 @@ func TestLostControlIsFreeInTheEnd(t *testing.T) {
 		defer p.Close()
 		a := list[0]
 		p.take(a, nil)
-		p.Away(a, "control", "word", true)
+		p.Away(a, "control", "word", true, nil)
 		time.Sleep(time.Minute - 1)
 		synctest.Wait()
-		if !p.Resume(a, "control", "word") {
+		if _, ok := p.Resume(a, "control", "word"); !ok {
 			t.Error("too late, in time")
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		p.stands("back in time", Standing{Holder: a})
 
-		p.Away(a, "control", "word", true)
+		p.Away(a, "control", "word", true, nil)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		p.stands("not back", Standing{})
-		if p.Resume(a, "control", "word") || p.gone != 1 {
+		if _, ok := p.Resume(a, "control", "word"); ok || p.gone != 1 {
 			t.Errorf("too late, and still resumed; gone %d times", p.gone)
 		}
 	})
@@ -216,13 +220,13 @@ func TestASeatWithoutControl(t *testing.T) {
 	p, list := meet(t, "a", "b")
 	a, b := list[0], list[1]
 	p.take(a, nil)
-	p.Away(a, "control", "word", false)
+	p.Away(a, "control", "word", false, nil)
 	p.GiveUp(a)
 	p.stands("left", Standing{})
 	if _, ok := p.Seat(a); ok || p.AnyAway() {
 		t.Error("a person who left counts as being in control")
 	}
-	if !p.Resume(a, "control", "word") {
+	if _, ok := p.Resume(a, "control", "word"); !ok {
 		t.Error("the seat is not kept")
 	}
 	p.Reclaim(a)
@@ -238,7 +242,7 @@ func TestASeatWithoutControl(t *testing.T) {
 func TestCloseEndsWhatWaits(t *testing.T) {
 	p, list := meet(t, "a", "b")
 	p.take(list[0], nil)
-	p.Away(list[0], "control", "word", true)
+	p.Away(list[0], "control", "word", true, nil)
 	p.take(list[1], nil)
 	p.Close() // returns at once, although both have a minute left
 	p.stands("closed", Standing{Holder: list[0], Away: true, Asks: list[1]})

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Line, listen } from './line.js';
 import { auth, Fingers, hasPicture, Remote, type Point } from './remote.js';
 import { devices, expect, test, type APIRequestContext, type Browser, type Page } from './test.js';
 
@@ -19,6 +19,10 @@ test.beforeAll(async () => {
       response.end('<title>Corner</title><body style="margin:0;height:100vh"><input style="position:fixed;left:1100px;top:670px;width:150px;height:30px;box-sizing:border-box">');
       return;
     }
+    if (request.url === '/typing') {
+      response.end(`<title>none</title><body style="margin:0"><input style="position:absolute;left:200px;top:80px;width:600px;height:40px" oninput="document.title = value">`);
+      return;
+    }
     if (request.url === '/gestures') {
       response.end(`<title>new</title><body style="margin:0;height:3000px">
         <input type="range" min="0" max="100" value="0" style="position:absolute;left:600px;top:340px;width:300px;height:40px;margin:0">
@@ -31,8 +35,7 @@ test.beforeAll(async () => {
       addEventListener('mousedown', (event) => { taps.push({ x: event.clientX, y: event.clientY }); document.title = taps.length; }, { capture: true });
     </script>`);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  site = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  site = `http://127.0.0.1:${await listen(server)}/`;
 });
 
 test.afterAll(() => new Promise((resolve) => server.close(resolve)));
@@ -239,6 +242,44 @@ test('a field stays in sight while its keyboard opens and the phone is turned, a
   await tap({ x: 1000, y: 500 });
   await expect.poll(async () => (await page.locator('#frame').boundingBox())?.width ?? 0).toBeCloseTo(whole, 0);
   await context.close();
+});
+
+test('no letter is lost, doubled or moved by a connection that breaks or hangs', async ({ browser, request, server }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${site}typing` } })).json();
+  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Type', timeout: 600_000 } })).json();
+  const line = new Line(Number(new URL(server.url).port));
+  await line.mend();
+  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
+  const page = await context.newPage();
+  await page.goto(asked.url.replace(/:\d+/, `:${line.port}`));
+  await hasPicture(page);
+  await page.getByRole('button', { name: 'OK' }).click();
+  const at = await new Remote(page).at({ x: 300, y: 100 });
+  await page.touchscreen.tap(at.x, at.y);
+  await expect(page.locator('#keys')).toBeFocused();
+  const letters = 'abcdefghijklmnopqrstuvwxyz'.repeat(4);
+  const typed = async (part: string, after: number, what: () => void): Promise<void> => {
+    for (const [i, letter] of [...part].entries()) {
+      if (i === after) what();
+      await page.keyboard.insertText(letter);
+    }
+  };
+  const value = async (): Promise<string> => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title;
+  // Three resets in the middle of words.
+  for (let i = 0; i < 3; i++) await typed(letters.slice(i * 26, (i + 1) * 26), 9 + i, () => line.reset());
+  await expect.poll(value).toBe(letters.slice(0, 78));
+  // A silence: it is said, and Done waits; what is typed meanwhile arrives.
+  await typed(letters.slice(78), 5, () => line.silence());
+  await expect(page.locator('#control-words')).toHaveText('The connection is slow', { timeout: 4_000 });
+  await expect(page.locator('#control-words')).toHaveText('Not connected', { timeout: 4_000 });
+  await expect(page.getByRole('button', { name: 'Done' })).toBeDisabled();
+  await page.waitForEvent('websocket', { timeout: 20_000 }); // the page tries another connection
+  line.resume();
+  await expect.poll(value, { timeout: 40_000 }).toBe(letters);
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await expect(page.getByRole('button', { name: 'Done' })).toBeEnabled();
+  await context.close();
+  line.cut();
 });
 
 /** Windows of phones, with and without their keyboard, and the least part of each that the remote page's area has. */

@@ -36,10 +36,10 @@ func (v *Viewer) Control(action string) error {
 	return invalid.Field("action", "must be take, release or keep")
 }
 
-// Mouse sends a mouse event to the page if the viewer is in control under epoch.
-// With an old epoch, the event is dropped without an error.
-func (v *Viewer) Mouse(m Mouse, epoch uint64) error {
-	return v.dispatch(epoch, m.Validate, func(at aim) error {
+// Mouse sends a mouse event to the page if the viewer is in control under the
+// stamp's epoch. With an old epoch, the event is dropped without an error.
+func (v *Viewer) Mouse(m Mouse, made Stamp) error {
+	return v.dispatch(made, m.Validate, func(at aim) error {
 		switch m.Event {
 		case "down":
 			v.session.secrets.Elsewhere()
@@ -53,8 +53,8 @@ func (v *Viewer) Mouse(m Mouse, epoch uint64) error {
 }
 
 // Key sends a key event; see Mouse.
-func (v *Viewer) Key(k Key, epoch uint64) error {
-	return v.dispatch(epoch, k.Validate, func(at aim) error {
+func (v *Viewer) Key(k Key, made Stamp) error {
+	return v.dispatch(made, k.Validate, func(at aim) error {
 		v.session.typed(k, at)
 		v.session.pressed(at)
 		return at.input.Key(k)
@@ -62,21 +62,21 @@ func (v *Viewer) Key(k Key, epoch uint64) error {
 }
 
 // Text enters committed text; see Mouse.
-func (v *Viewer) Text(t Text, epoch uint64) error {
-	return v.dispatch(epoch, t.Validate, func(at aim) error {
+func (v *Viewer) Text(t Text, made Stamp) error {
+	return v.dispatch(made, t.Validate, func(at aim) error {
 		v.session.typed(Key{Event: "down", Text: t.Text}, at)
 		return at.input.Text(t)
 	})
 }
 
 // Compose shows an input method's text before it is committed; see Mouse.
-func (v *Viewer) Compose(c Compose, epoch uint64) error {
-	return v.dispatch(epoch, c.Validate, func(at aim) error { return at.input.Compose(c) })
+func (v *Viewer) Compose(c Compose, made Stamp) error {
+	return v.dispatch(made, c.Validate, func(at aim) error { return at.input.Compose(c) })
 }
 
 // Touch sends a touch event; see Mouse.
-func (v *Viewer) Touch(t Touch, epoch uint64) error {
-	return v.dispatch(epoch, t.Validate, func(at aim) error {
+func (v *Viewer) Touch(t Touch, made Stamp) error {
+	return v.dispatch(made, t.Validate, func(at aim) error {
 		switch t.Event {
 		case "start":
 			v.session.secrets.Elsewhere()
@@ -89,7 +89,7 @@ func (v *Viewer) Touch(t Touch, epoch uint64) error {
 }
 
 // Drop drops files of the session on the page; see Mouse.
-func (v *Viewer) Drop(d Drop, epoch uint64) error {
+func (v *Viewer) Drop(d Drop, made Stamp) error {
 	if err := d.Validate(); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (v *Viewer) Drop(d Drop, epoch uint64) error {
 	if err != nil {
 		return err
 	}
-	return v.dispatch(epoch, d.Validate, func(at aim) error { return at.input.Drop(d, paths) })
+	return v.dispatch(made, d.Validate, func(at aim) error { return at.input.Drop(d, paths) })
 }
 
 // releaseInput releases everything that is held down, on every page, after the

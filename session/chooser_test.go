@@ -63,7 +63,7 @@ func (v *viewer) click(x, y float64, epoch uint64) {
 		{Event: "down", Button: "left", Buttons: 1}, {Event: "up", Button: "left"},
 	} {
 		m.X, m.Y, m.ClickCount = x, y, 1
-		if err := v.Mouse(m, epoch); err != nil {
+		if err := v.Mouse(m, Stamp{Epoch: epoch}); err != nil {
 			v.t.Fatal(err)
 		}
 	}
@@ -145,11 +145,11 @@ func TestChooser(t *testing.T) {
 	}
 	v.titled("cancelled 0")
 
-	if err := v.Drop(Drop{X: 300, Y: 200, Files: []string{"a.txt"}}, epoch); err != nil {
+	if err := v.Drop(Drop{X: 300, Y: 200, Files: []string{"a.txt"}}, Stamp{Epoch: epoch}); err != nil {
 		t.Fatal(err)
 	}
 	v.titled("dropped at 300,200 a.txt=A")
-	if err := other.Drop(Drop{X: 300, Y: 200, Files: []string{"a.txt"}}, epoch); !errors.Is(err, ErrNotController) {
+	if err := other.Drop(Drop{X: 300, Y: 200, Files: []string{"a.txt"}}, Stamp{Epoch: epoch}); !errors.Is(err, ErrNotController) {
 		t.Errorf("somebody who is not in control drops: %v", err)
 	}
 

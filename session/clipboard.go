@@ -46,24 +46,24 @@ func (c Clipboard) Validate() error {
 
 // Clipboard copies, cuts or pastes in the page, in order with the viewer's other
 // input. An epoch of 0 means the present one.
-func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error {
+func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, made Stamp) error {
 	if err := c.Validate(); err != nil {
-		return err
+		return v.refuse(made, untakenInput, err)
 	}
 	if err := v.controls(); err != nil {
-		return err
+		return v.refuse(made, untakenControl, err)
 	}
 	s := v.session
-	if epoch == 0 {
-		_, epoch, _ = s.control.State()
+	if made.Epoch == 0 {
+		_, made.Epoch, _ = s.control.State()
 	}
 	eng, err := s.ready()
 	if err != nil {
-		return err
+		return v.refuse(made, untakenPage, err)
 	}
 	image, err := v.image(c)
 	if err != nil {
-		return err
+		return v.refuse(made, untakenInput, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, clipboardTimeout)
 	defer cancel()
@@ -71,12 +71,12 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, epoch uint64) error
 		s.log.Warn("remote clipboard", "error", err)
 		switch {
 		case c.Image != "":
-			return invalid.Field("image", "is not in a format that the browser can read")
+			return v.refuse(made, untakenInput, invalid.Field("image", "is not in a format that the browser can read"))
 		case c.Action == "paste": // paste at least the text
-			return v.Text(Text{Text: c.Text}, epoch)
+			return v.Text(Text{Text: c.Text}, made)
 		}
 	}
-	return v.dispatch(epoch, c.Validate, func(at aim) error {
+	return v.dispatch(made, c.Validate, func(at aim) error {
 		if c.Action == "paste" {
 			s.typed(Key{Event: "down", Text: c.Text}, at)
 		}

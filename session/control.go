@@ -131,7 +131,7 @@ func (v *Viewer) lose() {
 		v.leave(true)
 		return
 	}
-	s.control.Away(v.holder(), string(v.role), v.secret, true)
+	s.control.Away(v.holder(), string(v.role), v.secret, true, v.inputs)
 	v.leave(false)
 	s.releaseInput()
 	s.tellControl()
@@ -159,10 +159,12 @@ func (s *Session) resume(v *Viewer, word string) bool {
 	if old := s.viewerOf(person); old != nil && old.role == v.role && sameWord(old.secret, secret) {
 		old.Lost()
 	}
-	if !s.control.Resume(person, string(v.role), secret) {
+	things, ok := s.control.Resume(person, string(v.role), secret)
+	if !ok {
 		return false
 	}
 	v.id = id
+	v.inputs, _ = things.(*count)
 	return true
 }
 

@@ -130,7 +130,7 @@ func TestNoKeyWhileControlChanges(t *testing.T) {
 	stroke := func(epoch uint64) {
 		t.Helper()
 		for _, event := range []string{"down", "up"} {
-			if err := v.Key(Key{Event: event, Key: "k", Code: "KeyK", Text: "k"}, epoch); err != nil && !errors.Is(err, ErrNotController) {
+			if err := v.Key(Key{Event: event, Key: "k", Code: "KeyK", Text: "k"}, Stamp{Epoch: epoch}); err != nil && !errors.Is(err, ErrNotController) {
 				t.Error(err)
 			}
 		}

@@ -214,7 +214,7 @@ func (p *person) slide() {
 
 func (p *person) mouse(event string, x, y float64, buttons int) {
 	p.t.Helper()
-	if err := p.Mouse(input.Mouse{Event: event, X: x, Y: y, Button: map[bool]string{true: "left", false: "none"}[event != "move"], Buttons: buttons, ClickCount: 1}, p.epoch); err != nil {
+	if err := p.Mouse(input.Mouse{Event: event, X: x, Y: y, Button: map[bool]string{true: "left", false: "none"}[event != "move"], Buttons: buttons, ClickCount: 1}, Stamp{Epoch: p.epoch}); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -289,7 +289,7 @@ func (p *person) enterCode() {
 func (p *person) press(key, code, text string) {
 	p.t.Helper()
 	for _, event := range []string{"down", "up"} {
-		if err := p.Key(input.Key{Event: event, Key: key, Code: code, Text: text}, p.epoch); err != nil {
+		if err := p.Key(input.Key{Event: event, Key: key, Code: code, Text: text}, Stamp{Epoch: p.epoch}); err != nil {
 			p.t.Fatal(err)
 		}
 	}

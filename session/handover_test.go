@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"takeover/browser/browsertest"
 	"takeover/control"
 	"takeover/links"
 )
@@ -165,12 +166,66 @@ func TestNoInputAfterALostConnection(t *testing.T) {
 	epoch := old.take()
 	again := comeBack(t, s, old.id+"."+old.secret, RoleControl)
 	key := Key{Event: "down", Key: "k", Code: "KeyK", Text: "k"}
-	if err := old.Key(key, epoch); !errors.Is(err, ErrNotController) {
+	if err := old.Key(key, Stamp{Epoch: epoch}); !errors.Is(err, ErrNotController) {
 		t.Errorf("a key of the old connection gave %v", err)
 	}
-	if err := again.Key(key, epoch); err != nil {
+	if err := again.Key(key, Stamp{Epoch: epoch}); err != nil {
 		t.Errorf("a key of the new connection gave %v", err)
 	}
+}
+
+// TestInputIsTakenOnce types over a connection that breaks: what arrives again has
+// no effect, what is missing ends the connection, and what was made for another
+// field or under older control is refused, with its reason.
+func TestInputIsTakenOnce(t *testing.T) {
+	url := serve(t, `<title>typed</title><input id=a><input id=b><script>document.title = 'none'; oninput = () => document.title = a.value + '|' + b.value</script>`)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: url})
+	old := join(t, s, RoleControl)
+	old.picture("the page")
+	epoch := old.take()
+	old.press(t, epoch, 50, 18)
+	field := await(old, "the field", func(m FocusMessage) bool { return m.Editable }).Field
+	enter := func(v *Viewer, n uint64, text string, made Stamp) {
+		t.Helper()
+		made.N = n
+		if err := v.Text(Text{Text: text}, made); err != nil {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+	now := Stamp{Epoch: epoch, Field: field}
+	enter(old.Viewer, 1, "a", now)
+	enter(old.Viewer, 2, "b", now)
+	enter(old.Viewer, 1, "a", now)
+	await(old, "taken", func(m TakenMessage) bool { return m.N == 2 })
+	if err := old.Text(Text{Text: "d"}, Stamp{Epoch: epoch, N: 4}); !errors.Is(err, ErrGap) {
+		t.Errorf("after a gap: %v", err)
+	}
+
+	again := joinWith(t, s, ViewerOptions{Role: RoleControl, Resume: old.id + "." + old.secret})
+	hello := await(again, "hello", anyMessage[HelloMessage])
+	if hello.Taken != 2 || hello.LeaseGrace != time.Hour.Milliseconds() {
+		t.Errorf("hello says %+v", hello)
+	}
+	enter(again.Viewer, 2, "b", now)
+	enter(again.Viewer, 3, "c", now)
+	inPage(t, s, `document.getElementById('b').focus()`)
+	await(again, "the other field", func(m FocusMessage) bool { return m.Field > field })
+	enter(again.Viewer, 4, "x", now)
+	enter(again.Viewer, 5, "y", now)
+	if m := await(again, "the wrong field", func(m UntakenMessage) bool { return m.To == 5 }); m.From != 4 || m.Why != "field" {
+		t.Errorf("refused: %+v", m)
+	}
+	enter(again.Viewer, 6, "z", Stamp{Epoch: epoch})
+	enter(again.Viewer, 7, "-", Stamp{Epoch: epoch - 1})
+	if m := await(again, "the old control", func(m UntakenMessage) bool { return m.To == 7 }); m.From != 7 || m.Why != "control" {
+		t.Errorf("refused: %+v", m)
+	}
+	if err := again.Text(Text{}, Stamp{Epoch: epoch, N: 8}); err == nil {
+		t.Error("an empty text was accepted")
+	}
+	await(again, "the wrong input", func(m UntakenMessage) bool { return m.Why == "input" && m.From == 8 })
+	await(again, "all are taken", func(m TakenMessage) bool { return m.N == 8 })
+	browsertest.Until(t, "the text is in the page", func() bool { return s.Info().Title == "abc|z" })
 }
 
 // TestRefusedReturn lets the person on a takeover return when all places for

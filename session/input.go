@@ -14,7 +14,8 @@ type aim struct {
 }
 
 // dispatch checks a person's input and writes it to the page that viewers see.
-// Input with an old epoch is dropped without an error.
+// Input with an old epoch is dropped without an error, and so is input that the
+// page has already got.
 //
 // A keystroke holds inputMu until the end, so that a viewer who has lost
 // control cannot press anything after its keys were released. Meanwhile it
@@ -24,18 +25,18 @@ type aim struct {
 // the clipboard and of the dispatcher. Two of these hold others: asker's those of
 // the desk and of secrets, the dispatcher's that of the connection. No lock is
 // held while anything waits. It does not take the session's mu.
-func (v *Viewer) dispatch(epoch uint64, validate func() error, send func(aim) error) error {
+func (v *Viewer) dispatch(made Stamp, validate func() error, send func(aim) error) error {
 	if err := validate(); err != nil {
-		return err
+		return v.refuse(made, untakenInput, err)
 	}
-	err := v.sendInput(epoch, send)
+	err := v.sendInput(made, send)
 	if away, ok := errors.AsType[*notAttachedError](err); ok {
 		v.session.attachInput(away.to)
-		if err = v.sendInput(epoch, send); errors.As(err, &away) {
-			return ErrNotReady
+		if err = v.sendInput(made, send); errors.As(err, &away) {
+			err = v.refuse(made, untakenPage, ErrNotReady)
 		}
 	}
-	if errors.Is(err, errStale) {
+	if ignored(err) {
 		return nil
 	}
 	return err
@@ -47,17 +48,32 @@ type notAttachedError struct{ to *focus }
 // Error returns the text.
 func (*notAttachedError) Error() string { return "the page is not attached" }
 
-func (v *Viewer) sendInput(epoch uint64, send func(aim) error) error {
+// sendInput writes an input to the page, if it is the viewer's next one, and counts
+// it. A notAttachedError leaves it uncounted.
+func (v *Viewer) sendInput(made Stamp, send func(aim) error) error {
 	s := v.session
 	s.inputMu.Lock()
 	defer s.inputMu.Unlock()
-	if err := v.may(); err != nil {
-		return err
-	}
 	if v.ctx.Err() != nil { // the connection is lost, and nobody would release what this presses
 		return ErrNotController
 	}
-	if err := v.holds(epoch); err != nil {
+	if wrong := v.inputs.next(made.N); wrong != nil {
+		return v.again(wrong)
+	}
+	err := v.write(made, send)
+	if _, away := errors.AsType[*notAttachedError](err); !away {
+		v.countLocked(made.N, untaken(err))
+	}
+	return err
+}
+
+// write writes an input to the page that viewers see.
+func (v *Viewer) write(made Stamp, send func(aim) error) error {
+	s := v.session
+	if err := v.may(); err != nil {
+		return err
+	}
+	if err := v.holds(made.Epoch); err != nil {
 		return err
 	}
 	to := s.shown()
@@ -67,6 +83,9 @@ func (v *Viewer) sendInput(epoch uint64, send func(aim) error) error {
 	page := to.eng.live.Attached(to.page.ID())
 	if page == nil {
 		return &notAttachedError{to}
+	}
+	if made.Field != 0 && made.Field != to.eng.desk.Focus(to.page).Field {
+		return errElsewhere
 	}
 	s.gestures.act()
 	return send(aim{to, page.Input})

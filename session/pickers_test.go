@@ -50,7 +50,7 @@ func (v *viewer) shut(id string) {
 func (v *viewer) key(t *testing.T, epoch uint64, key, code string, modifiers int) {
 	t.Helper()
 	for _, event := range []string{"down", "up"} {
-		if err := v.Key(Key{Event: event, Key: key, Code: code, Modifiers: modifiers}, epoch); err != nil {
+		if err := v.Key(Key{Event: event, Key: key, Code: code, Modifiers: modifiers}, Stamp{Epoch: epoch}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -184,7 +184,7 @@ func TestPickers(t *testing.T) {
 	if m.Kind != "datalist" || len(m.Options) != 3 || m.Options[1].Label != "Mountains" {
 		t.Errorf("suggestions: %+v", m.Description)
 	}
-	if err := v.Text(Text{Text: "alp"}, epoch); err != nil {
+	if err := v.Text(Text{Text: "alp"}, Stamp{Epoch: epoch}); err != nil {
 		t.Fatal(err)
 	}
 	m2 := await(v, "fewer suggestions", func(m SelectMessage) bool { return !m.Closed && len(m.Options) == 2 })

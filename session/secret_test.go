@@ -137,7 +137,7 @@ func (v *viewer) typeText(t *testing.T, epoch uint64, text string) {
 func (v *viewer) stroke(t *testing.T, epoch uint64, key, text string) {
 	t.Helper()
 	for _, k := range []Key{{Event: "down", Key: key, Text: text}, {Event: "up", Key: key}} {
-		if err := v.Key(k, epoch); err != nil {
+		if err := v.Key(k, Stamp{Epoch: epoch}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -192,7 +192,7 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 	v.typeText(t, epoch, code)
 	v.press(t, epoch, 100, 175)
 	v.focused("card")
-	if err := v.Text(Text{Text: card}, epoch); err != nil { // pasted
+	if err := v.Text(Text{Text: card}, Stamp{Epoch: epoch}); err != nil { // pasted
 		t.Fatal(err)
 	}
 	v.stroke(t, epoch, "F2", "")

@@ -250,7 +250,7 @@ func TestControl(t *testing.T) {
 	a.picture("the page")
 
 	press := Mouse{Event: "down", X: 50, Y: 50, Button: "left", Buttons: 1, ClickCount: 1}
-	if err := a.Mouse(press, 1); !errors.Is(err, ErrNotController) {
+	if err := a.Mouse(press, Stamp{Epoch: 1}); !errors.Is(err, ErrNotController) {
 		t.Errorf("input without control gave %v", err)
 	}
 	if err := watcher.Control("take"); !errors.Is(err, ErrRole) {
@@ -273,19 +273,19 @@ func TestControl(t *testing.T) {
 	if err := a.Control("keep"); err != nil {
 		t.Error(err)
 	}
-	if err := b.Mouse(press, mine.Epoch); !errors.Is(err, ErrNotController) {
+	if err := b.Mouse(press, Stamp{Epoch: mine.Epoch}); !errors.Is(err, ErrNotController) {
 		t.Errorf("the other's input gave %v", err)
 	}
 	if err := b.Navigate(t.Context(), "reload", ""); !errors.Is(err, ErrNotController) {
 		t.Errorf("the other's reload gave %v", err)
 	}
-	if err := a.Mouse(press, mine.Epoch-1); err != nil {
+	if err := a.Mouse(press, Stamp{Epoch: mine.Epoch - 1}); err != nil {
 		t.Errorf("old epoch: %v", err)
 	}
 	if got := s.services.stats.staleInput.Load(); got != 1 {
 		t.Errorf("%d stale inputs counted", got)
 	}
-	if err := a.Mouse(press, mine.Epoch); err != nil {
+	if err := a.Mouse(press, Stamp{Epoch: mine.Epoch}); err != nil {
 		t.Fatal(err)
 	}
 	a.Leave() // the button is still down

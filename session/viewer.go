@@ -37,6 +37,7 @@ type Viewer struct {
 	takeover string       // the only takeover that a guest with a takeover's link may see
 	secret   string       // together with the id, it is the secret word that resumes this view
 	out      *outbox
+	inputs   *count // of this view and those that it continues
 
 	ctx    context.Context // ends with the viewer
 	cancel context.CancelFunc
@@ -80,7 +81,7 @@ type Picture struct {
 // Join adds a viewer. Its first messages describe the state of the session. End
 // it with Leave.
 func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
-	v := &Viewer{session: s, id: id.New("v"), secret: newWord(), role: o.Role, name: o.Name, guest: o.Link != nil, out: newOutbox()}
+	v := &Viewer{session: s, id: id.New("v"), secret: newWord(), role: o.Role, name: o.Name, guest: o.Link != nil, out: newOutbox(), inputs: &count{}}
 	if o.Link != nil {
 		v.takeover, v.link = o.Link.Takeover, o.Link.LinkID
 		v.hosts.Allowed, v.hosts.Denied = s.services.links.Hosts(v.link)
@@ -107,6 +108,7 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 
 // welcome adds a viewer, and sends it the state of the session.
 func (s *Session) welcome(v *Viewer) error {
+	taken := v.taken()
 	s.tellMu.Lock()
 	defer s.tellMu.Unlock()
 	s.mu.Lock()
@@ -130,7 +132,7 @@ func (s *Session) welcome(v *Viewer) error {
 	run := s.runs.current()
 	s.mu.Unlock()
 
-	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1, Touch: s.opts.IsMobile, Resume: v.id + "." + v.secret})
+	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1, Touch: s.opts.IsMobile, Resume: v.id + "." + v.secret, Taken: taken, LeaseGrace: s.control.Grace().Milliseconds()})
 	v.send("control", s.controlMessage(v))
 	v.send("tabs", s.tabsFor(v))
 	v.send("takeover", s.takeoverMessage(v))
@@ -345,7 +347,7 @@ func (v *Viewer) leave(giveBack bool) {
 	s.control.Withdraw(v.holder())
 	if giveBack {
 		if v.works() {
-			s.control.Away(v.holder(), string(v.role), v.secret, false)
+			s.control.Away(v.holder(), string(v.role), v.secret, false, v.inputs)
 		}
 		s.control.GiveUp(v.holder())
 	}

@@ -18,6 +18,10 @@ type FocusMessage struct {
 	Element *widget.Rect  `json:"element,omitempty"`
 	Around  []widget.Rect `json:"around,omitempty"`
 	Text    float64       `json:"text,omitempty"`
+	// Field numbers the field with the focus, or the absence of one: it rises when
+	// another field or another document has it. 0 is for a page that never had a
+	// field with the focus.
+	Field uint64 `json:"field,omitempty"`
 }
 
 // CursorMessage is the shape of the remote pointer.
@@ -40,7 +44,9 @@ func (s *Session) focusFor(v *Viewer) FocusMessage {
 	if f == nil || !v.maySee() {
 		return m
 	}
-	if now := f.eng.desk.Focus(f.page); now.Editable() {
+	now := f.eng.desk.Focus(f.page)
+	m.Field = now.Field
+	if now.Editable() {
 		m.Editable, m.Kind, m.Rect, m.Element, m.Text = true, now.Kind, &now.Rect, &now.Element, now.Text
 		for _, r := range now.Around {
 			if r != (widget.Rect{}) {

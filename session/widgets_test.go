@@ -27,7 +27,7 @@ func (v *viewer) press(t *testing.T, epoch uint64, x, y float64) {
 		{Event: "down", X: x, Y: y, Button: "left", Buttons: 1, ClickCount: 1},
 		{Event: "up", X: x, Y: y, Button: "left", ClickCount: 1},
 	} {
-		if err := v.Mouse(m, epoch); err != nil {
+		if err := v.Mouse(m, Stamp{Epoch: epoch}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -111,7 +111,7 @@ type sentMessage struct {
 
 // serverMessages lists the messages that the server sends, by type.
 var serverMessages = map[string]sentMessage{
-	"hello":      {session.HelloMessage{}, "The first message: who the viewer is and what its role is. resume is a secret for ?resume=, with which a new connection keeps control."},
+	"hello":      {session.HelloMessage{}, "The first message: who the viewer is and what its role is. resume is a secret for ?resume=, with which a new connection keeps control. taken is the number of the last input that was handled; leaseGrace is how long (ms) control is kept for a connection that broke."},
 	"control":    {session.ControlMessage{}, "Who is in control, and the epoch that input has to carry. Comes with each change. asked means that another person asks for control."},
 	"tabs":       {session.TabsMessage{}, "The tabs, and which one is shown. Comes with each change."},
 	"life":       {session.LifeMessage{}, "The time at which the session ends. Sent on each change."},
@@ -125,7 +125,9 @@ var serverMessages = map[string]sentMessage{
 	"download":   {session.DownloadMessage{}, "The state of a download: running, done, failed or cancelled. When it is done, it is the session's file of this name."},
 	"menu":       {session.MenuMessage{}, "The person in control asked for a context menu: what is under the pointer."},
 	"cursor":     {session.CursorMessage{}, "The shape of the remote pointer, a CSS keyword."},
-	"focus":      {session.FocusMessage{}, "Whether typed text goes into a field, what kind of field that is, and where its caret is."},
+	"focus":      {session.FocusMessage{}, "Whether typed text goes into a field, what kind of field that is, and where the field, what surrounds it and its caret are. field rises when another field or document has the focus."},
+	"taken":      {session.TakenMessage{}, "All inputs up to this n were handled: the viewer need not send them again."},
+	"untaken":    {session.UntakenMessage{}, "The inputs from one n to another had no effect: why is control (not in control any more), field (another field or document had the focus), page (no page could take it) or input (the message was wrong)."},
 	"clipboard":  {session.ClipboardMessage{}, "Text that the page copied, for the person in control."},
 	"stats":      {statsMessage{}, "Pictures sent per second, the time from a picture to its ack, pictures skipped since the last message, kilobits per second."},
 	"pong":       {pongMessage{}, "The answer to ping."},

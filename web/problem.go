@@ -37,6 +37,10 @@ const fullRetryAfter = 5 * time.Second
 // what it gets. RFC 6455 leaves the codes 4000–4999 to applications.
 const closeStalled websocket.StatusCode = 4008
 
+// closeGap is the close code for a viewer whose inputs do not arrive one after the
+// other.
+const closeGap websocket.StatusCode = 4009
+
 // problem is an error in the form of the API.
 type problem struct {
 	Type   string               `json:"type" doc:"The kind of error: an address within this page."`
@@ -153,6 +157,7 @@ var outcomes = []struct {
 	{webhook.ErrFull, kindConflict, websocket.StatusTryAgainLater},
 	{context.DeadlineExceeded, kindTimeout, websocket.StatusTryAgainLater},
 	{errStalled, kindTimeout, closeStalled},
+	{session.ErrGap, kindConflict, closeGap},
 	{errStopping, kindNotReady, websocket.StatusGoingAway},
 }
 

@@ -153,7 +153,7 @@ func (v *viewerSocket) serve() {
 	code, reason := v.closing(err)
 	_ = v.conn.Close(code, reason) // ends read; the peer may be gone
 	work.Wait()
-	if errors.Is(err, errViewerLost) || code == closeStalled {
+	if errors.Is(err, errViewerLost) || code == closeStalled || code == closeGap {
 		v.viewer.Lost()
 	}
 	v.log.Debug("viewer left", "code", code, "reason", reason)
@@ -275,7 +275,11 @@ func (v *viewerSocket) carryOut(m parsed) {
 			v.complain(fmt.Errorf("%s: too many operations are running", m.kind))
 		}
 	default:
-		if err := m.message.act(v.ctx, v.viewer); err != nil {
+		switch err := m.message.act(v.ctx, v.viewer); {
+		case errors.Is(err, session.ErrGap):
+			v.server.metrics.malformed.Inc()
+			v.cancel(err)
+		case err != nil:
 			v.complain(fmt.Errorf("%s: %w", m.kind, err))
 		}
 	}

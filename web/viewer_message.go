@@ -108,27 +108,27 @@ type (
 	}
 	mouseMessage struct {
 		session.Mouse
-		Epoch uint64 `json:"epoch"`
+		session.Stamp
 	}
 	keyMessage struct {
 		session.Key
-		Epoch uint64 `json:"epoch"`
+		session.Stamp
 	}
 	textMessage struct {
 		session.Text
-		Epoch uint64 `json:"epoch"`
+		session.Stamp
 	}
 	composeMessage struct {
 		session.Compose
-		Epoch uint64 `json:"epoch"`
+		session.Stamp
 	}
 	touchMessage struct {
 		session.Touch
-		Epoch uint64 `json:"epoch"`
+		session.Stamp
 	}
 	dropMessage struct {
 		session.Drop
-		Epoch uint64 `json:"epoch"`
+		session.Stamp
 	}
 	controlMessage struct {
 		Action string `json:"action"`
@@ -144,7 +144,7 @@ type (
 	}
 	clipboardMessage struct {
 		session.Clipboard
-		Epoch uint64 `json:"epoch"`
+		session.Stamp
 	}
 	selectMessage struct {
 		ID     string   `json:"id"`
@@ -198,27 +198,27 @@ func (m *ackMessage) act(_ context.Context, v *session.Viewer) error {
 }
 
 func (m *mouseMessage) act(_ context.Context, v *session.Viewer) error {
-	err := v.Mouse(m.Mouse, m.Epoch)
+	err := v.Mouse(m.Mouse, m.Stamp)
 	if m.Event == "move" && errors.Is(err, session.ErrNotController) {
 		return nil // moving the pointer over the picture is not an attempt to act
 	}
 	return err
 }
 
-func (m *keyMessage) act(_ context.Context, v *session.Viewer) error { return v.Key(m.Key, m.Epoch) }
+func (m *keyMessage) act(_ context.Context, v *session.Viewer) error { return v.Key(m.Key, m.Stamp) }
 
-func (m *textMessage) act(_ context.Context, v *session.Viewer) error { return v.Text(m.Text, m.Epoch) }
+func (m *textMessage) act(_ context.Context, v *session.Viewer) error { return v.Text(m.Text, m.Stamp) }
 
 func (m *composeMessage) act(_ context.Context, v *session.Viewer) error {
-	return v.Compose(m.Compose, m.Epoch)
+	return v.Compose(m.Compose, m.Stamp)
 }
 
 func (m *touchMessage) act(_ context.Context, v *session.Viewer) error {
-	return v.Touch(m.Touch, m.Epoch)
+	return v.Touch(m.Touch, m.Stamp)
 }
 
 func (m *dropMessage) act(_ context.Context, v *session.Viewer) error {
-	return v.Drop(m.Drop, m.Epoch)
+	return v.Drop(m.Drop, m.Stamp)
 }
 
 func (m *controlMessage) act(_ context.Context, v *session.Viewer) error { return v.Control(m.Action) }
@@ -235,7 +235,7 @@ func (m *tabMessage) act(ctx context.Context, v *session.Viewer) error {
 }
 
 func (m *clipboardMessage) act(ctx context.Context, v *session.Viewer) error {
-	return v.Clipboard(ctx, m.Clipboard, m.Epoch)
+	return v.Clipboard(ctx, m.Clipboard, m.Stamp)
 }
 
 func (m *selectMessage) act(ctx context.Context, v *session.Viewer) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/cdproto/runtime"
@@ -85,6 +86,9 @@ type Desk struct {
 	pages map[*browser.Page]*pageState
 }
 
+// fields numbers the fields that had the focus, and the times when none had it.
+var fields atomic.Uint64
+
 // pageState is the known state of a page.
 type pageState struct {
 	cursor    string
@@ -93,6 +97,7 @@ type pageState struct {
 	pointedAt float64        // when the pointer was there; see report.At
 	focus     Focus          // what Desk.Focus returns, in the main frame's viewport
 	frame     *browser.Frame // the frame that has the focus, or nil
+	element   int            // the agent's number of the field with the focus
 	inner     Focus          // the newest report of the frame, in its own viewport
 	asking    bool           // a goroutine is requesting the frame's position
 	again     bool           // the goroutine has to request it again
@@ -278,7 +283,12 @@ func (d *Desk) reported(w *browser.World, payload string) {
 			changes = append(changes, CursorChanged)
 		}
 	case r.Focus != nil:
-		st.frame, st.inner = f, *r.Focus
+		field := st.inner.Field
+		if st.frame != f || st.element != r.Element || !st.inner.Editable() {
+			field = fields.Add(1)
+		}
+		st.frame, st.element, st.inner = f, r.Element, *r.Focus
+		st.inner.Field = field
 		if d.placeLocked(p, st) || secret != st.secret() {
 			changes = append(changes, FocusChanged)
 		}
@@ -323,7 +333,11 @@ func (d *Desk) left(f *browser.Frame) {
 	if st != nil && (st.frame == f || f == p.MainFrame()) {
 		secret := st.asked.Secret()
 		st.asked = Focus{}
-		if st.blurLocked() || secret {
+		document := f == p.MainFrame()
+		if st.blurLocked() || secret || document {
+			if document {
+				st.none()
+			}
 			changes = append(changes, FocusChanged)
 		}
 	}
@@ -335,10 +349,19 @@ func (d *Desk) left(f *browser.Frame) {
 	d.tell(p, changes...)
 }
 
+// none records that no field has the focus, of this document or in another one.
+func (st *pageState) none() {
+	st.frame, st.element = nil, 0
+	st.inner = Focus{Field: fields.Add(1)}
+	st.focus = st.inner
+}
+
 // blurLocked forgets the focus, and reports whether there was one.
 func (st *pageState) blurLocked() bool {
 	was := st.focus.Editable() || st.inner.Editable()
-	st.frame, st.inner, st.focus = nil, Focus{}, Focus{}
+	if was {
+		st.none()
+	}
 	return was
 }
 

@@ -38,6 +38,10 @@ type Focus struct {
 	// is wider than the one before. Zero values follow the last one.
 	Around [maxAround]Rect
 	Text   float64 // size of the field's text in CSS pixels
+	// Field is a number that no other field with the focus has, also of other pages
+	// and browsers. It changes with the focused field, also to none, and with the
+	// document.
+	Field uint64
 }
 
 // moved returns the focus in a viewport in which its own one begins at x, y.
@@ -89,6 +93,7 @@ func (f Focus) Secret() bool { return f.Kind == "password" || f.Kind == "otp" ||
 // report is a report of an agent. Only one of its fields is set.
 type report struct {
 	Focus   *Focus
+	Element int  // number of the field with the focus in its document, from 1
 	Blur    bool // no field has the focus any more
 	Cursor  string
 	Drag    bool    // with Cursor: a press there begins a drag
@@ -135,6 +140,7 @@ func parseReport(payload string) (report, error) {
 		Element [4]float64   `json:"element"`
 		Around  [][4]float64 `json:"around"`
 		Text    float64      `json:"text"`
+		Field   int          `json:"field"`
 	}
 	switch err := json.Unmarshal(raw.Focus, &focus); {
 	case err != nil:
@@ -157,7 +163,7 @@ func parseReport(payload string) (report, error) {
 	}
 	now.Rect, now.Element = rects[0], rects[1]
 	copy(now.Around[:], rects[2:])
-	r.Focus = &now
+	r.Focus, r.Element = &now, focus.Field
 	return r, nil
 }
 

@@ -52,7 +52,7 @@ func TestTracesHideSecrets(t *testing.T) {
 			press := func(x, y float64) {
 				t.Helper()
 				for _, event := range []string{"down", "up"} {
-					if err := v.Mouse(input.Mouse{Event: event, X: x, Y: y, Button: "left", ClickCount: 1}, control.Epoch); err != nil {
+					if err := v.Mouse(input.Mouse{Event: event, X: x, Y: y, Button: "left", ClickCount: 1}, session.Stamp{Epoch: control.Epoch}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -101,7 +101,7 @@ func TestTracesOfNewPagesHideSecrets(t *testing.T) {
 	v := person(t, s)
 	control := until(t, v, "control", func(m session.ControlMessage) bool { return m.Holder.IsPerson() })
 	for _, event := range []string{"down", "up"} {
-		if err := v.Mouse(input.Mouse{Event: event, X: 20, Y: 20, Button: "left", ClickCount: 1}, control.Epoch); err != nil {
+		if err := v.Mouse(input.Mouse{Event: event, X: 20, Y: 20, Button: "left", ClickCount: 1}, session.Stamp{Epoch: control.Epoch}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -37,12 +37,20 @@ function install(ours: Ours): Agent {
   let pointedAt = 0;
   let waiting = 0;
   let followed: Element | null = null;
+  /** Numbers the fields that had the focus. */
+  let field = 0;
   const report = (message: object): void => ours.takeoverReport(JSON.stringify(message));
   // Reports that a field was removed or hidden, for which there is no event.
   const sizes = new ResizeObserver(() => later());
 
   function later(): void {
     waiting ||= setTimeout(tellFocus, PAUSE);
+  }
+
+  /** Reports the focus in any case: meanwhile the server may have heard that another document has it. */
+  function refocused(): void {
+    focus = '';
+    later();
   }
 
   function tellFocus(): void {
@@ -53,8 +61,9 @@ function install(ours: Ours): Agent {
       if (followed) sizes.unobserve(followed);
       followed = kind ? element : null;
       if (followed) sizes.observe(followed);
+      field++;
     }
-    const now = kind && element ? JSON.stringify({ kind, ...placeOf(element) }) : 'null';
+    const now = kind && element ? JSON.stringify({ kind, field, ...placeOf(element) }) : 'null';
     if (now === focus) return;
     focus = now;
     report({ focus: JSON.parse(now) });
@@ -127,7 +136,7 @@ function install(ours: Ours): Agent {
   }
 
   const listeners: [string, (event: never) => void][] = [
-    ['focusin', later], ['focusout', later], ['selectionchange', later], ['input', later],
+    ['focusin', refocused], ['focusout', later], ['selectionchange', later], ['input', later],
     ['input', secretTyped(report)], ['scroll', moved], ['resize', moved],
     ['mousemove', pointed], ['mouseover', pointed],
     ['mousedown', opening], ['click', opening], ['keydown', opening], ['input', opening], ['focusout', gone],

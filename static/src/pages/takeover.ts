@@ -109,6 +109,11 @@ function work(): void {
     answered = 'done';
     done.setAttribute('aria-busy', 'true');
   });
+  // An answer over a line that is down would be lost.
+  live.on('connection', (state) => {
+    const down = state.phase !== 'open' || state.quiet === 'lost';
+    for (const name of ['done', 'fail']) byId<HTMLButtonElement>(name).disabled = down;
+  });
   byId('fail').addEventListener('click', () =>
     askReason((reason) => {
       if (!live.answerTakeover('fail', reason)) return notice('Not connected. Try again in a moment.');

@@ -1,12 +1,16 @@
 import { backoff } from '../ui/backoff.js';
 import { Emitter } from './emitter.js';
+import type { Stamp } from './outbox.js';
 import { parseMessage, parsePicture, SUBPROTOCOL, type ClientMessage, type InputMessage, type Picture, type ServerMessage } from './protocol.js';
 
 /** After a connection of this length (ms), the wait before the next one is short again. */
 const HEALTHY_AFTER = 5_000;
-/** The round trip is measured this often (ms). After SILENCE ms without a message, even while connecting, the connection counts as dead. */
-const PING_EVERY = 3_000;
+/** The round trip is measured this often (ms), so that something is heard as often. After SILENCE ms without a message, even while connecting, the connection counts as dead. */
+const PING_EVERY = 1_000;
 const SILENCE = 10_000;
+/** After this many ms without a message, an open connection is called slow, and lost. */
+const SLOW = 2_500;
+const LOST = 5_000;
 
 /** WebSocket close codes after which trying again cannot help (RFC 6455, 7.4). */
 const CLOSE_NORMAL = 1000;
@@ -17,7 +21,7 @@ const CLOSE_ABNORMAL = 1006;
 /** The state of the connection; retryAt is Unix time in ms, and code is the close code with which the last connection ended. */
 export type ConnectionState =
   | { phase: 'connecting' }
-  | { phase: 'open' }
+  | { phase: 'open'; quiet?: 'slow' | 'lost' }
   | { phase: 'waiting'; retryAt: number; code: number }
   | { phase: 'closed'; cause: 'ended' | 'forbidden' | 'gone' | 'left'; reason: string };
 
@@ -69,8 +73,8 @@ export class Connection extends Emitter<ConnectionEvents> {
     return true;
   }
 
-  sendInput(message: InputMessage, epoch: number): void {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ ...message, epoch }));
+  sendInput(message: InputMessage, stamp: Stamp): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ ...message, ...stamp }));
   }
 
   #connect(): void {
@@ -93,6 +97,7 @@ export class Connection extends Emitter<ConnectionEvents> {
 
   #receive(data: string | ArrayBuffer): void {
     this.#heardAt = performance.now();
+    this.#listen();
     if (typeof data !== 'string') {
       const picture = parsePicture(data);
       if (picture) this.emit('picture', picture);
@@ -105,7 +110,17 @@ export class Connection extends Emitter<ConnectionEvents> {
     this.emit('message', message);
   }
 
+  /** Says whether an open connection has been silent for long. */
+  #listen(): void {
+    const { state } = this;
+    if (state.phase !== 'open') return;
+    const silent = performance.now() - this.#heardAt;
+    const quiet = silent > LOST ? 'lost' : silent > SLOW ? 'slow' : undefined;
+    if (state.quiet !== quiet) this.#setState({ phase: 'open', ...(quiet ? { quiet } : {}) });
+  }
+
   #ping(): void {
+    this.#listen();
     if (performance.now() - this.#heardAt > SILENCE) {
       this.#drop();
       this.#lost(CLOSE_ABNORMAL);

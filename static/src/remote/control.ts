@@ -21,13 +21,15 @@ export function showControl(live: Live): void {
   };
   const update = (): void => {
     const { party } = live;
-    const open = live.connection.state.phase === 'open';
+    const { state: line } = live.connection;
+    const open = line.phase === 'open' && line.quiet !== 'lost';
+    const slow = line.phase === 'open' && line.quiet === 'slow';
     state.dataset.party = party;
     document.getElementById('session')?.toggleAttribute('data-mine', party === 'me');
     const shape = state.querySelector('.shape');
     if (shape) shape.className = `shape ${SHAPES[party]}`;
-    setText(byId('control-words'), !open ? 'Not connected' : live.away ? 'The person in control is away' : PARTY_WORDS[party]);
-    setText(document.getElementById('control-short'), !open ? 'Offline' : live.away ? 'Away' : SHORT[party]);
+    setText(byId('control-words'), !open ? 'Not connected' : slow ? 'The connection is slow' : live.away ? 'The person in control is away' : PARTY_WORDS[party]);
+    setText(document.getElementById('control-short'), !open ? 'Offline' : slow ? 'Slow' : live.away ? 'Away' : SHORT[party]);
     setText(button.querySelector('span') ?? button, label(party));
     button.disabled = !open || !live.mayControl || live.asked !== null && party !== 'me';
     show(button, live.mayControl || !known);

@@ -1,6 +1,7 @@
 import { Connection, type ConnectionState } from './connection.js';
 import { Emitter } from './emitter.js';
 import type { Field } from './geometry.js';
+import { Outbox } from './outbox.js';
 import { Resume } from './resume.js';
 import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, FocusMessage, InputMessage, LifeMessage, MenuMessage, PermissionMessage, Picture, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 
@@ -78,6 +79,13 @@ export class Live extends Emitter<LiveEvents> {
   #asked = 0;
   /** Control was lost with the connection, and not given away. */
   #wantsBack = false;
+  /** When the connection broke (ms since the page was opened), and how long control is kept for this viewer then. */
+  #lostAt = 0;
+  #grace = 30_000;
+  #viewer = '';
+  /** A new connection continues this view: the number of the last input that the server has handled. null otherwise. */
+  #resumesAt: number | null = null;
+  readonly #outbox = new Outbox((message, stamp) => this.connection.sendInput(message, stamp));
   /** Lets a new connection continue this view's control. */
   readonly #resume: Resume;
 
@@ -92,7 +100,9 @@ export class Live extends Emitter<LiveEvents> {
       hello: () => ({ type: 'hello', ...size() }),
     });
     this.connection.on('state', (state) => {
+      if (state.phase !== 'open') this.#outbox.lost();
       if (state.phase === 'waiting') {
+        if (this.mine) this.#lostAt = performance.now();
         this.#wantsBack ||= this.mine;
         this.#setControl({ type: 'control', holder: '', epoch: this.epoch, mine: false });
       }
@@ -128,18 +138,22 @@ export class Live extends Emitter<LiveEvents> {
   }
 
   /**
-   * Sends input to the remote page. When nobody is in control, using the page asks for control, and input waits until it is granted. Without a
-   * connection nothing waits, because it would reach another page later. When another tab is shown, what waits is discarded.
+   * Sends input to the remote page. When nobody is in control, using the page asks for control, and input waits until it is granted. When another tab is
+   * shown, what waits is discarded. Without a connection, the input of the person in control waits for the next one.
    */
   input(message: InputMessage): void {
-    if (this.connection.state.phase !== 'open') return;
-    if (this.mine) {
-      this.connection.sendInput(message, this.epoch);
+    if (this.mine || this.#wantsBack && performance.now() - this.#lostAt < this.#grace) {
+      if (!this.#outbox.put(message, this.epoch)) this.emit('trouble', { kind: 'connection', why: 'Not connected. What you type now is not sent.' });
       return;
     }
+    if (this.connection.state.phase !== 'open') return;
     const asks = message.type !== 'mouse' || message.event === 'down' || message.event === 'wheel';
     if (this.party === 'nobody' && this.mayControl && asks) this.#ask();
     if (this.#waits) this.#keep(message);
+  }
+
+  #tellLost(inputs: number): void {
+    if (inputs > 0) this.emit('trouble', { kind: 'untaken', why: 'The connection broke, and what you typed last was not entered. Look at the page, then type it again.' });
   }
 
   /** Keeps an input until control is granted. Of several moves in a row, only the last one is kept. */
@@ -198,9 +212,15 @@ export class Live extends Emitter<LiveEvents> {
         this.role = message.role;
         this.touch = message.touch ?? false;
         this.#resume.word = message.resume ?? '';
+        this.#grace = message.leaseGrace ?? this.#grace;
+        if (message.viewer === this.#viewer && message.taken !== undefined) this.#resumesAt = message.taken;
+        else this.#tellLost(this.#outbox.restart());
+        this.#viewer = message.viewer;
         this.emit('hello', message.role);
         break;
       case 'control':
+        if (this.#resumesAt !== null) this.#tellLost(this.#outbox.resume(this.#resumesAt, message.mine ? message.epoch : null));
+        this.#resumesAt = null;
         this.#setControl(message);
         if (this.#wantsBack && message.holder === '' && this.mayControl) this.takeControl();
         this.#wantsBack = false;
@@ -248,7 +268,15 @@ export class Live extends Emitter<LiveEvents> {
       case 'clipboard':
         this.emit('clipboard', message.text);
         break;
+      case 'taken':
+        this.#outbox.taken(message.n);
+        break;
+      case 'untaken':
+        this.#outbox.untaken(message.from);
+        if (message.from === message.to) this.emit('trouble', { kind: 'untaken', why: UNTAKEN[message.why] ?? UNTAKEN.page });
+        break;
       case 'focus':
+        this.#outbox.field = message.field ?? 0;
         this.emit('focus', { editable: message.editable, kind: message.kind ?? 'text', field: fieldOf(message) });
         break;
       case 'stats':
@@ -284,7 +312,7 @@ export class Live extends Emitter<LiveEvents> {
     const queue = mine && this.#waits ? this.#queue : [];
     // While nobody or a program has control, our request is still on its way, and this message is older.
     if (mine || this.party === 'person' || this.connection.state.phase !== 'open') this.#giveUp();
-    for (const message of queue) this.connection.sendInput(message, epoch);
+    for (const message of queue) this.#outbox.put(message, epoch);
     this.emit('control', this.party);
     this.emit('asked', this.asked);
   }
@@ -297,6 +325,14 @@ function fieldOf({ rect, element, around = [], text = 0 }: FocusMessage): Field 
 function isMove(message: InputMessage): boolean {
   return message.type === 'mouse' && message.event === 'move';
 }
+
+/** Why input had no effect, and what to do. */
+const UNTAKEN = {
+  control: 'What you typed last was not entered, because you were no longer in control.',
+  field: 'What you typed last was not entered, because the page went on to another field. Press the right one, then type it again.',
+  page: 'What you typed last was not entered, because the page was not ready. Type it again.',
+  input: 'What you typed last was not entered.',
+};
 
 /** Messages whose refusal needs no explanation. */
 const QUIET = new Set(['mouse', 'key', 'text', 'compose', 'touch', 'ack', 'resize']);

@@ -191,6 +191,8 @@ export interface FocusMessage {
   around?: Rect[];
   /** The size of the field's text. */
   text?: number;
+  /** Rises when another field, none, or another document has the focus. */
+  field?: number;
 }
 
 /** The state of a download of a remote page. When it is done, it is a file of the session with this name. */
@@ -286,7 +288,7 @@ export interface LifeMessage {
 
 /** What the server may send. */
 export type ServerMessage =
-  | { type: 'hello'; session: string; viewer: string; role: Role; protocol: number; touch?: boolean; resume?: string }
+  | { type: 'hello'; session: string; viewer: string; role: Role; protocol: number; touch?: boolean; resume?: string; taken?: number; leaseGrace?: number }
   | ControlMessage
   | { type: 'tabs'; tabs: Tab[]; active: number }
   | { type: 'takeover'; takeover: Takeover | null }
@@ -302,6 +304,8 @@ export type ServerMessage =
   | { type: 'cursor'; cursor: string; drag?: boolean }
   | { type: 'clipboard'; text: string }
   | FocusMessage
+  | { type: 'taken'; n: number }
+  | { type: 'untaken'; from: number; to: number; why: 'control' | 'field' | 'page' | 'input' }
   | StatsMessage
   | { type: 'pong'; t: number }
   | { type: 'crashed' }

@@ -11,12 +11,14 @@ export function showConnection(live: Live): void {
   let stats: StatsMessage | null = null;
 
   const update = (): void => {
-    const { phase } = live.connection.state;
-    const open = phase === 'open';
+    const { state: line } = live.connection;
+    const { phase } = line;
+    const quiet = line.phase === 'open' ? line.quiet : undefined;
+    const open = phase === 'open' && quiet !== 'lost';
     label.dataset.state = phase;
     if (shape) shape.className = open ? 'shape dot good' : phase === 'connecting' ? 'shape ring' : 'shape cross wrong';
-    const state = open ? 'Connected' : phase === 'connecting' ? 'Connecting…' : phase === 'waiting' ? 'Reconnecting…' : 'Closed';
-    const trip = open && rtt !== null ? `${Math.max(1, Math.round(rtt))} ms` : '';
+    const state = open ? (quiet ? 'Slow connection' : 'Connected') : quiet ? 'Not connected' : phase === 'connecting' ? 'Connecting…' : phase === 'waiting' ? 'Reconnecting…' : 'Closed';
+    const trip = open && !quiet && rtt !== null ? `${Math.max(1, Math.round(rtt))} ms` : '';
     setText(words, trip || state);
     const rate = open && stats ? Math.round(stats.fps) : 0;
     setText(byId('connection-rate'), rate ? `${rate}/s` : '');

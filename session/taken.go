@@ -1,0 +1,142 @@
+package session
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrGap ends the socket of a viewer whose inputs do not arrive one after the
+// other. The viewer sends them again over its next connection.
+var ErrGap = errors.New("an input is missing before this one")
+
+// errTaken is returned for an input that the page has already got.
+var errTaken = errors.New("this input has been taken")
+
+// Stamp says when a viewer made an input.
+type Stamp struct {
+	// Epoch is that of the control lease.
+	Epoch uint64 `json:"epoch"`
+	// N counts the viewer's inputs over all its connections, from 1. An input
+	// that arrives again has no effect. 0 is for input that is never sent again.
+	N uint64 `json:"n,omitempty"`
+	// Field is the field of the FocusMessage that the person had seen. If another
+	// field or document has the focus now, the input has no effect. With 0, the
+	// focus does not matter.
+	Field uint64 `json:"field,omitempty"`
+}
+
+// The reasons for which input has no effect on the page.
+const (
+	untakenControl = "control" // the viewer was not in control any more
+	untakenField   = "field"   // another field or document had the focus
+	untakenPage    = "page"    // there was no page that could take it
+	untakenInput   = "input"   // the message was wrong; an error says how
+)
+
+type (
+	// TakenMessage says that all inputs up to N were handled. The viewer need not
+	// send them again.
+	TakenMessage struct {
+		Type string `json:"type"` // taken
+		N    uint64 `json:"n"`
+	}
+	// UntakenMessage says that the inputs with the numbers From to To had no
+	// effect on the page, and why. They count as handled.
+	UntakenMessage struct {
+		Type string `json:"type"` // untaken
+		From uint64 `json:"from"`
+		To   uint64 `json:"to"`
+		Why  string `json:"why"` // control field page input
+	}
+)
+
+// count counts a person's inputs. When the person's connection breaks, it is kept
+// with the person's seat. The session's inputMu guards it.
+type count struct {
+	taken   uint64
+	refused UntakenMessage // the newest ones in a row with the same reason
+}
+
+// next returns nil if n is the number of the next input, or 0. Otherwise it
+// returns errTaken or ErrGap.
+func (c *count) next(n uint64) error {
+	switch {
+	case n == 0 || n == c.taken+1:
+		return nil
+	case n <= c.taken:
+		return errTaken
+	}
+	return ErrGap
+}
+
+// taken returns the number of the last input that was handled.
+func (v *Viewer) taken() uint64 {
+	v.session.inputMu.Lock()
+	defer v.session.inputMu.Unlock()
+	return v.inputs.taken
+}
+
+// countLocked records that an input was handled, and tells the viewer. why is
+// empty if the page got the input. The caller holds the session's inputMu.
+func (v *Viewer) countLocked(n uint64, why string) {
+	if n == 0 {
+		return
+	}
+	c := v.inputs
+	c.taken = n
+	if why != "" {
+		if c.refused.Why != why || c.refused.To+1 != n {
+			c.refused = UntakenMessage{Type: "untaken", From: n, Why: why}
+		}
+		c.refused.To = n
+		v.send("untaken", c.refused)
+	}
+	v.send("taken", TakenMessage{Type: "taken", N: n})
+}
+
+// refuse records that an input had no effect because of err, and returns err. If
+// it is not the input's turn, refuse returns that instead.
+func (v *Viewer) refuse(at Stamp, why string, err error) error {
+	s := v.session
+	s.inputMu.Lock()
+	defer s.inputMu.Unlock()
+	if v.ctx.Err() != nil {
+		return ErrNotController
+	}
+	if wrong := v.inputs.next(at.N); wrong != nil {
+		return v.again(wrong)
+	}
+	v.countLocked(at.N, why)
+	return err
+}
+
+// again handles an input that is not the next one: it tells the viewer how far its
+// inputs are taken. The caller holds the session's inputMu.
+func (v *Viewer) again(wrong error) error {
+	if errors.Is(wrong, errTaken) {
+		v.send("taken", TakenMessage{Type: "taken", N: v.inputs.taken})
+	}
+	return wrong
+}
+
+// untaken returns why an input had no effect, or "" if it had.
+func untaken(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, errStale), errors.Is(err, ErrNotController):
+		return untakenControl
+	case errors.Is(err, errElsewhere):
+		return untakenField
+	}
+	return untakenPage
+}
+
+// errElsewhere is returned for input that was made for another field.
+var errElsewhere = errors.New("another field has the focus")
+
+// ignored reports whether an input's error is no news to the viewer: an untaken
+// message tells it.
+func ignored(err error) bool {
+	return errors.Is(err, errStale) || errors.Is(err, errTaken) || errors.Is(err, errElsewhere) || errors.Is(err, context.Canceled)
+}

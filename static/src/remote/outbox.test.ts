@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Outbox, type Stamp } from './outbox.js';
+import type { InputMessage } from './protocol.js';
+
+/** An outbox with what it sends, as `text n`, with `field` where it is named. */
+function outbox(): { box: Outbox; sent: string[]; clock: { now: number } } {
+  const sent: string[] = [];
+  const clock = { now: 0 };
+  const name = (message: InputMessage): string => (message.type === 'text' ? message.text : message.type === 'key' ? message.key : message.type);
+  const send = (message: InputMessage, { n, field }: Stamp): unknown => sent.push(`${name(message)} ${n ?? '-'}${field ? ` in ${field}` : ''}`);
+  return { box: new Outbox(send, () => clock.now), sent, clock };
+}
+
+const text = (value: string): InputMessage => ({ type: 'text', text: value });
+const key = (name: string): InputMessage => ({ type: 'key', event: 'down', key: name, code: '', location: 0, repeat: false, modifiers: 0, text: '' });
+const mouse = (event: 'move' | 'down'): InputMessage => ({ type: 'mouse', event, x: 1, y: 1, button: 'none', buttons: 0, clickCount: 0, modifiers: 0, deltaX: 0, deltaY: 0 });
+
+test('inputs are counted, and moves are not', () => {
+  const { box, sent } = outbox();
+  box.restart();
+  for (const message of [text('a'), mouse('move'), mouse('down'), text('b')]) box.put(message, 1);
+  assert.deepEqual(sent, ['a 1', 'mouse -', 'mouse 2', 'b 3']);
+  box.taken(2);
+  assert.equal(box.waiting, 1);
+});
+
+test('what the server has not taken is sent again, once the first of it has gone into its field', () => {
+  const { box, sent } = outbox();
+  box.restart();
+  box.field = 7;
+  for (const message of [text('a'), text('b'), text('c')]) box.put(message, 1);
+  box.lost();
+  box.put(text('d'), 1); // typed without a connection
+  sent.length = 0;
+  assert.equal(box.resume(1, 1), 0);
+  assert.deepEqual(sent, ['b 2 in 7']);
+  box.put(text('e'), 1);
+  box.taken(2);
+  assert.deepEqual(sent, ['b 2 in 7', 'c 3', 'd 4', 'e 5']);
+  box.put(text('f'), 1);
+  assert.equal(sent.at(-1), 'f 6');
+});
+
+test('when another field has the focus, nothing is sent, and the count goes on', () => {
+  const { box, sent } = outbox();
+  box.restart();
+  box.field = 7;
+  box.put(text('a'), 1);
+  box.lost();
+  box.put(text('b'), 1);
+  box.resume(0, 1);
+  assert.equal(box.untaken(1), 1);
+  box.taken(1);
+  assert.equal(box.waiting, 0);
+  box.put(text('c'), 1);
+  assert.deepEqual(sent, ['a 1', 'a 1 in 7', 'c 2']);
+});
+
+test('a key that may move the focus was under way: what follows was typed ahead', () => {
+  const { box, sent } = outbox();
+  box.restart();
+  box.field = 7;
+  for (const message of [key('Tab'), text('a')]) box.put(message, 1);
+  box.lost();
+  sent.length = 0;
+  box.resume(0, 1);
+  assert.deepEqual(sent, ['Tab 1', 'a 2']);
+});
+
+test('under another control nothing is sent again', () => {
+  const { box, sent } = outbox();
+  box.restart();
+  for (const message of [text('a'), text('b')]) box.put(message, 1);
+  box.lost();
+  sent.length = 0;
+  assert.equal(box.resume(1, 2), 1);
+  box.put(text('c'), 2);
+  assert.deepEqual(sent, ['c 2']);
+});
+
+test('an old press is not sent again, nor what came after it', () => {
+  const { box, sent, clock } = outbox();
+  box.restart();
+  box.lost();
+  for (const message of [text('a'), mouse('down'), text('b')]) box.put(message, 1);
+  clock.now = 3_000;
+  assert.equal(box.resume(0, 1), 2);
+  box.put(text('c'), 1);
+  assert.deepEqual(sent, ['a 1', 'c 2']);
+});
+
+test('without a connection there is a bound', () => {
+  const { box } = outbox();
+  let kept = 0;
+  while (box.put(text('a'), 1)) kept++;
+  assert.equal(kept, 2_000);
+  assert.equal(outbox().box.put(text('x'.repeat(70_000)), 1), false);
+});
+
+test('another view begins anew', () => {
+  const { box, sent } = outbox();
+  box.restart();
+  box.put(text('a'), 1);
+  box.lost();
+  assert.equal(box.restart(), 1);
+  box.put(text('b'), 3);
+  assert.deepEqual(sent, ['a 1', 'b 1']);
+});
