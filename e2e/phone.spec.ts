@@ -19,6 +19,10 @@ test.beforeAll(async () => {
       response.end('<title>Corner</title><body style="margin:0;height:100vh"><input style="position:fixed;left:1100px;top:670px;width:150px;height:30px;box-sizing:border-box">');
       return;
     }
+    if (request.url === '/leave') {
+      response.end(`<title>Leave</title><a href="http://localhost:${new URL(site).port}/" style="position:fixed;inset:0">away</a>`);
+      return;
+    }
     if (request.url === '/typing') {
       response.end(`<title>none</title><body style="margin:0"><input style="position:absolute;left:200px;top:80px;width:600px;height:40px" oninput="document.title = value">`);
       return;
@@ -56,7 +60,6 @@ test('five hundred taps press what was under the finger when it came down', asyn
   const page = await context.newPage();
   await page.goto(asked.url);
   await hasPicture(page);
-  await page.getByRole('button', { name: 'OK' }).click(); // the first visit
   await expect(page.locator('#control-button')).toBeHidden();
   // What is on the glass where a finger comes down.
   await page.evaluate(() => {
@@ -122,7 +125,6 @@ async function onPhone(browser: Browser, request: APIRequestContext, url: string
   const page = await context.newPage();
   await page.goto(asked.url);
   await hasPicture(page);
-  await page.getByRole('button', { name: 'OK' }).click();
   await expect(page.locator('#control-button')).toBeHidden();
   return { id, page, title: async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title };
 }
@@ -202,7 +204,6 @@ test('a field stays in sight while its keyboard opens and the phone is turned, a
   const page = await context.newPage();
   await page.goto(asked.url);
   await hasPicture(page);
-  await page.getByRole('button', { name: 'OK' }).click();
   const remote = new Remote(page);
   const tap = async (point: Point): Promise<void> => {
     const { x, y } = await remote.at(point);
@@ -253,7 +254,6 @@ test('no letter is lost, doubled or moved by a connection that breaks or hangs',
   const page = await context.newPage();
   await page.goto(asked.url.replace(/:\d+/, `:${line.port}`));
   await hasPicture(page);
-  await page.getByRole('button', { name: 'OK' }).click();
   const at = await new Remote(page).at({ x: 300, y: 100 });
   await page.touchscreen.tap(at.x, at.y);
   await expect(page.locator('#keys')).toBeFocused();
@@ -282,6 +282,39 @@ test('no letter is lost, doubled or moved by a connection that breaks or hangs',
   line.cut();
 });
 
+test('a stranger sees which site they are on, opens a long reason, and sends a note with Done', async ({ browser, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${site}leave` } })).json();
+  const reason = 'Sign in to the shop with the account of the office, solve the puzzle, and enter the code that comes by text message to the phone of the office';
+  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason, timeout: 600_000 } })).json();
+  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
+  const page = await context.newPage();
+  await page.goto(asked.url);
+  await hasPicture(page);
+  const { host, port } = new URL(site);
+  await expect(page.locator('#errand-name')).toHaveText(host);
+  await page.locator('#errand-host').tap();
+  await expect(page.getByText(`Not encrypted: ${site}leave`)).toBeVisible();
+  const heading = page.getByRole('heading', { name: reason });
+  const cut = async (): Promise<boolean> => heading.evaluate((element) => element.scrollHeight > element.clientHeight + 2);
+  expect(await cut()).toBe(true);
+  await heading.tap();
+  expect(await cut()).toBe(false);
+  await heading.tap();
+  // Another site is marked.
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await page.touchscreen.tap(195, 400);
+  await expect(page.locator('#errand-host')).toHaveAttribute('data-changed');
+  await expect(page.locator('#errand-name')).toHaveText(`localhost:${port}`);
+  await expect(page.locator('#errand-host')).not.toHaveAttribute('data-changed');
+  await page.getByRole('button', { name: 'Add a note' }).tap();
+  await page.getByLabel('For whoever asked. It is sent with Done.').fill('The code was 1234');
+  await page.getByRole('button', { name: 'Keep' }).tap();
+  await page.getByRole('button', { name: 'Done' }).tap();
+  await expect(page.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+  expect((await (await request.get(`/v1/sessions/${id}/takeovers/${asked.id}`, { headers: auth() })).json()).note).toBe('The code was 1234');
+  await context.close();
+});
+
 /** Windows of phones, with and without their keyboard, and the least part of each that the remote page's area has. */
 const ROOM = [
   { width: 390, height: 844, share: 0.6 }, { width: 390, height: 520, share: 0.6 }, { width: 320, height: 568, share: 0.45 }, { width: 320, height: 290, share: 0.45 },
@@ -296,7 +329,6 @@ test('in each window the remote page has room, and the answer is one press away'
   const page = await context.newPage();
   await page.goto(asked.url);
   await hasPicture(page);
-  await page.getByRole('button', { name: 'OK' }).click();
   for (const { width, height, share } of ROOM) {
     const what = `${width}x${height}`;
     await page.setViewportSize({ width, height });

@@ -24,6 +24,9 @@ var ErrScriptTooLarge = errors.New("the script is larger than 1 MiB")
 // they get here.
 const maxRunEvents = 20_000
 
+// DefaultFilename is the name of a script that was given none.
+const DefaultFilename = "script.ts"
+
 // RunOptions describes a run.
 type RunOptions struct {
 	Code        string
@@ -282,7 +285,7 @@ func checkRun(o *RunOptions) error {
 		bad = append(bad, invalid.FieldError{Field: "code", Error: "is required"})
 	}
 	if o.Filename == "" {
-		o.Filename = "script.ts"
+		o.Filename = DefaultFilename
 	}
 	if len(o.Filename) > 255 {
 		bad = append(bad, invalid.FieldError{Field: "filename", Error: "must be at most 255 characters"})

@@ -128,9 +128,19 @@ func (s *Server) pageTakeover(c echo.Context) error {
 	}
 	info, of := t.Info(), t.Session().Info()
 	return s.render(c, http.StatusOK, views.Takeover(views.TakeoverPage{
-		Page: s.page(c), ID: info.ID, SessionID: info.SessionID, Reason: info.Reason, Note: info.RequestNote, State: string(info.State),
+		Page: s.page(c), ID: info.ID, SessionID: info.SessionID, Reason: info.Reason, Note: info.RequestNote, For: askedBy(t), State: string(info.State),
 		Deadline: info.Deadline, Width: of.Dimensions.Width, Height: of.Dimensions.Height,
 	}))
+}
+
+// askedBy returns the name of the script that asked for a takeover. It is empty if
+// a program asked, or a script that has no name of its own.
+func askedBy(t *session.Takeover) string {
+	r, err := t.Session().Run(t.Info().RunID)
+	if err != nil || r.Info().Filename == session.DefaultFilename {
+		return ""
+	}
+	return r.Info().Filename
 }
 
 // favicon handles GET /favicon.ico, which browsers request for responses other

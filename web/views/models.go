@@ -200,6 +200,7 @@ type TakeoverPage struct {
 	SessionID string
 	Reason    string
 	Note      string // text in addition to the reason, or empty
+	For       string // the name of who asked, or empty
 	State     string // pending claimed done failed expired cancelled
 	Deadline  time.Time
 	// Width and Height as in SessionPage.

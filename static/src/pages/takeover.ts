@@ -10,6 +10,8 @@ import { offerMoreTime } from '../remote/moretime.js';
 import { notice } from '../ui/notices.js';
 import type { Takeover } from '../remote/protocol.js';
 import { Stage } from '../remote/stage.js';
+import { placeOf, siteOf } from '../remote/site.js';
+import { read, write } from '../ui/storage.js';
 import { startTicking } from '../ui/times.js';
 
 const root = byId('takeover');
@@ -28,6 +30,8 @@ const FAREWELL: Record<Ending, [title: string, text: string, shape: string]> = {
 };
 
 const SEEN = 'takeover.seen';
+/** How long (ms) a change of the site is marked. */
+const CHANGED = 2_000;
 
 enableMenus();
 enableDialogs();
@@ -102,10 +106,12 @@ function work(): void {
   live.on('control', (party) => show(byId('control-button'), party !== 'me' && live.mayControl));
   live.on('hello', () => show(byId('control-button'), !live.mine && live.mayControl));
   showWhoWorks(live);
+  showSite(live);
 
+  const written = noteBack();
   const done = byId<HTMLButtonElement>('done');
   done.addEventListener('click', () => {
-    if (!live.answerTakeover('done')) return notice('Not connected. Try again in a moment.');
+    if (!live.answerTakeover('done', written())) return notice('Not connected. Try again in a moment.');
     answered = 'done';
     done.setAttribute('aria-busy', 'true');
   });
@@ -127,6 +133,7 @@ function work(): void {
   });
 
   note();
+  reason();
   firstVisit();
   pasting(stage);
   stage.open();
@@ -147,6 +154,12 @@ function showWhoWorks(live: Live): void {
   });
 }
 
+/** Opens and closes a reason that has more lines than there is room for. */
+function reason(): void {
+  const heading = byId('errand-reason');
+  heading.addEventListener('click', () => heading.toggleAttribute('data-open'));
+}
+
 function note(): void {
   const button = maybeById('note-button');
   const text = maybeById('note');
@@ -158,21 +171,51 @@ function note(): void {
 }
 
 function firstVisit(): void {
-  let seen = false;
-  try {
-    seen = localStorage.getItem(SEEN) !== null;
-  } catch {
-    // The hint is then shown each time.
-  }
-  show(byId('first-visit'), !seen);
-  byId('first-visit-ok').addEventListener('click', () => {
-    show(byId('first-visit'), false);
-    try {
-      localStorage.setItem(SEEN, '1');
-    } catch {
-      // The hint is then shown each time.
+  if (read(SEEN)) return;
+  write(SEEN, '1');
+  notice('This is a browser on another computer. What you type goes there.');
+}
+
+/** Shows which site the person sees. A press shows its whole address; a change of the site is marked for a moment, because people are asked for passwords here. */
+function showSite(live: Live): void {
+  const button = byId('errand-host');
+  let site = '';
+  live.on('tabs', () => {
+    const { secure, host } = placeOf(live.activeTab?.url ?? '');
+    const next = siteOf(host);
+    if (site && next !== site) {
+      button.toggleAttribute('data-changed', true);
+      window.setTimeout(() => button.toggleAttribute('data-changed', false), CHANGED);
     }
+    site = next;
+    setText(byId('errand-name'), host || 'No site');
+    byId('errand-lock').querySelector('use')?.setAttribute('href', secure ? '#i-lock' : '#i-globe');
+    button.toggleAttribute('data-secure', secure);
   });
+  button.addEventListener('click', () => {
+    const { url = '' } = live.activeTab ?? {};
+    notice(`${placeOf(url).secure ? 'Encrypted' : 'Not encrypted'}: ${url || 'no page'}`);
+  });
+}
+
+/** Lets the person write a note, which goes with Done, and returns how to read it. */
+function noteBack(): () => string {
+  const dialog = byId<HTMLDialogElement>('note-dialog');
+  const field = byId<HTMLTextAreaElement>('note-text');
+  const button = byId('add-note');
+  let kept = '';
+  button.addEventListener('click', () => {
+    field.value = kept;
+    dialog.showModal();
+  });
+  byId('note-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    kept = field.value.trim();
+    button.setAttribute('aria-label', kept ? 'Change the note' : 'Add a note');
+    button.toggleAttribute('data-kept', kept !== '');
+    dialog.close();
+  });
+  return () => kept;
 }
 
 /** Pastes on one press if the browser lets the page read the clipboard, and through a field otherwise. */
