@@ -278,6 +278,13 @@ test('no letter is lost, doubled or moved by a connection that breaks or hangs',
   await expect.poll(value, { timeout: 40_000 }).toBe(letters);
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   await expect(page.getByRole('button', { name: 'Done' })).toBeEnabled();
+  // A page that is loaded again continues the count.
+  await page.reload();
+  await hasPicture(page);
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await page.locator('#keys').focus();
+  await page.keyboard.insertText('!');
+  await expect.poll(value).toBe(`${letters}!`);
   await context.close();
   line.cut();
 });

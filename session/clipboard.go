@@ -53,6 +53,12 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, made Stamp) error {
 	if err := v.controls(); err != nil {
 		return v.refuse(made, untakenControl, err)
 	}
+	if err := v.turn(made); err != nil { // before anything is on the remote clipboard
+		if ignored(err) {
+			return nil
+		}
+		return err
+	}
 	s := v.session
 	if made.Epoch == 0 {
 		_, made.Epoch, _ = s.control.State()

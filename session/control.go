@@ -163,7 +163,7 @@ func (s *Session) resume(v *Viewer, word string) bool {
 	if !ok {
 		return false
 	}
-	v.id = id
+	v.id, v.secret = id, secret // the same word: this connection may break before the viewer has a new one
 	v.inputs, _ = things.(*count)
 	return true
 }

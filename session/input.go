@@ -84,7 +84,7 @@ func (v *Viewer) write(made Stamp, send func(aim) error) error {
 	if page == nil {
 		return &notAttachedError{to}
 	}
-	if made.Field != 0 && made.Field != to.eng.desk.Focus(to.page).Field {
+	if elsewhere(made, to) {
 		return errElsewhere
 	}
 	s.gestures.act()

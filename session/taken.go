@@ -69,11 +69,18 @@ func (c *count) next(n uint64) error {
 	return ErrGap
 }
 
-// taken returns the number of the last input that was handled.
-func (v *Viewer) taken() uint64 {
+// taken returns the number of the last input that was handled. If that had no
+// effect, and the person may not know because the connection broke, it returns
+// that, too.
+func (v *Viewer) taken() (n uint64, refused *UntakenMessage) {
 	v.session.inputMu.Lock()
 	defer v.session.inputMu.Unlock()
-	return v.inputs.taken
+	c := v.inputs
+	if c.taken > 0 && c.refused.To == c.taken {
+		refused = new(c.refused)
+	}
+	c.refused = UntakenMessage{} // this connection's begin anew
+	return c.taken, refused
 }
 
 // countLocked records that an input was handled, and tells the viewer. why is
@@ -89,7 +96,7 @@ func (v *Viewer) countLocked(n uint64, why string) {
 			c.refused = UntakenMessage{Type: "untaken", From: n, Why: why}
 		}
 		c.refused.To = n
-		v.send("untaken", c.refused)
+		v.send("untaken "+why, c.refused)
 	}
 	v.send("taken", TakenMessage{Type: "taken", N: n})
 }
@@ -104,10 +111,35 @@ func (v *Viewer) refuse(at Stamp, why string, err error) error {
 		return ErrNotController
 	}
 	if wrong := v.inputs.next(at.N); wrong != nil {
-		return v.again(wrong)
+		if wrong = v.again(wrong); ignored(wrong) {
+			return nil
+		}
+		return wrong
 	}
 	v.countLocked(at.N, why)
 	return err
+}
+
+// turn returns an error unless it is the input's turn, and it was made for the
+// field that has the focus.
+func (v *Viewer) turn(at Stamp) error {
+	s := v.session
+	s.inputMu.Lock()
+	defer s.inputMu.Unlock()
+	if wrong := v.inputs.next(at.N); wrong != nil {
+		return v.again(wrong)
+	}
+	if to := s.shown(); to != nil && elsewhere(at, to) {
+		v.countLocked(at.N, untakenField)
+		return errElsewhere
+	}
+	return nil
+}
+
+// elsewhere reports whether another field has the focus than the one that an input
+// was made for.
+func elsewhere(at Stamp, to *focus) bool {
+	return at.Field != 0 && at.Field != to.eng.desk.Field(to.page)
 }
 
 // again handles an input that is not the next one: it tells the viewer how far its
@@ -124,7 +156,7 @@ func untaken(err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case errors.Is(err, errStale), errors.Is(err, ErrNotController):
+	case errors.Is(err, errStale), errors.Is(err, ErrNotController), errors.Is(err, ErrTakeoverState), errors.Is(err, ErrEnded):
 		return untakenControl
 	case errors.Is(err, errElsewhere):
 		return untakenField

@@ -108,7 +108,7 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 
 // welcome adds a viewer, and sends it the state of the session.
 func (s *Session) welcome(v *Viewer) error {
-	taken := v.taken()
+	taken, refused := v.taken()
 	s.tellMu.Lock()
 	defer s.tellMu.Unlock()
 	s.mu.Lock()
@@ -133,6 +133,9 @@ func (s *Session) welcome(v *Viewer) error {
 	s.mu.Unlock()
 
 	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1, Touch: s.opts.IsMobile, Resume: v.id + "." + v.secret, Taken: taken, LeaseGrace: s.control.Grace().Milliseconds()})
+	if refused != nil {
+		v.send("", *refused)
+	}
 	v.send("control", s.controlMessage(v))
 	v.send("tabs", s.tabsFor(v))
 	v.send("takeover", s.takeoverMessage(v))

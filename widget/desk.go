@@ -174,6 +174,18 @@ func (st *pageState) secret() string {
 	return ""
 }
 
+// Field returns the number of the field of a page that has the focus now, as in
+// Focus.Field. For a field in a frame, Focus knows it only when its position is
+// known.
+func (d *Desk) Field(p *browser.Page) uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if st := d.pages[p]; st != nil {
+		return st.inner.Field
+	}
+	return 0
+}
+
 // Drags reports whether a press under a page's pointer begins a drag, for example
 // of a slider.
 func (d *Desk) Drags(p *browser.Page) bool {
@@ -284,7 +296,7 @@ func (d *Desk) reported(w *browser.World, payload string) {
 		}
 	case r.Focus != nil:
 		field := st.inner.Field
-		if st.frame != f || st.element != r.Element || !st.inner.Editable() {
+		if st.frame != f || st.element != r.Element || st.inner.Kind != r.Focus.Kind {
 			field = fields.Add(1)
 		}
 		st.frame, st.element, st.inner = f, r.Element, *r.Focus
@@ -330,6 +342,10 @@ func (d *Desk) left(f *browser.Frame) {
 	d.mu.Lock()
 	st := d.pages[p]
 	var changes []Change
+	if st == nil && f == p.MainFrame() {
+		st = &pageState{}
+		d.pages[p] = st
+	}
 	if st != nil && (st.frame == f || f == p.MainFrame()) {
 		secret := st.asked.Secret()
 		st.asked = Focus{}

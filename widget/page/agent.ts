@@ -48,8 +48,8 @@ function install(ours: Ours): Agent {
   }
 
   /** Reports the focus in any case: meanwhile the server may have heard that another document has it. */
-  function refocused(): void {
-    focus = '';
+  function refocused(event: Event): void {
+    if (event.isTrusted) focus = '';
     later();
   }
 

@@ -118,6 +118,7 @@ function work(): void {
   // An answer over a line that is down would be lost.
   live.on('connection', (state) => {
     const down = state.phase !== 'open' || state.quiet === 'lost';
+    if (state.phase === 'waiting') done.removeAttribute('aria-busy');
     for (const name of ['done', 'fail']) byId<HTMLButtonElement>(name).disabled = down;
   });
   byId('fail').addEventListener('click', () =>

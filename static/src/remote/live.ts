@@ -83,6 +83,8 @@ export class Live extends Emitter<LiveEvents> {
   #lostAt = 0;
   #grace = 30_000;
   #viewer = '';
+  /** The last of the inputs whose refusal the person was told last. */
+  #refused = 0;
   /** A new connection continues this view: the number of the last input that the server has handled. null otherwise. */
   #resumesAt: number | null = null;
   readonly #outbox = new Outbox((message, stamp) => this.connection.sendInput(message, stamp));
@@ -143,10 +145,13 @@ export class Live extends Emitter<LiveEvents> {
    */
   input(message: InputMessage): void {
     if (this.mine || this.#wantsBack && performance.now() - this.#lostAt < this.#grace) {
-      if (!this.#outbox.put(message, this.epoch)) this.emit('trouble', { kind: 'connection', why: 'Not connected. What you type now is not sent.' });
+      if (!this.#outbox.put(message, this.epoch)) this.emit('trouble', { kind: 'connection', why: this.connection.state.phase === 'open' ? 'This is too much to send at once.' : NOT_SENT });
       return;
     }
-    if (this.connection.state.phase !== 'open') return;
+    if (this.connection.state.phase !== 'open') {
+      if (this.#wantsBack && message.type !== 'mouse' && message.type !== 'touch') this.emit('trouble', { kind: 'connection', why: NOT_SENT });
+      return;
+    }
     const asks = message.type !== 'mouse' || message.event === 'down' || message.event === 'wheel';
     if (this.party === 'nobody' && this.mayControl && asks) this.#ask();
     if (this.#waits) this.#keep(message);
@@ -170,8 +175,9 @@ export class Live extends Emitter<LiveEvents> {
     this.#asked = 0;
   }
 
-  /** Navigates. If nobody has control, takes it first. */
+  /** Navigates. If nobody has control, takes it first. It must not overtake what was typed before. */
   navigate(message: ClientMessage & { type: 'navigate' | 'tab' }): void {
+    if (!this.#outbox.settled) return this.emit('trouble', { kind: 'connection', why: 'Not connected. Try again in a moment.' });
     if (!this.mine && this.party === 'nobody' && this.mayControl) this.#ask();
     this.send(message);
   }
@@ -190,7 +196,7 @@ export class Live extends Emitter<LiveEvents> {
   }
 
   answerTakeover(action: 'claim' | 'extend' | 'done' | 'fail', note?: string): boolean {
-    if (!this.takeover) return false;
+    if (!this.takeover || (action === 'done' || action === 'fail') && !this.#outbox.settled) return false; // it must not overtake what was typed
     return this.send({ type: 'takeover', action, id: this.takeover.id, ...(note ? { note } : {}) });
   }
 
@@ -214,7 +220,10 @@ export class Live extends Emitter<LiveEvents> {
         this.#resume.word = message.resume ?? '';
         this.#grace = message.leaseGrace ?? this.#grace;
         if (message.viewer === this.#viewer && message.taken !== undefined) this.#resumesAt = message.taken;
-        else this.#tellLost(this.#outbox.restart());
+        else {
+          this.#tellLost(this.#outbox.restart(message.taken ?? 0));
+          this.#refused = message.taken ?? 0;
+        }
         this.#viewer = message.viewer;
         this.emit('hello', message.role);
         break;
@@ -272,8 +281,9 @@ export class Live extends Emitter<LiveEvents> {
         this.#outbox.taken(message.n);
         break;
       case 'untaken':
-        this.#outbox.untaken(message.from);
-        if (message.from === message.to) this.emit('trouble', { kind: 'untaken', why: UNTAKEN[message.why] ?? UNTAKEN.page });
+        this.#outbox.untaken(message.from, message.to);
+        if (message.from > this.#refused) this.emit('trouble', { kind: 'untaken', why: UNTAKEN[message.why] ?? UNTAKEN.page });
+        this.#refused = Math.max(this.#refused, message.to);
         break;
       case 'focus':
         this.#outbox.field = message.field ?? 0;
@@ -325,6 +335,8 @@ function fieldOf({ rect, element, around = [], text = 0 }: FocusMessage): Field 
 function isMove(message: InputMessage): boolean {
   return message.type === 'mouse' && message.event === 'move';
 }
+
+const NOT_SENT = 'Not connected. What you type now is not sent.';
 
 /** Why input had no effect, and what to do. */
 const UNTAKEN = {

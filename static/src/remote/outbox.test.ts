@@ -18,7 +18,7 @@ const mouse = (event: 'move' | 'down'): InputMessage => ({ type: 'mouse', event,
 
 test('inputs are counted, and moves are not', () => {
   const { box, sent } = outbox();
-  box.restart();
+  box.restart(0);
   for (const message of [text('a'), mouse('move'), mouse('down'), text('b')]) box.put(message, 1);
   assert.deepEqual(sent, ['a 1', 'mouse -', 'mouse 2', 'b 3']);
   box.taken(2);
@@ -27,7 +27,7 @@ test('inputs are counted, and moves are not', () => {
 
 test('what the server has not taken is sent again, once the first of it has gone into its field', () => {
   const { box, sent } = outbox();
-  box.restart();
+  box.restart(0);
   box.field = 7;
   for (const message of [text('a'), text('b'), text('c')]) box.put(message, 1);
   box.lost();
@@ -44,13 +44,13 @@ test('what the server has not taken is sent again, once the first of it has gone
 
 test('when another field has the focus, nothing is sent, and the count goes on', () => {
   const { box, sent } = outbox();
-  box.restart();
+  box.restart(0);
   box.field = 7;
   box.put(text('a'), 1);
   box.lost();
   box.put(text('b'), 1);
   box.resume(0, 1);
-  assert.equal(box.untaken(1), 1);
+  assert.equal(box.untaken(1, 1), 1);
   box.taken(1);
   assert.equal(box.waiting, 0);
   box.put(text('c'), 1);
@@ -58,19 +58,30 @@ test('when another field has the focus, nothing is sent, and the count goes on',
 });
 
 test('a key that may move the focus was under way: what follows was typed ahead', () => {
-  const { box, sent } = outbox();
-  box.restart();
+  const { box, sent, clock } = outbox();
+  box.restart(0);
   box.field = 7;
   for (const message of [key('Tab'), text('a')]) box.put(message, 1);
   box.lost();
   sent.length = 0;
   box.resume(0, 1);
-  assert.deepEqual(sent, ['Tab 1', 'a 2']);
+  assert.deepEqual(sent, ['Tab 1 in 7']);
+  box.taken(1);
+  assert.deepEqual(sent, ['Tab 1 in 7', 'a 2']);
+  // The page has got another Tab, and the field is unknown: what is young was typed ahead, and what is older is not sent.
+  for (const message of [key('Tab'), text('b')]) box.put(message, 1);
+  box.lost();
+  box.resume(3, 1);
+  assert.equal(sent.at(-1), 'b 4');
+  for (const message of [key('Tab'), text('c')]) box.put(message, 1);
+  box.lost();
+  clock.now = 3_000;
+  assert.equal(box.resume(5, 1), 1);
 });
 
 test('under another control nothing is sent again', () => {
   const { box, sent } = outbox();
-  box.restart();
+  box.restart(0);
   for (const message of [text('a'), text('b')]) box.put(message, 1);
   box.lost();
   sent.length = 0;
@@ -81,13 +92,23 @@ test('under another control nothing is sent again', () => {
 
 test('an old press is not sent again, nor what came after it', () => {
   const { box, sent, clock } = outbox();
-  box.restart();
+  box.restart(0);
   box.lost();
   for (const message of [text('a'), mouse('down'), text('b')]) box.put(message, 1);
   clock.now = 3_000;
   assert.equal(box.resume(0, 1), 2);
   box.put(text('c'), 1);
   assert.deepEqual(sent, ['a 1', 'c 2']);
+});
+
+test('a swipe whose moves were lost is not sent again as a tap', () => {
+  const { box, sent } = outbox();
+  box.restart(0);
+  box.lost();
+  const touch = (event: 'start' | 'move' | 'end'): InputMessage => ({ type: 'touch', event, points: [], modifiers: 0 });
+  for (const event of ['start', 'move', 'end'] as const) box.put(touch(event), 1);
+  assert.equal(box.resume(0, 1), 2);
+  assert.deepEqual(sent, []);
 });
 
 test('without a connection there is a bound', () => {
@@ -98,12 +119,26 @@ test('without a connection there is a bound', () => {
   assert.equal(outbox().box.put(text('x'.repeat(70_000)), 1), false);
 });
 
+test('after a reload of the page the count goes on', () => {
+  const { box, sent } = outbox();
+  box.restart(40);
+  box.put(text('a'), 1);
+  assert.deepEqual(sent, ['a 41']);
+});
+
+test('what is too large for a message is not sent', () => {
+  const { box } = outbox();
+  box.restart(0);
+  assert.equal(box.put(text('\u0001'.repeat(200_000)), 1), false);
+  assert.equal(box.put(text('a'.repeat(500_000)), 1), true);
+});
+
 test('another view begins anew', () => {
   const { box, sent } = outbox();
-  box.restart();
+  box.restart(0);
   box.put(text('a'), 1);
   box.lost();
-  assert.equal(box.restart(), 1);
+  assert.equal(box.restart(0), 1);
   box.put(text('b'), 3);
   assert.deepEqual(sent, ['a 1', 'b 1']);
 });

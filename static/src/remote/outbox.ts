@@ -3,13 +3,16 @@ import type { InputMessage } from './protocol.js';
 /** The most inputs, and bytes of them, that wait for the server's receipt. A person makes fewer while control is kept for them. */
 const MAX_INPUTS = 2_000;
 const MAX_BYTES = 64 << 10;
+/** The server ends a connection that brings a larger message (bytes); the rest is for the stamp. Sent again, it would end every one. */
+const MAX_MESSAGE = (1 << 20) - 1_000;
 /** A press that is older (ms) when a new connection opens is not sent again, nor is what came after it: the page may have changed under it. */
 const YOUNG = 2_000;
 
 /** Says when an input was made: its number, the epoch of the control lease and, where the focus matters, the number of the focused field. */
 export interface Stamp { epoch: number; n?: number; field?: number }
 
-interface Entry { n: number; message: InputMessage; epoch: number; bytes: number; at: number }
+/** `moved` is set for a press after which the finger or the mouse moved: without the moves it would be another gesture. */
+interface Entry { n: number; message: InputMessage; epoch: number; bytes: number; at: number; moved: boolean }
 
 /** Returns whether an input is worth sending again. A move or a turn of the wheel is not: the next one makes up for it. */
 function counts(message: InputMessage): boolean {
@@ -53,6 +56,8 @@ export class Outbox {
   /** The focused field, as the server has told it, and as it was when the connection broke; 0 if that does not matter. */
   #field = 0;
   #fieldLost = 0;
+  /** The first input under way, when the connection broke, that may have moved the focus. */
+  #mover = Infinity;
 
   /** `send` sends an input over the connection that is open. */
   constructor(private readonly send: (message: InputMessage, stamp: Stamp) => void, private readonly now = (): number => performance.now()) {}
@@ -62,20 +67,29 @@ export class Outbox {
     this.#field = field;
   }
 
+  /** Whether everything was sent over the connection that is open. */
+  get settled(): boolean {
+    return this.#open;
+  }
+
   /** The number of inputs that wait for a receipt. */
   get waiting(): number {
     return this.#entries.length;
   }
 
-  /** Sends an input or, without a connection, keeps it for the next one. Returns false if there is no room for it. */
+  /** Sends an input or, without a connection, keeps it for the next one. Returns false if there is no room for it, or if the server would not take it. */
   put(message: InputMessage, epoch: number): boolean {
     if (!counts(message)) {
+      const press = this.#entries.findLast((entry) => isPress(entry.message));
+      if (press && message.type !== 'drop' && !(message.type === 'mouse' && message.buttons === 0)) press.moved = true;
       if (this.#open) this.send(message, { epoch });
-      return true;
+      return this.#open || message.type !== 'drop';
     }
-    const bytes = JSON.stringify(message).length;
+    const text = JSON.stringify(message);
+    const bytes = text.length > MAX_BYTES ? new TextEncoder().encode(text).length : text.length;
+    if (bytes > MAX_MESSAGE) return false;
     if (!this.#open && (this.#entries.length >= MAX_INPUTS || this.#bytes + bytes > MAX_BYTES)) return false;
-    const entry: Entry = { n: ++this.#n, message, epoch, bytes, at: this.now() };
+    const entry: Entry = { n: ++this.#n, message, epoch, bytes, at: this.now(), moved: false };
     this.#entries.push(entry);
     this.#bytes += bytes;
     if (this.#open) this.send(message, { epoch, n: entry.n });
@@ -89,40 +103,49 @@ export class Outbox {
   }
 
   /** The server says that inputs had no effect. Returns how many more are not sent because of that: those that follow the first one that was sent again. */
-  untaken(from: number): number {
-    if (!this.#probe || from !== this.#probe) return 0;
+  untaken(from: number, to: number): number {
+    if (!this.#probe || this.#probe < from || this.#probe > to) return 0;
     this.#probe = 0;
     this.#open = true;
-    return this.#drop(this.#entries.findIndex(({ n }) => n > from));
+    return this.#drop(this.#entries.findIndex(({ n }) => n > to));
   }
 
   /** The connection broke. */
   lost(): void {
-    if (this.#open) this.#fieldLost = this.#entries.every(({ message }) => staysInField(message)) ? this.#field : 0;
+    if (this.#open) {
+      this.#fieldLost = this.#field;
+      this.#mover = this.#entries.find(({ message }) => !staysInField(message))?.n ?? Infinity;
+    }
     this.#open = false;
     this.#probe = 0;
   }
 
   /**
    * A connection is open that continues the last one, up to input n. If the person is still in control under `epoch`, the rest is sent again, the first
-   * one only into the field that had the focus. Returns how many inputs are not sent, because control or the page may have changed.
+   * one only into the field that had the focus. If the page has got an input that may have moved the focus, that field is unknown, and only what is young
+   * is sent. Returns how many inputs are not sent, because control or the page may have changed.
    */
   resume(n: number, epoch: number | null): number {
     this.taken(n);
-    const dropped = this.#drop(this.#entries.findIndex((entry) => entry.epoch !== epoch || isPress(entry.message) && this.now() - entry.at > YOUNG));
+    const known = n < this.#mover;
+    const old = ({ at }: Entry): boolean => this.now() - at > YOUNG;
+    const dropped = this.#drop(this.#entries.findIndex((entry) => entry.epoch !== epoch || entry.moved || (!known || isPress(entry.message)) && old(entry)));
     this.#n = this.#entries.at(-1)?.n ?? n;
     const [first] = this.#entries;
-    if (first && this.#fieldLost) {
+    if (first && known && this.#fieldLost) {
       this.#probe = first.n;
       this.send(first.message, { epoch: first.epoch, n: first.n, field: this.#fieldLost });
     } else this.#sendAll();
     return dropped;
   }
 
-  /** A connection is open that continues no earlier one. Returns how many inputs were lost. */
-  restart(): number {
+  /**
+   * A connection is open that continues none of this page, perhaps one of the page before it was reloaded, up to input n. Returns how many inputs were
+   * lost.
+   */
+  restart(n: number): number {
     const dropped = this.#drop(0);
-    this.#n = 0;
+    this.#n = n;
     this.#sendAll();
     return dropped;
   }

@@ -43,7 +43,11 @@ export class Stage {
     this.clipboard = new Clipboard(this.live);
     const send = (message: InputMessage): void => this.live.input(message);
     this.keyboard = new Keyboard(this.#field, {
-      send,
+      // A tap that waits came first.
+      send: (message) => {
+        touch.flush();
+        send(message);
+      },
       paste: (data) => this.clipboard.take(data),
       leave: () => this.#giveBack(),
     });
@@ -133,6 +137,7 @@ export class Stage {
     // Whoever opens the link of a takeover sees the field that waits for them.
     this.live.on('control', (party) => this.coarse && party === 'me' && shown && this.screen.keep(shown));
     this.live.on('focus', ({ editable, field }) => {
+      const had = shown !== null;
       shown = field;
       this.#wanted = editable && this.coarse;
       for (const button of document.querySelectorAll('[data-keyboard]')) button.setAttribute('aria-pressed', String(this.keyboard.focused));
@@ -141,7 +146,7 @@ export class Stage {
         this.keyboard.focus();
         if (field) this.screen.keep(field);
       } else {
-        if (this.keyboard.focused) this.#field.blur();
+        if (had && this.keyboard.focused) this.#field.blur();
         this.screen.keep(null);
       }
     });

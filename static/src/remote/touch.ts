@@ -65,6 +65,16 @@ export class Touch {
     this.screen.stage.toggleAttribute('data-handle', drag);
   }
 
+  /** Sends the tap that waits, because other input follows it. */
+  flush(): void {
+    this.#tapAlone();
+  }
+
+  /** The fingers on the picture. Others may rest on the buttons around it. */
+  #fingers({ touches }: TouchEvent): globalThis.Touch[] {
+    return [...touches].filter(({ target }) => target instanceof Node && this.screen.stage.contains(target));
+  }
+
   #spot(at: Point): Spot {
     return { at, point: this.screen.toPage({ clientX: at.x, clientY: at.y }) };
   }
@@ -76,20 +86,21 @@ export class Touch {
 
   #begin(event: TouchEvent): void {
     event.preventDefault();
+    const fingers = this.#fingers(event);
     if (this.#tapWaits && event.timeStamp - this.#tapWaits.at >= DOUBLE_TAP) this.#tapAlone();
     this.screen.hold();
     if (this.#mode === 'idle' && this.real()) this.#mode = 'page';
-    if (this.#mode === 'page' && (event.touches.length === 1 || this.screen.fitted && !this.screen.small)) return this.#pass('start', event);
-    if (event.touches.length >= 2) {
+    if (this.#mode === 'page' && (fingers.length === 1 || this.screen.fitted && !this.screen.small)) return this.#pass('start', event);
+    if (fingers.length >= 2) {
       this.#tapAlone();
       this.#letGo();
       this.#mode = 'pinch';
-      this.#pinch = pinchOf(event.touches);
-      this.#pair = event.touches.length === 2 ? { at: event.timeStamp, ...this.#pinch, spot: this.#spot(this.#pinch.middle) } : null;
+      this.#pinch = pinchOf(fingers);
+      this.#pair = fingers.length === 2 ? { at: event.timeStamp, ...this.#pinch, spot: this.#spot(this.#pinch.middle) } : null;
       return;
     }
     this.#pair = null;
-    const at = pointOf(event.touches[0]);
+    const at = pointOf(fingers[0]);
     if (!at) return;
     this.#mode = 'undecided';
     this.#start = this.#last = this.#spot(at);
@@ -104,17 +115,18 @@ export class Touch {
 
   #move(event: TouchEvent): void {
     event.preventDefault();
+    const fingers = this.#fingers(event);
     if (this.#mode === 'page') return this.#pass('move', event);
     if (this.#mode === 'pinch') {
-      if (event.touches.length < 2) return;
-      const next = pinchOf(event.touches);
+      if (fingers.length < 2) return;
+      const next = pinchOf(fingers);
       if (this.#pair && Math.max(Math.abs(next.distance - this.#pair.distance), Math.hypot(next.middle.x - this.#pair.middle.x, next.middle.y - this.#pair.middle.y)) > 2 * SLOP) this.#pair = null;
       this.screen.panBy(next.middle.x - this.#pinch.middle.x, next.middle.y - this.#pinch.middle.y);
       this.screen.zoomBy(next.distance / this.#pinch.distance, next.middle);
       this.#pinch = next;
       return;
     }
-    const at = pointOf(event.touches[0]);
+    const at = pointOf(fingers[0]);
     if (!at) return;
     if (this.#mode === 'undecided') {
       const gesture = gestureOf(at.x - this.#start.at.x, at.y - this.#start.at.y);
@@ -136,19 +148,20 @@ export class Touch {
 
   #end(event: TouchEvent): void {
     event.preventDefault();
+    const fingers = this.#fingers(event);
     if (this.#mode === 'page') {
       this.tapped();
       this.#pass('end', event);
-      if (event.touches.length === 0) this.#rest();
+      if (fingers.length === 0) this.#rest();
       return;
     }
     window.clearTimeout(this.#hold);
-    if (this.#pair && event.touches.length === 0) this.#tapOfTwo(event.timeStamp);
+    if (this.#pair && fingers.length === 0) this.#tapOfTwo(event.timeStamp);
     if (this.#mode === 'undecided') this.#tap(event.timeStamp);
     this.#letGo();
     // After a pinch, the remaining finger does nothing until it is lifted too.
-    this.#mode = event.touches.length > 1 ? 'pinch' : 'idle';
-    if (event.touches.length === 0) this.#rest();
+    this.#mode = fingers.length > 1 ? 'pinch' : 'idle';
+    if (fingers.length === 0) this.#rest();
   }
 
   /** Moves the picture with the finger. What the picture's upper or lower edge holds back scrolls the page, if the finger began up or down. */
@@ -248,7 +261,7 @@ function pointOf(touch: globalThis.Touch | undefined): Point | null {
   return touch ? { x: touch.clientX, y: touch.clientY } : null;
 }
 
-function pinchOf(touches: TouchList): { distance: number; middle: Point } {
+function pinchOf(touches: globalThis.Touch[]): { distance: number; middle: Point } {
   const a = pointOf(touches[0]) ?? { x: 0, y: 0 };
   const b = pointOf(touches[1]) ?? a;
   return { distance: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)), middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 } };
