@@ -273,10 +273,6 @@ func (m *takeoverMessage) act(_ context.Context, v *session.Viewer) error {
 // act does nothing, because carryOut answers pings.
 func (m *pingMessage) act(context.Context, *session.Viewer) error { return nil }
 
-// halfSurrogates accepts half a surrogate pair, which text that was cut inside an
-// emoji has. It becomes U+FFFD. A message that is refused leaves a gap.
-var halfSurrogates = jsontext.AllowInvalidUTF8(true)
-
 // parseAs decodes a message. It ignores unknown fields, so that a newer viewer
 // works with an older server.
 func parseAs[M any, P interface {
@@ -284,7 +280,7 @@ func parseAs[M any, P interface {
 	viewerMessage
 }](raw []byte) (viewerMessage, error) {
 	var m M
-	if err := json.Unmarshal(raw, &m, halfSurrogates); err != nil {
+	if err := json.Unmarshal(raw, &m); err != nil {
 		return nil, err
 	}
 	return P(&m), nil
@@ -304,7 +300,7 @@ func parseViewerMessage(raw []byte, role session.Role) (parsed, error) {
 	var envelope struct {
 		Type string `json:"type"`
 	}
-	if err := json.Unmarshal(raw, &envelope, halfSurrogates); err != nil {
+	if err := json.Unmarshal(raw, &envelope); err != nil {
 		return parsed{}, messageError("message", err)
 	}
 	row, ok := viewerMessages[envelope.Type]

@@ -126,6 +126,14 @@ test('after a reload of the page the count goes on', () => {
   assert.deepEqual(sent, ['a 41']);
 });
 
+test('half an emoji does not reach the server', () => {
+  const { box, sent } = outbox();
+  box.restart(0);
+  box.put(text('a\uD83D'), 1);
+  box.put(text('😀'), 1);
+  assert.deepEqual(sent, ['a\uFFFD 1', '😀 2']);
+});
+
 test('what is too large for a message is not sent', () => {
   const { box } = outbox();
   box.restart(0);

@@ -28,6 +28,11 @@ function counts(message: InputMessage): boolean {
   }
 }
 
+/** Replaces the half of a pair of surrogates, which text that was cut inside an emoji has. The server refuses it, and everything after it. */
+function wellFormed(message: InputMessage): InputMessage {
+  return 'text' in message && message.text ? { ...message, text: message.text.replace(/\p{Surrogate}/gu, '\uFFFD') } : message;
+}
+
 function isPress(message: InputMessage): boolean {
   return message.type === 'mouse' || message.type === 'touch';
 }
@@ -78,7 +83,8 @@ export class Outbox {
   }
 
   /** Sends an input or, without a connection, keeps it for the next one. Returns false if there is no room for it, or if the server would not take it. */
-  put(message: InputMessage, epoch: number): boolean {
+  put(made: InputMessage, epoch: number): boolean {
+    const message = wellFormed(made);
     if (!counts(message)) {
       const press = this.#entries.findLast((entry) => isPress(entry.message));
       if (press && message.type !== 'drop' && !(message.type === 'mouse' && message.buttons === 0)) press.moved = true;
