@@ -328,12 +328,13 @@ func (r *Run) finish() {
 	r.mu.Unlock()
 	r.said.End(r.head())
 	info := r.Info()
+	// Whoever hears of the end finds its event.
+	s.note("run_ended", map[string]any{"run_id": r.ID(), "status": info.Status, "duration_ms": info.DurationMS})
 	s.broadcast("run", r.brief())
 	s.clearRun() // before the end message, whose receivers may start the next run
 	r.mu.Lock()
 	r.addLocked("end", info)
 	r.mu.Unlock()
-	s.note("run_ended", map[string]any{"run_id": r.ID(), "status": info.Status, "duration_ms": info.DurationMS})
 	s.services.stats.count(func() { s.services.stats.runs[info.Status]++ })
 	s.notifyRun(info)
 	close(r.done)
