@@ -53,14 +53,20 @@ function numbers(seed: number): () => number {
   return () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
 }
 
-test('five hundred taps press what was under the finger when it came down', async ({ browser, request }) => {
-  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: site } })).json();
-  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Tap', timeout: 600_000 } })).json();
+/** Opens the link of a new takeover on a phone, perhaps over a line of its own, and waits for control. */
+async function onPhone(browser: Browser, request: APIRequestContext, url: string, reason = 'Help', port = ''): Promise<{ id: string; takeover: string; page: Page; title: () => Promise<string> }> {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url } })).json();
+  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason, timeout: 600_000 } })).json();
   const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
   const page = await context.newPage();
-  await page.goto(asked.url);
+  await page.goto(port ? asked.url.replace(/:\d+/, `:${port}`) : asked.url);
   await hasPicture(page);
   await expect(page.locator('#control-button')).toBeHidden();
+  return { id, takeover: asked.id, page, title: async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title };
+}
+
+test('five hundred taps press what was under the finger when it came down', async ({ browser, request }) => {
+  const { id, page, title } = await onPhone(browser, request, site);
   // What is on the glass where a finger comes down.
   await page.evaluate(() => {
     const wanted: { x: number; y: number }[] = [];
@@ -74,7 +80,7 @@ test('five hundred taps press what was under the finger when it came down', asyn
       wanted.push({ x: Math.min(1279, Math.max(0, x)), y: Math.min(719, Math.max(0, y)) });
     }, { capture: true });
   });
-  const cdp = await context.newCDPSession(page);
+  const cdp = await page.context().newCDPSession(page);
   const random = numbers(7);
   const place = (): Promise<Point | null> =>
     page.evaluate(([across, down]) => {
@@ -104,7 +110,7 @@ test('five hundred taps press what was under the finger when it came down', asyn
   }
   const wanted = await page.evaluate(() => (window as unknown as { wanted: Point[] }).wanted);
   expect(wanted).toHaveLength(TAPS);
-  await expect.poll(async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title).toBe(String(TAPS));
+  await expect.poll(title).toBe(String(TAPS));
   await page.getByRole('button', { name: 'Done' }).click();
   await expect(page.getByRole('heading', { name: 'Thank you' })).toBeVisible();
   const run = await (await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { wait: true, code: 'return page.evaluate(() => taps)' } })).json();
@@ -114,20 +120,8 @@ test('five hundred taps press what was under the finger when it came down', asyn
     return off > 2 ? [`tap ${i}: ${x},${y} for ${left},${top}`] : [];
   });
   expect(beside).toEqual([]);
-  await context.close();
+  await page.context().close();
 });
-
-/** Opens the link of a new takeover on a phone, as a person who has been there before. */
-async function onPhone(browser: Browser, request: APIRequestContext, url: string): Promise<{ id: string; page: Page; title: () => Promise<string> }> {
-  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url } })).json();
-  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Help', timeout: 600_000 } })).json();
-  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
-  const page = await context.newPage();
-  await page.goto(asked.url);
-  await hasPicture(page);
-  await expect(page.locator('#control-button')).toBeHidden();
-  return { id, page, title: async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title };
-}
 
 test('two taps enlarge and press nothing; then one finger moves the picture, but a slider with its handle', async ({ browser, request }) => {
   const { page, title } = await onPhone(browser, request, `${site}gestures`);
@@ -198,12 +192,7 @@ test('a field is shown with its form: the edges of field and button are on the g
 });
 
 test('a field stays in sight while its keyboard opens and the phone is turned, and then the whole page is back', async ({ browser, request }) => {
-  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${site}corner` } })).json();
-  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Type' } })).json();
-  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
-  const page = await context.newPage();
-  await page.goto(asked.url);
-  await hasPicture(page);
+  const { page } = await onPhone(browser, request, `${site}corner`);
   const remote = new Remote(page);
   const tap = async (point: Point): Promise<void> => {
     const { x, y } = await remote.at(point);
@@ -231,7 +220,7 @@ test('a field stays in sight while its keyboard opens and the phone is turned, a
     await inSight(`${size.width}x${size.height}`);
   }
   // Two fingers look elsewhere meanwhile, and what they found stays.
-  const cdp = await context.newCDPSession(page);
+  const cdp = await page.context().newCDPSession(page);
   const stage = (await page.locator('#stage').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
   const pair = (by: number): { id: number; x: number; y: number }[] => [100, 200].map((x, id) => ({ id, x: stage.x + x + by, y: stage.y + 150 }));
   const before = await caret();
@@ -242,18 +231,13 @@ test('a field stays in sight while its keyboard opens and the phone is turned, a
   expect(moved * stage.width).toBeGreaterThan(50);
   await tap({ x: 1000, y: 500 });
   await expect.poll(async () => (await page.locator('#frame').boundingBox())?.width ?? 0).toBeCloseTo(whole, 0);
-  await context.close();
+  await page.context().close();
 });
 
 test('no letter is lost, doubled or moved by a connection that breaks or hangs', async ({ browser, request, server }) => {
-  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${site}typing` } })).json();
-  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Type', timeout: 600_000 } })).json();
   const line = new Line(Number(new URL(server.url).port));
   await line.mend();
-  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
-  const page = await context.newPage();
-  await page.goto(asked.url.replace(/:\d+/, `:${line.port}`));
-  await hasPicture(page);
+  const { page, title } = await onPhone(browser, request, `${site}typing`, 'Type', String(line.port));
   const at = await new Remote(page).at({ x: 300, y: 100 });
   await page.touchscreen.tap(at.x, at.y);
   await expect(page.locator('#keys')).toBeFocused();
@@ -264,10 +248,9 @@ test('no letter is lost, doubled or moved by a connection that breaks or hangs',
       await page.keyboard.insertText(letter);
     }
   };
-  const value = async (): Promise<string> => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title;
   // Three resets in the middle of words.
   for (let i = 0; i < 3; i++) await typed(letters.slice(i * 26, (i + 1) * 26), 9 + i, () => line.reset());
-  await expect.poll(value).toBe(letters.slice(0, 78));
+  await expect.poll(title).toBe(letters.slice(0, 78));
   // A silence: it is said, and Done waits; what is typed meanwhile arrives.
   await typed(letters.slice(78), 5, () => line.silence());
   await expect(page.locator('#control-words')).toHaveText('The connection is slow', { timeout: 4_000 });
@@ -275,7 +258,7 @@ test('no letter is lost, doubled or moved by a connection that breaks or hangs',
   await expect(page.getByRole('button', { name: 'Done' })).toBeDisabled();
   await page.waitForEvent('websocket', { timeout: 20_000 }); // the page tries another connection
   line.resume();
-  await expect.poll(value, { timeout: 40_000 }).toBe(letters);
+  await expect.poll(title, { timeout: 40_000 }).toBe(letters);
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   await expect(page.getByRole('button', { name: 'Done' })).toBeEnabled();
   // A page that is loaded again continues the count.
@@ -284,19 +267,14 @@ test('no letter is lost, doubled or moved by a connection that breaks or hangs',
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   await page.locator('#keys').focus();
   await page.keyboard.insertText('!');
-  await expect.poll(value).toBe(`${letters}!`);
-  await context.close();
+  await expect.poll(title).toBe(`${letters}!`);
+  await page.context().close();
   line.cut();
 });
 
 test('a stranger sees which site they are on, opens a long reason, and sends a note with Done', async ({ browser, request }) => {
-  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${site}leave` } })).json();
   const reason = 'Sign in to the shop with the account of the office, solve the puzzle, and enter the code that comes by text message to the phone of the office';
-  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason, timeout: 600_000 } })).json();
-  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
-  const page = await context.newPage();
-  await page.goto(asked.url);
-  await hasPicture(page);
+  const { id, takeover, page } = await onPhone(browser, request, `${site}leave`, reason);
   const { host, port } = new URL(site);
   await expect(page.locator('#errand-name')).toHaveText(host);
   await page.locator('#errand-host').tap();
@@ -318,8 +296,8 @@ test('a stranger sees which site they are on, opens a long reason, and sends a n
   await page.getByRole('button', { name: 'Keep' }).tap();
   await page.getByRole('button', { name: 'Done' }).tap();
   await expect(page.getByRole('heading', { name: 'Thank you' })).toBeVisible();
-  expect((await (await request.get(`/v1/sessions/${id}/takeovers/${asked.id}`, { headers: auth() })).json()).note).toBe('The code was 1234');
-  await context.close();
+  expect((await (await request.get(`/v1/sessions/${id}/takeovers/${takeover}`, { headers: auth() })).json()).note).toBe('The code was 1234');
+  await page.context().close();
 });
 
 /** Windows of phones, with and without their keyboard, and the least part of each that the remote page's area has. */
@@ -329,13 +307,8 @@ const ROOM = [
 ] as const;
 
 test('in each window the remote page has room, and the answer is one press away', async ({ browser, request }) => {
-  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: site } })).json();
   const reason = 'Sign in to the shop with the account of the office, solve the puzzle, and enter the code that comes by text message';
-  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason, timeout: 600_000 } })).json();
-  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
-  const page = await context.newPage();
-  await page.goto(asked.url);
-  await hasPicture(page);
+  const { page } = await onPhone(browser, request, site, reason);
   for (const { width, height, share } of ROOM) {
     const what = `${width}x${height}`;
     await page.setViewportSize({ width, height });
@@ -359,5 +332,5 @@ test('in each window the remote page has room, and the answer is one press away'
     await page.locator('[data-menu="tools-menu"]').click();
     await page.screenshot({ path: `test-results/phone-${what}.png` });
   }
-  await context.close();
+  await page.context().close();
 });

@@ -140,7 +140,7 @@ test('a line that breaks takes nothing away', async ({ page, request, baseURL })
   }
 });
 
-test('what is typed while the line is cut arrives later, and what is pressed does not', async ({ page, request, baseURL }) => {
+test('a text typed while the line is cut arrives later, a press does not', async ({ page, request, baseURL }) => {
   const session = await sessionAt(request);
   const line = new Line(Number(new URL(baseURL ?? '').port));
   await line.mend();

@@ -27,7 +27,7 @@ type aim struct {
 // held while anything waits. It does not take the session's mu.
 func (v *Viewer) dispatch(made Stamp, validate func() error, send func(aim) error) error {
 	if err := validate(); err != nil {
-		return v.refuse(made, untakenInput, err)
+		return news(v.refuse(made, untakenInput, err))
 	}
 	err := v.sendInput(made, send)
 	if away, ok := errors.AsType[*notAttachedError](err); ok {
@@ -36,10 +36,7 @@ func (v *Viewer) dispatch(made Stamp, validate func() error, send func(aim) erro
 			err = v.refuse(made, untakenPage, ErrNotReady)
 		}
 	}
-	if ignored(err) {
-		return nil
-	}
-	return err
+	return news(err)
 }
 
 // notAttachedError is returned for input to a page that nobody has seen yet.

@@ -59,6 +59,20 @@ type (
 		Type string `json:"type"` // clipboard
 		Text string `json:"text"`
 	}
+	// TakenMessage says that all inputs up to N were handled. The viewer need not
+	// send them again.
+	TakenMessage struct {
+		Type string `json:"type"` // taken
+		N    uint64 `json:"n"`
+	}
+	// UntakenMessage says that the inputs with the numbers From to To had no
+	// effect on the page, and why. They count as handled.
+	UntakenMessage struct {
+		Type string `json:"type"` // untaken
+		From uint64 `json:"from"`
+		To   uint64 `json:"to"`
+		Why  string `json:"why"` // control field page input
+	}
 	// TabsMessage lists the tabs.
 	TabsMessage struct {
 		Type   string `json:"type"` // tabs

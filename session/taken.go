@@ -1,9 +1,6 @@
 package session
 
-import (
-	"context"
-	"errors"
-)
+import "errors"
 
 // ErrGap ends the socket of a viewer whose inputs do not arrive one after the
 // other. The viewer sends them again over its next connection.
@@ -31,23 +28,6 @@ const (
 	untakenField   = "field"   // another field or document had the focus
 	untakenPage    = "page"    // there was no page that could take it
 	untakenInput   = "input"   // the message was wrong; an error says how
-)
-
-type (
-	// TakenMessage says that all inputs up to N were handled. The viewer need not
-	// send them again.
-	TakenMessage struct {
-		Type string `json:"type"` // taken
-		N    uint64 `json:"n"`
-	}
-	// UntakenMessage says that the inputs with the numbers From to To had no
-	// effect on the page, and why. They count as handled.
-	UntakenMessage struct {
-		Type string `json:"type"` // untaken
-		From uint64 `json:"from"`
-		To   uint64 `json:"to"`
-		Why  string `json:"why"` // control field page input
-	}
 )
 
 // count counts a person's inputs. When the person's connection breaks, it is kept
@@ -102,7 +82,7 @@ func (v *Viewer) countLocked(n uint64, why string) {
 }
 
 // refuse records that an input had no effect because of err, and returns err. If
-// it is not the input's turn, refuse returns that instead.
+// it is not the input's turn, refuse returns that instead; see news.
 func (v *Viewer) refuse(at Stamp, why string, err error) error {
 	s := v.session
 	s.inputMu.Lock()
@@ -111,10 +91,7 @@ func (v *Viewer) refuse(at Stamp, why string, err error) error {
 		return ErrNotController
 	}
 	if wrong := v.inputs.next(at.N); wrong != nil {
-		if wrong = v.again(wrong); ignored(wrong) {
-			return nil
-		}
-		return wrong
+		return v.again(wrong)
 	}
 	v.countLocked(at.N, why)
 	return err
@@ -167,8 +144,11 @@ func untaken(err error) string {
 // errElsewhere is returned for input that was made for another field.
 var errElsewhere = errors.New("another field has the focus")
 
-// ignored reports whether an input's error is no news to the viewer: an untaken
-// message tells it.
-func ignored(err error) bool {
-	return errors.Is(err, errStale) || errors.Is(err, errTaken) || errors.Is(err, errElsewhere) || errors.Is(err, context.Canceled)
+// news returns an input's error, or nil if a message about the viewer's inputs tells
+// it already.
+func news(err error) error {
+	if errors.Is(err, errStale) || errors.Is(err, errTaken) || errors.Is(err, errElsewhere) {
+		return nil
+	}
+	return err
 }

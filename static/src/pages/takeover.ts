@@ -195,7 +195,8 @@ function showSite(live: Live): void {
   });
   button.addEventListener('click', () => {
     const { url = '' } = live.activeTab ?? {};
-    notice(`${placeOf(url).secure ? 'Encrypted' : 'Not encrypted'}: ${url || 'no page'}`);
+    const { host, secure } = placeOf(url);
+    notice(host ? `${secure ? 'Encrypted' : 'Not encrypted'}: ${url}` : 'No site is open.');
   });
 }
 

@@ -68,7 +68,7 @@ test('a key that may move the focus was under way: what follows was typed ahead'
   assert.deepEqual(sent, ['Tab 1 in 7']);
   box.taken(1);
   assert.deepEqual(sent, ['Tab 1 in 7', 'a 2']);
-  // The page has got another Tab, and the field is unknown: what is young was typed ahead, and what is older is not sent.
+  // The page has got another Tab, so nobody knows the field. A young letter was typed ahead and is sent, an older one is not.
   for (const message of [key('Tab'), text('b')]) box.put(message, 1);
   box.lost();
   box.resume(3, 1);
@@ -134,7 +134,7 @@ test('half an emoji does not reach the server', () => {
   assert.deepEqual(sent, ['a\uFFFD 1', '😀 2']);
 });
 
-test('what is too large for a message is not sent', () => {
+test('a text that is too large for a message is refused', () => {
   const { box } = outbox();
   box.restart(0);
   assert.equal(box.put(text('\u0001'.repeat(200_000)), 1), false);

@@ -189,10 +189,9 @@ export class Screen extends Emitter<ScreenEvents> {
     return fit(this.room, this.page).scale < READABLE;
   }
 
-  /** Zooms out to the whole page or, if it is already shown, zooms in on one point of the window. */
-  toggleZoom(at: Point): void {
-    if (this.fitted) this.zoomBy(Math.max(2, 1 / this.view.scale), at);
-    else this.showWhole();
+  /** Zooms in on one point of the window, when the whole page is shown. */
+  zoomIn(at: Point): void {
+    this.zoomBy(Math.max(2, 1 / this.view.scale), at);
   }
 
   showWhole(): void {

@@ -180,7 +180,7 @@ export class Touch {
     if (again && this.#tapWaits) {
       window.clearTimeout(this.#tapTimer);
       this.#tapWaits = null;
-      this.screen.toggleZoom(this.#start.at);
+      this.screen.zoomIn(this.#start.at);
       return;
     }
     this.tapped();

@@ -28,7 +28,7 @@ export class Zoom {
     if (!screen.fitted) return screen.showWhole();
     if (this.#field) screen.reveal(this.#field);
     // A field that is large enough does not move the view, but a person who presses the button wants it closer.
-    if (screen.fitted) screen.toggleZoom(screen.middle);
+    if (screen.fitted) screen.zoomIn(screen.middle);
     if (recall(HINT)) return;
     keep(HINT, '1');
     notice('Use two fingers to move and zoom the page.');
