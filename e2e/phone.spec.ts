@@ -61,7 +61,7 @@ async function onPhone(browser: Browser, request: APIRequestContext, url: string
   const page = await context.newPage();
   await page.goto(port ? asked.url.replace(/:\d+/, `:${port}`) : asked.url);
   await hasPicture(page);
-  await expect(page.locator('#control-button')).toBeHidden();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
   return { id, takeover: asked.id, page, title: async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title };
 }
 

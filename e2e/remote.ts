@@ -39,8 +39,9 @@ export async function newSession(page: Page): Promise<string> {
   return page.url().split('/').pop() ?? '';
 }
 
-/** Waits until a picture of the remote page is on the canvas. */
+/** Waits until a picture of the remote page is on the canvas. A link first shows a page without a canvas, and loads again. */
 export async function hasPicture(page: Page): Promise<void> {
+  await expect(page.locator('#stage')).toBeVisible({ timeout: 20_000 });
   await expect(page.locator('#skeleton')).toBeHidden({ timeout: 20_000 });
 }
 
