@@ -185,6 +185,15 @@ func (p *Page) GoForward(ctx context.Context, o NavigateOptions) (*Navigation, e
 	return p.traverse(ctx, +1, o)
 }
 
+// AtStart reports whether the page's history has no entry before the present one.
+func (p *Page) AtStart(ctx context.Context) (bool, error) {
+	history, err := Call(ctx, p.browser, p.Session(), page.GetNavigationHistory, proto.Empty{})
+	if err != nil {
+		return false, p.explain(err)
+	}
+	return history.CurrentIndex == 0, nil
+}
+
 func (p *Page) traverse(ctx context.Context, delta int64, o NavigateOptions) (*Navigation, error) {
 	history, err := Call(ctx, p.browser, p.Session(), page.GetNavigationHistory, proto.Empty{})
 	if err != nil {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { Line, listen } from './line.js';
-import { auth, Fingers, hasPicture, Remote, type Point } from './remote.js';
+import { accessible, auth, enlarged, Fingers, hasPicture, Remote, wholeWidth, type Point } from './remote.js';
 import { devices, expect, test, type APIRequestContext, type Browser, type Page } from './test.js';
 
 /** A takeover on a phone: a finger presses what it is on, whatever moves meanwhile. */
@@ -21,6 +21,23 @@ test.beforeAll(async () => {
     }
     if (request.url === '/leave') {
       response.end(`<title>Leave</title><a href="http://localhost:${new URL(site).port}/" style="position:fixed;inset:0">away</a>`);
+      return;
+    }
+    if (request.url === '/fields') {
+      response.end(`<title>none</title><style>input,select{position:absolute;left:40px;width:400px;height:40px}</style>
+        <input type="date" style="top:40px" onchange="document.title = value">
+        <select style="top:140px" onchange="document.title = value"><option>one<option>two</select>
+        <input type="file" style="top:240px" onchange="document.title = files[0].name">`);
+      return;
+    }
+    if (request.url === '/form') {
+      response.end(`<title>form</title><style>*{position:absolute;box-sizing:border-box}</style><input type="search" style="left:20px;top:20px;width:200px">
+        <form style="left:800px;top:300px;width:300px;height:240px"><input style="left:0;top:20px;width:300px;height:36px"><input type="password" style="left:0;top:80px;width:300px;height:36px">
+        <a href="/corner" style="left:0;top:140px;width:300px;height:36px;background:#cde">next</a></form>`);
+      return;
+    }
+    if (request.url === '/opens') {
+      response.end('<title>Opens</title><a target="_blank" href="/typing" style="position:fixed;inset:0">open</a>');
       return;
     }
     if (request.url === '/typing') {
@@ -123,6 +140,79 @@ test('five hundred taps press what was under the finger when it came down', asyn
   await page.context().close();
 });
 
+test('a date, a list and a file open wherever their field is touched', async ({ browser, request }) => {
+  const { page, title } = await onPhone(browser, request, `${site}fields`);
+  const fingers = await Fingers.on(page);
+  for (const x of [60, 240, 420]) {
+    await fingers.click({ x, y: 60 });
+    const date = page.locator('.widget-field input');
+    await expect(date, `date at ${x}`).toBeVisible();
+    await date.fill(`2026-05-0${x / 60}`);
+    await page.getByRole('button', { name: 'Set' }).click();
+    await expect.poll(title).toBe(`2026-05-0${x / 60}`);
+
+    await fingers.click({ x, y: 160 });
+    const other = page.getByRole('option', { selected: false });
+    const name = (await other.textContent()) ?? '';
+    await other.click();
+    await expect.poll(title).toBe(name);
+
+    const file = `at-${x}.txt`;
+    await fingers.click({ x, y: 260 });
+    const picking = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Choose from this device' }).click();
+    await (await picking).setFiles({ name: file, mimeType: 'text/plain', buffer: Buffer.from('x') });
+    await expect.poll(title).toBe(file);
+  }
+  await page.context().close();
+});
+
+test('a page whose form waits opens on that form at a readable size, and the next page is shown whole', async ({ browser, request }) => {
+  const { page, title } = await onPhone(browser, request, `${site}form`);
+  const fingers = await Fingers.on(page);
+  const stage = await page.locator('#stage').boundingBox();
+  if (!stage) throw new Error('no stage');
+  const whole = await wholeWidth(page);
+  await enlarged(page);
+  for (const corner of [{ x: 800, y: 320 }, { x: 1100, y: 476 }]) {
+    const at = await fingers.at(corner);
+    expect(at.x).toBeGreaterThanOrEqual(stage.x);
+    expect(at.x).toBeLessThanOrEqual(stage.x + stage.width);
+    expect(at.y).toBeGreaterThanOrEqual(stage.y);
+    expect(at.y).toBeLessThanOrEqual(stage.y + stage.height);
+  }
+  await expect(page.locator('#keys')).not.toBeFocused();
+  await fingers.click({ x: 950, y: 458 });
+  await expect.poll(title).toBe('Corner');
+  await expect.poll(async () => (await page.locator('#frame').boundingBox())?.width ?? 0).toBeCloseTo(whole, 0);
+  await page.context().close();
+});
+
+test('a tab that a link opened has a way back', async ({ browser, request }) => {
+  const { page, title } = await onPhone(browser, request, `${site}opens`);
+  const fingers = await Fingers.on(page);
+  const tabs = page.getByRole('button', { name: '2 tabs' });
+  await expect(tabs).toBeHidden();
+  for (const back of ['the message', 'the button', 'the list']) {
+    await fingers.click({ x: 640, y: 360 });
+    await expect(tabs).toBeVisible();
+    await expect.poll(title).toBe('none');
+    if (back === 'the message') await page.getByRole('button', { name: 'Go back' }).click();
+    else if (back === 'the button') await page.getByRole('button', { name: 'Back', exact: true }).click();
+    else {
+      await tabs.click();
+      await accessible(page, 'tabs of a takeover');
+      await page.locator('#tabs-menu').getByRole('button', { name: 'Opens', exact: true }).click();
+      await expect.poll(title).toBe('Opens');
+      await tabs.click();
+      await page.getByRole('button', { name: 'Close none' }).click();
+    }
+    await expect(tabs, back).toBeHidden();
+    await expect.poll(title).toBe('Opens');
+  }
+  await page.context().close();
+});
+
 test('two taps enlarge and press nothing; then one finger moves the picture, but a slider with its handle', async ({ browser, request }) => {
   const { page, title } = await onPhone(browser, request, `${site}gestures`);
   const fingers = await Fingers.on(page);
@@ -168,6 +258,7 @@ test('a field is shown with its form: the edges of field and button are on the g
   const remote = new Remote(page);
   const [field] = boxes;
   if (!field) throw new Error('the demo site has no password field');
+  await enlarged(page);
   const at = await remote.at({ x: field.x + 100, y: field.y + 10 });
   await page.touchscreen.tap(at.x, at.y);
   await expect(page.locator('#keys')).toBeFocused();
@@ -210,7 +301,8 @@ test('a field stays in sight while its keyboard opens and the phone is turned, a
       return x > 0 && x < 1 && y > 0.02 && y < 0.98;
     }, what).toBe(true);
   };
-  const whole = (await page.locator('#frame').boundingBox())?.width ?? 0;
+  const whole = await wholeWidth(page);
+  await enlarged(page);
   await tap({ x: 1170, y: 685 });
   await expect(page.locator('#keys')).toBeFocused();
   await expect.poll(async () => (await page.locator('#frame').boundingBox())?.width ?? 0).toBeGreaterThan(2 * whole);
@@ -238,6 +330,7 @@ test('no letter is lost, doubled or moved by a connection that breaks or hangs',
   const line = new Line(Number(new URL(server.url).port));
   await line.mend();
   const { page, title } = await onPhone(browser, request, `${site}typing`, 'Type', String(line.port));
+  await enlarged(page);
   const at = await new Remote(page).at({ x: 300, y: 100 });
   await page.touchscreen.tap(at.x, at.y);
   await expect(page.locator('#keys')).toBeFocused();

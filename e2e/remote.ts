@@ -45,6 +45,17 @@ export async function hasPicture(page: Page): Promise<void> {
   await expect(page.locator('#skeleton')).toBeHidden({ timeout: 20_000 });
 }
 
+/** Returns the width of a remote page that is shown whole on a phone held upright. */
+export async function wholeWidth(page: Page): Promise<number> {
+  return (await page.locator('#stage').boundingBox())?.width ?? 0;
+}
+
+/** Waits until a page on a phone is enlarged, as it is for a field: what was measured before has moved. */
+export async function enlarged(page: Page): Promise<void> {
+  const whole = await wholeWidth(page);
+  await expect.poll(async () => (await page.locator('#frame').boundingBox())?.width ?? 0).toBeGreaterThan(1.5 * whole);
+}
+
 /** A remote page as a person uses it: a picture to look at, with points to press. */
 export class Remote {
   constructor(readonly page: Page) {}

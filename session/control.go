@@ -62,6 +62,9 @@ func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	s.secrets.ControlChanged(holder.IsPerson())
 	s.tellControl()
 	s.questions.ControlChanged(holder.IsPerson())
+	if v := s.viewerOf(holder); v != nil {
+		s.life.spawn(v.showForm)
+	}
 	s.life.wakeClock()
 }
 

@@ -30,7 +30,7 @@ func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 		}
 		_, err = f.page.MainFrame().Navigate(ctx, address, noWait)
 	case "back":
-		_, err = f.page.GoBack(ctx, noWait)
+		err = f.goBack(ctx, s.stage.opened(f.tab))
 	case "forward":
 		_, err = f.page.GoForward(ctx, noWait)
 	case "reload":
@@ -40,6 +40,22 @@ func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 	default:
 		return invalid.Field("action", "must be goto, back, forward, reload or stop")
 	}
+	return err
+}
+
+// goBack goes back in the page. In a tab that another one opened, and that has
+// shown nothing before, the way back is to close it, as on phones.
+func (f *focus) goBack(ctx context.Context, opened bool) error {
+	if opened {
+		start, err := f.page.AtStart(ctx)
+		if err != nil {
+			return err
+		}
+		if start {
+			return f.page.RequestClose(ctx)
+		}
+	}
+	_, err := f.page.GoBack(ctx, noWait)
 	return err
 }
 

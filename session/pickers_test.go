@@ -159,7 +159,7 @@ func TestPickers(t *testing.T) {
 	} {
 		v.press(t, epoch, 198, c.y)
 		m := v.opened(c.kind)
-		if m.Kind != c.kind || m.Options == nil || c.kind == "date" && (m.Min != "2026-01-01" || m.Max != "2026-12-31") {
+		if m.Kind != c.kind || m.Inline || m.Options == nil || c.kind == "date" && (m.Min != "2026-01-01" || m.Max != "2026-12-31") {
 			t.Errorf("%s: %+v", c.kind, m.Description)
 		}
 		if c.kind != "color" { // Chromium replaces an invalid colour by black
@@ -177,6 +177,19 @@ func TestPickers(t *testing.T) {
 		}
 		log("input:" + id + ":" + c.good + ",change:" + id + ":" + c.good)
 	}
+
+	// A press beside the icon of a date opens nothing, so it is for fingers only.
+	v.press(t, epoch, 50, 165)
+	m = v.opened("date pressed beside its icon")
+	if m.Kind != "date" || !m.Inline || m.Value != "2026-05-04" {
+		t.Errorf("date pressed beside its icon: %+v", m.Description)
+	}
+	v.press(t, epoch, 198, 165)
+	if now := v.opened("date that has opened"); now.ID != m.ID || now.Inline {
+		t.Errorf("date that has opened: %+v", now.Description)
+	}
+	choose(m, "2026-06-01")
+	log("input:date:2026-06-01,change:date:2026-06-01")
 
 	// Suggestions change with what is typed.
 	v.press(t, epoch, 50, 405)

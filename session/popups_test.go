@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,27 @@ func TestPopupsDoNotPushIn(t *testing.T) {
 	v.click(100, 100, epoch)
 	if shown := v.listed("/pressed"); shown != "/pressed" {
 		t.Errorf("%s is shown, although a press opened /pressed", shown)
+	}
+
+	// A tab that another one opened has nothing to go back to but that one.
+	if err := v.Navigate(t.Context(), "back", ""); err != nil {
+		t.Fatal(err)
+	}
+	await(v, "the tab that opened it", func(m TabsMessage) bool {
+		var shown string
+		for _, tab := range m.Tabs {
+			if strings.HasSuffix(tab.URL, "/pressed") {
+				return false
+			}
+			if tab.Tab == m.Active {
+				shown = tab.URL
+			}
+		}
+		return strings.HasSuffix(shown, "/free")
+	})
+	v.click(100, 100, epoch)
+	if shown := v.listed("/pressed"); shown != "/pressed" {
+		t.Errorf("%s is shown, although a press opened /pressed again", shown)
 	}
 
 	// The press was in the previous page, not in this one.

@@ -237,6 +237,15 @@ func (g *stage) page(number uint32) (p *browser.Page, only bool) {
 	return nil, false
 }
 
+// opened reports whether the tab of a number was opened by another tab that is
+// still open.
+func (g *stage) opened(number uint32) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.tabs.byNumber(number)
+	return t != nil && g.tabs.byNumber(t.opener) != nil
+}
+
 // list returns the tabs and the number of the active one; 0 for none.
 func (g *stage) list() (tabs []Tab, active uint32) {
 	g.mu.Lock()

@@ -1,9 +1,15 @@
 package session
 
 import (
+	"context"
+	"time"
+
 	"takeover/browser"
 	"takeover/widget"
 )
+
+// formPatience bounds how long a page may take to say which form waits.
+const formPatience = 2 * time.Second
 
 // FocusMessage says whether typed text goes into a field, and where that field
 // is.
@@ -22,6 +28,16 @@ type FocusMessage struct {
 	// another field or another document has it. 0 is for a page that never had a
 	// field with the focus.
 	Field uint64 `json:"field,omitempty"`
+}
+
+// FormMessage tells a person who takes control while no field has the focus which
+// field of the page probably waits for input. The fields are as in FocusMessage.
+type FormMessage struct {
+	Type    string        `json:"type"` // form
+	Rect    widget.Rect   `json:"rect"`
+	Element widget.Rect   `json:"element"`
+	Around  []widget.Rect `json:"around,omitempty"`
+	Text    float64       `json:"text"`
 }
 
 // CursorMessage is the shape of the remote pointer.
@@ -47,14 +63,29 @@ func (s *Session) focusFor(v *Viewer) FocusMessage {
 	now := f.eng.desk.Focus(f.page)
 	m.Field = now.Field
 	if now.Editable() {
-		m.Editable, m.Kind, m.Rect, m.Element, m.Text = true, now.Kind, &now.Rect, &now.Element, now.Text
-		for _, r := range now.Around {
-			if r != (widget.Rect{}) {
-				m.Around = append(m.Around, r)
-			}
-		}
+		m.Editable, m.Kind, m.Rect, m.Element, m.Around, m.Text = true, now.Kind, &now.Rect, &now.Element, now.Boxes(), now.Text
 	}
 	return m
+}
+
+// showForm tells a person who has taken control which field of the shown page
+// waits, if none has the focus.
+func (v *Viewer) showForm() {
+	s := v.session
+	f := s.shown()
+	if f == nil || f.eng.desk.Focus(f.page).Editable() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(f.ctx, formPatience)
+	defer cancel()
+	now, err := f.eng.desk.Waiting(ctx, f.page)
+	if err != nil {
+		s.log.Debug("look for a form", "error", err)
+		return
+	}
+	if now.Editable() && v.maySee() && s.shown() == f {
+		v.send("form", FormMessage{Type: "form", Rect: now.Rect, Element: now.Element, Around: now.Boxes(), Text: now.Text})
+	}
 }
 
 // cursorFor returns the message about the shape of the pointer for a viewer.

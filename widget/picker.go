@@ -39,7 +39,7 @@ type Picker struct {
 type Description struct {
 	Kind     string   `json:"kind"`     // one of PickerKinds
 	Multiple bool     `json:"multiple"` // several options can be chosen
-	Inline   bool     `json:"inline"`   // the page itself shows the list, so that only touch screens need another one
+	Inline   bool     `json:"inline"`   // the page itself shows the field's choice, so that only touch screens need another one
 	Value    string   `json:"value"`
 	Options  []Option `json:"options"`
 	Min      string   `json:"min"`

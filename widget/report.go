@@ -55,6 +55,15 @@ func (f Focus) moved(x, y float64) Focus {
 	return f
 }
 
+// Boxes returns the boxes around the field, without the zero values.
+func (f Focus) Boxes() []Rect {
+	n := slices.Index(f.Around[:], Rect{})
+	if n < 0 {
+		n = maxAround
+	}
+	return slices.Clone(f.Around[:n])
+}
+
 // Editable reports whether typed text goes into a field.
 func (f Focus) Editable() bool { return f.Kind != "" }
 
@@ -134,7 +143,16 @@ func parseReport(payload string) (report, error) {
 	if raw.Focus == nil {
 		return r, nil
 	}
-	var focus *struct {
+	var err error
+	r.Focus, r.Element, err = parseField(raw.Focus)
+	r.Blur = r.Focus == nil
+	return r, err
+}
+
+// parseField parses an agent's description of a field, and its number in the
+// document. It returns nil for null.
+func parseField(raw []byte) (f *Focus, number int, err error) {
+	var said *struct {
 		Kind    string       `json:"kind"`
 		Rect    [4]float64   `json:"rect"`
 		Element [4]float64   `json:"element"`
@@ -142,29 +160,27 @@ func parseReport(payload string) (report, error) {
 		Text    float64      `json:"text"`
 		Field   int          `json:"field"`
 	}
-	switch err := json.Unmarshal(raw.Focus, &focus); {
+	switch err := json.Unmarshal(raw, &said); {
 	case err != nil:
-		return report{}, errReport
-	case focus == nil:
-		r.Blur = true
-		return r, nil
+		return nil, 0, errReport
+	case said == nil:
+		return nil, 0, nil
 	}
-	if len(focus.Around) > maxAround || !slices.Contains(Kinds, focus.Kind) || !(focus.Text >= 0 && focus.Text <= maxCoordinate) {
-		return report{}, errReport
+	if len(said.Around) > maxAround || !slices.Contains(Kinds, said.Kind) || !(said.Text >= 0 && said.Text <= maxCoordinate) {
+		return nil, 0, errReport
 	}
-	now := Focus{Kind: focus.Kind, Text: focus.Text}
+	f = &Focus{Kind: said.Kind, Text: said.Text}
 	var rects [2 + maxAround]Rect
-	for i, v := range append([][4]float64{focus.Rect, focus.Element}, focus.Around...) {
+	for i, v := range append([][4]float64{said.Rect, said.Element}, said.Around...) {
 		rect, ok := rectOf(v)
 		if !ok {
-			return report{}, errReport
+			return nil, 0, errReport
 		}
 		rects[i] = rect
 	}
-	now.Rect, now.Element = rects[0], rects[1]
-	copy(now.Around[:], rects[2:])
-	r.Focus, r.Element = &now, focus.Field
-	return r, nil
+	f.Rect, f.Element = rects[0], rects[1]
+	copy(f.Around[:], rects[2:])
+	return f, said.Field, nil
 }
 
 // rectOf returns a rectangle from x, y, width and height, if they are valid.

@@ -10,6 +10,7 @@ import { menuWanted } from './menu.ts';
 import { followPermissions } from './permissions.ts';
 import { fieldOf, isInline, isOpen, Picker, shut, suggests, type Field } from './pickers.ts';
 import { secretTyped } from './secrets.ts';
+import { waiting as fieldThatWaits } from './waiting.ts';
 
 /** Minimum time between two reports (ms), so that a page cannot cause thousands of them. */
 const PAUSE = 20;
@@ -24,6 +25,8 @@ interface Agent {
   look(): void;
   /** Takes over a reported picker: closes and describes it; null when it has gone. */
   take(number: number): object | null;
+  /** Returns the field that a person probably came for, or null. */
+  waiting(): object | null;
   /** Sets the chosen values, if any. Returns false if that is impossible. */
   answer(number: number, values: string[] | null): boolean;
 }
@@ -159,10 +162,14 @@ function install(ours: Ours): Agent {
       else cursor = '';
     },
     look: () => look(null),
+    waiting: fieldThatWaits,
     take(wanted) {
       if (wanted !== number || !opened?.field.isConnected) return null;
       const picker = opened;
-      if (isOpen(picker.field)) shut(picker.field);
+      if (isOpen(picker.field)) {
+        picker.inline = false;
+        shut(picker.field);
+      }
       opened = picker; // closing it may have moved the focus for a moment
       return picker.describe();
     },

@@ -20,8 +20,15 @@ export function fieldOf(element: unknown): Field | null {
   return element instanceof HTMLSelectElement || element instanceof HTMLInputElement ? element : null;
 }
 
-/** Returns whether a field is a list with several choices that the page itself shows. A person on a touch screen needs help with such a list. */
-export const isInline = (field: Field): boolean => field instanceof HTMLSelectElement && field.multiple && !field.matches(':open');
+/**
+ * Returns whether a person on a touch screen needs help with a field that has opened nothing: a list with several choices that the page itself shows, or
+ * a date or time, which opens by its small icon only.
+ */
+export function isInline(field: Field): boolean {
+  if (isOpen(field)) return false;
+  if (field instanceof HTMLSelectElement) return field.multiple;
+  return FIELDS.has(field.type) && field.type !== 'color' && !field.readOnly && !field.matches(':disabled');
+}
 
 export const suggests = (field: Field): boolean => field instanceof HTMLInputElement && field.list !== null && !FIELDS.has(field.type) && !field.readOnly && !field.disabled;
 
@@ -50,19 +57,21 @@ export class Picker {
 
   /** The selected options of an inline list before it was touched. */
   before: ReadonlySet<HTMLOptionElement> = new Set();
+  /** Chromium has opened nothing for the field. */
+  inline = true;
 
   constructor(readonly field: Field) {}
 
   describe(): object | null {
-    const { field } = this;
+    const { field, inline } = this;
     const { x, y, width, height } = field.getBoundingClientRect();
     const rect = [x, y, width, height];
     if (field instanceof HTMLSelectElement) {
       const options = this.#options([...field.options].filter((option) => !option.hidden));
-      return { kind: 'select', multiple: field.multiple, inline: isInline(field), value: '', options, min: '', max: '', step: '', rect };
+      return { kind: 'select', multiple: field.multiple, inline: inline && field.multiple, value: '', options, min: '', max: '', step: '', rect };
     }
     const { value, min, max, step } = field;
-    if (!suggests(field)) return { kind: field.type, multiple: false, inline: false, value, options: [], min, max, step, rect };
+    if (!suggests(field)) return { kind: field.type, multiple: false, inline: inline && isInline(field), value, options: [], min, max, step, rect };
     const typed = value.toLowerCase();
     const fits = [...(field.list?.options ?? [])].filter((option) => option.value && !option.disabled && `${option.value}\n${option.label}`.toLowerCase().includes(typed));
     const options = this.#options(fits.filter((option) => option.value !== value));

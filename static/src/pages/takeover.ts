@@ -11,6 +11,7 @@ import { notice } from '../ui/notices.js';
 import type { Takeover } from '../remote/protocol.js';
 import { Stage } from '../remote/stage.js';
 import { placeOf, siteOf } from '../remote/site.js';
+import { showTabMenu } from '../remote/tabmenu.js';
 import { read, write } from '../ui/storage.js';
 import { startTicking } from '../ui/times.js';
 
@@ -107,6 +108,7 @@ function work(): void {
   live.on('hello', () => show(byId('control-button'), !live.mine && live.mayControl));
   showWhoWorks(live);
   showSite(live);
+  showTabMenu(live);
 
   const written = noteBack();
   const done = byId<HTMLButtonElement>('done');

@@ -49,7 +49,10 @@ interface LiveEvents {
   permission: PermissionMessage;
   menu: MenuMessage;
   clipboard: string;
-  focus: { editable: boolean; kind: string; field: Field | null };
+  /** `number` changes with the field that has the focus, also to none, and with the document. */
+  focus: { editable: boolean; kind: string; field: Field | null; number: number };
+  /** The field that probably waits for the person who has just taken control. */
+  form: Field;
   /** A picture of the page that is shown. */
   picture: Picture;
   /** The CSS name of the remote mouse's cursor, and whether a press there begins a drag. */
@@ -287,7 +290,10 @@ export class Live extends Emitter<LiveEvents> {
         break;
       case 'focus':
         this.#outbox.field = message.field ?? 0;
-        this.emit('focus', { editable: message.editable, kind: message.kind ?? 'text', field: fieldOf(message) });
+        this.emit('focus', { editable: message.editable, kind: message.kind ?? 'text', field: fieldOf(message), number: message.field ?? 0 });
+        break;
+      case 'form':
+        this.emit('form', { ...message, around: message.around ?? [] });
         break;
       case 'stats':
         this.emit('stats', message);

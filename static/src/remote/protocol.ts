@@ -304,6 +304,7 @@ export type ServerMessage =
   | { type: 'cursor'; cursor: string; drag?: boolean }
   | { type: 'clipboard'; text: string }
   | FocusMessage
+  | { type: 'form'; rect: Rect; element: Rect; around?: Rect[]; text: number }
   | { type: 'taken'; n: number }
   | { type: 'untaken'; from: number; to: number; why: 'control' | 'field' | 'page' | 'input' }
   | StatsMessage

@@ -136,8 +136,14 @@ export class Stage {
     let shown: Field | null = null;
     // Whoever opens the link of a takeover sees the field that waits for them.
     this.live.on('control', (party) => this.coarse && party === 'me' && shown && this.screen.keep(shown));
-    this.live.on('focus', ({ editable, field }) => {
+    let touched = false;
+    this.screen.stage.addEventListener('touchstart', () => (touched = true), { once: true, passive: true });
+    this.live.on('form', (field) => this.coarse && this.live.mine && !touched && !shown && this.screen.keep(field));
+    let last = 0;
+    this.live.on('focus', ({ editable, field, number }) => {
       const had = shown !== null;
+      const same = number === last;
+      last = number;
       shown = field;
       this.#wanted = editable && this.coarse;
       for (const button of document.querySelectorAll('[data-keyboard]')) button.setAttribute('aria-pressed', String(this.keyboard.focused));
@@ -147,7 +153,7 @@ export class Stage {
         if (field) this.screen.keep(field);
       } else {
         if (had && this.keyboard.focused) this.#field.blur();
-        this.screen.keep(null);
+        if (!same) this.screen.keep(null);
       }
     });
     // If the window keeps its height, the on-screen keyboard covers its lower part.

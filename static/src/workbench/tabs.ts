@@ -1,4 +1,5 @@
-import { addressOf, titleOf } from './address.js';
+import { addressOf } from './address.js';
+import { titleOf } from '../remote/site.js';
 import { byId, h, icon, setText } from '../ui/dom.js';
 import type { Live } from '../remote/live.js';
 import { morph } from '../ui/morph.js';
