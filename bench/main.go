@@ -37,6 +37,7 @@ var benches = []bench{
 	{name: "distant", run: benchDistant},
 	{name: "cost", run: benchCost},
 	{name: "slow", run: benchSlow},
+	{name: "tap", run: benchTap},
 	{name: "start", run: benchStart},
 	{name: "link", run: benchLink},
 	{name: "script", run: benchScript},

@@ -24,6 +24,7 @@ const (
 
 // testPage is the page that both sides show. Its square changes between black and
 // white with every press. With ?animate, something above it moves in every frame.
+// With ?text, it is full of text, so that its pictures are large.
 const testPage = `<!doctype html><meta charset=utf-8><title>bench</title>
 <style>body{margin:0;font:40px monospace;background:#fff;overflow:hidden;cursor:default;user-select:none}
 #mark{position:absolute;left:540px;top:300px;width:200px;height:200px;background:#fff}
@@ -36,6 +37,12 @@ if (location.search == '?animate') {
 	document.body.insertAdjacentHTML('beforeend', '<div id=box></div><div id=count></div>')
 	let frames = 0;
 	(function paint() { frames++; box.style.left = frames * 7 % 1080 + 'px'; count.textContent = frames; requestAnimationFrame(paint) })()
+}
+if (location.search == '?text') {
+	let n = 7
+	const random = () => (n = n * 16807 % 2147483647) / 2147483647
+	const words = Array.from({ length: 650 }, () => Math.round(random() * 1e6).toString(36))
+	document.body.insertAdjacentHTML('afterbegin', '<div style="font:14px/26px sans-serif;padding:0 40px">' + words.join(' ') + '</div>')
 }
 </script>`
 

@@ -8,12 +8,13 @@ import "time"
 var levels = []struct {
 	quality int     // of the JPEG
 	size    float64 // of the side, relative to what the viewers need
+	weight  float64 // bytes of a page full of text, relative to the first level
 }{
-	{DefaultQuality, 1},
-	{45, 0.875},
-	{38, 0.75},
-	{32, 0.625},
-	{28, 0.5},
+	{DefaultQuality, 1, 1},
+	{45, 0.875, 0.55},
+	{38, 0.75, 0.38},
+	{32, 0.625, 0.25},
+	{28, 0.5, 0.15},
 }
 
 const (

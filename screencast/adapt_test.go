@@ -86,7 +86,7 @@ func TestAdapter(t *testing.T) {
 
 func TestShapeFollowsViewers(t *testing.T) {
 	c := &Cast{options: Options{Density: 1}, viewers: map[*Subscription]struct{}{}, width: 1000, height: 500, demand: make(chan struct{}, 1)}
-	phone, desk := c.Join(View{Width: 390, Height: 700}), c.Join(View{})
+	phone, desk := c.Join(View{Width: 390, Height: 700}, nil), c.Join(View{}, nil)
 	for _, tt := range []struct {
 		what        string
 		phone, desk View
@@ -158,13 +158,13 @@ func TestSlowLineGetsSmallerPictures(t *testing.T) {
 	small := func(f *Frame) bool { return !f.Sharp && f.Width <= testWidth*3/4 }
 	full := func(f *Frame) bool { return !f.Sharp && f.Width == testWidth }
 
-	slow := p.cast.Join(View{Width: testWidth, Height: testHeight})
+	slow := p.cast.Join(View{Width: testWidth, Height: testHeight}, nil)
 	defer slow.Close()
 	link := &line{bytesPerSec: 60_000, trip: 50 * time.Millisecond}
 	look(slow, link, full)
 	look(slow, link, small)
 
-	fast := p.cast.Join(View{Width: testWidth, Height: testHeight})
+	fast := p.cast.Join(View{Width: testWidth, Height: testHeight}, nil)
 	look(fast, nil, full)
 	go func() { // the slow viewer continues
 		for {

@@ -137,10 +137,14 @@ func New(s *cdp.Session, o Options) *Cast {
 
 // Join adds a viewer, and starts the cast for the first one. A viewer that joins
 // later gets the newest picture at once, and starts at full quality, not at the
-// reduced quality for slow viewers.
-func (c *Cast) Join(v View) *Subscription {
+// reduced quality for slow viewers. A line that is known to be slow gets small
+// pictures from the first one on; nil is for a new line.
+func (c *Cast) Join(v View, line *Line) *Subscription {
+	if line == nil {
+		line = new(Line)
+	}
 	now := time.Now()
-	s := &Subscription{cast: c, wake: make(chan struct{}, 1), pace: newPacer(), since: now, shown: now}
+	s := &Subscription{cast: c, line: line, wake: make(chan struct{}, 1), pace: newPacer(), since: now, shown: now}
 	c.mu.Lock()
 	if c.err == nil {
 		c.viewers[s] = struct{}{}
@@ -267,7 +271,10 @@ func (c *Cast) decodeLoop() {
 		a := c.waiting
 		c.waiting = arrival{}
 		c.mu.Unlock()
-		if a.raw.Params == nil {
+		if a.raw.Params == nil { // a still was made
+			if c.lastLuma == nil && c.lastCast != nil {
+				c.lastLuma = brightness(c.lastCast.Data())
+			}
 			continue
 		}
 		frame, err := decodeFrame(a.event.data)
@@ -331,8 +338,12 @@ func (c *Cast) show(frame *Frame, superseded uint32) {
 }
 
 // blinked reports whether a picture differs from the previous one only by a
-// caret.
+// caret. Decoding takes as long as a press takes to show, so the size decides where
+// it can, and the previous picture is decoded when a still is made.
 func (c *Cast) blinked(frame *Frame) bool {
+	if d := len(frame.message) - len(c.lastCast.message); max(d, -d) > caretBytes {
+		return false
+	}
 	if c.lastLuma == nil {
 		c.lastLuma = brightness(c.lastCast.Data())
 	}

@@ -21,7 +21,7 @@ func TestFirstPictureOfASettledPage(t *testing.T) {
 	p := openPage(t, Options{Tab: 7, NoStills: true})
 	p.show(settled)
 	before := time.Now()
-	s := p.cast.Join(View{})
+	s := p.cast.Join(View{}, nil)
 	defer s.Close()
 	f := p.next(s)
 	t.Logf("first picture after %v", time.Since(before))
@@ -64,7 +64,7 @@ func TestHiddenPageIsPrimed(t *testing.T) {
 		t.Fatalf("the page behind is %s", state)
 	}
 	before := time.Now()
-	s := p.cast.Join(View{})
+	s := p.cast.Join(View{}, nil)
 	defer s.Close()
 	f := p.next(s)
 	t.Logf("first picture after %v", time.Since(before))
@@ -78,8 +78,8 @@ func TestNobodyWatchesNothingIsCast(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(animation)
 	for range 3 {
-		s := p.cast.Join(View{})
-		other := p.cast.Join(View{})
+		s := p.cast.Join(View{}, nil)
+		other := p.cast.Join(View{}, nil)
 		p.next(s).Release()
 		s.Close()
 		p.next(other).Release() // one viewer still watches
@@ -106,7 +106,7 @@ func TestNobodyWatchesNothingIsCast(t *testing.T) {
 func TestHiddenViewer(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(animation)
-	s := p.cast.Join(View{})
+	s := p.cast.Join(View{}, nil)
 	defer s.Close()
 	p.next(s).Release()
 	s.SetView(View{Hidden: true})
@@ -116,7 +116,7 @@ func TestHiddenViewer(t *testing.T) {
 	if n := p.sent.Load() - quiet; n != 0 {
 		t.Fatalf("Chromium sent %d pictures although nobody looked", n)
 	}
-	other := p.cast.Join(View{})
+	other := p.cast.Join(View{}, nil)
 	defer other.Close()
 	for range 10 {
 		f := p.next(other)
@@ -138,7 +138,7 @@ func TestHiddenViewer(t *testing.T) {
 func TestNewestWins(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(animation)
-	s := p.cast.Join(View{})
+	s := p.cast.Join(View{}, nil)
 	defer s.Close()
 	first := p.next(s)
 	second := p.next(s) // at first two may be on their way
@@ -178,7 +178,7 @@ func TestNewestWins(t *testing.T) {
 	if f.CapturedAt.Before(late) {
 		t.Errorf("the picture is %v older than the newest ones", late.Sub(f.CapturedAt))
 	}
-	other := p.cast.Join(View{})
+	other := p.cast.Join(View{}, nil)
 	defer other.Close()
 	p.next(other).Release()
 	first.Release()
@@ -201,7 +201,7 @@ func TestRate(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := openPage(t, Options{NoStills: true})
 			p.show(animation)
-			s := p.cast.Join(View{MaxRate: tt.max})
+			s := p.cast.Join(View{MaxRate: tt.max}, nil)
 			defer s.Close()
 			acks := make(chan uint32, 1000)
 			done := make(chan struct{})
@@ -253,7 +253,7 @@ func TestRate(t *testing.T) {
 func TestNavigationAndResize(t *testing.T) {
 	p := openPage(t, Options{}) // stills show what the cast missed
 	p.show(settled)
-	s := p.cast.Join(View{})
+	s := p.cast.Join(View{}, nil)
 	defer s.Close()
 	f := p.next(s)
 	s.Ack(f.Seq)
@@ -297,7 +297,7 @@ func TestNavigationAndResize(t *testing.T) {
 func TestClose(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(animation)
-	s := p.cast.Join(View{})
+	s := p.cast.Join(View{}, nil)
 	p.next(s).Release()
 	failed := make(chan error, 1)
 	go func() {
@@ -314,7 +314,7 @@ func TestClose(t *testing.T) {
 	if err := <-failed; !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := p.cast.Join(View{}).Next(t.Context()); !errors.Is(err, ErrClosed) {
+	if _, err := p.cast.Join(View{}, nil).Next(t.Context()); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -325,7 +325,7 @@ func TestPageGoes(t *testing.T) {
 	if _, err := cdp.Call(t.Context(), p.client.Browser(), target.DetachFromTarget, target.DetachFromTargetParams{SessionID: target.SessionID(p.session.ID())}); err != nil {
 		t.Fatal(err)
 	}
-	s := p.cast.Join(View{})
+	s := p.cast.Join(View{}, nil)
 	defer s.Close()
 	if _, err := s.Next(t.Context()); !errors.Is(err, cdp.ErrDetached) {
 		t.Error(err)

@@ -23,6 +23,10 @@ const (
 	caretWidth    = 2
 	caretHeight   = 96
 	caretContrast = 64
+
+	// caretBytes is the most by which a caret changes the size of a picture: it
+	// touches few of the squares that JPEG encodes.
+	caretBytes = 400
 )
 
 // caretOnly reports whether two pictures differ only by a blinking caret. density

@@ -35,7 +35,7 @@ const (
 	// A still is much larger than a moving picture. If a still takes
 	// stillPatience longer to reach a viewer, that viewer gets no stills for a
 	// while, because the next change would have to wait behind them.
-	stillPatience = 400 * time.Millisecond
+	stillPatience = 2 * stillBudget
 	noStillsFor   = time.Minute
 
 	firstWindow = 2
@@ -65,6 +65,7 @@ type pacer struct {
 type departure struct {
 	seq   uint32
 	at    time.Time
+	bytes int  // 0 until known
 	alone bool // no other picture was on the way
 	sharp bool // a still
 }
@@ -89,17 +90,24 @@ func (p *pacer) sent(seq uint32, sharp bool, now time.Time) {
 	p.flight = append(p.flight, departure{seq: seq, at: now, alone: len(p.flight) == 0, sharp: sharp})
 }
 
-// acked records that a viewer has all pictures up to seq. It returns false if
-// that was already known.
-func (p *pacer) acked(seq uint32, now time.Time) bool {
+// weigh records how many bytes a picture has that was just sent.
+func (p *pacer) weigh(seq uint32, bytes int) {
+	if n := len(p.flight); n > 0 && p.flight[n-1].seq == seq {
+		p.flight[n-1].bytes = bytes
+	}
+}
+
+// acked records that a viewer has all pictures up to seq, and returns the last of
+// them. It returns false if that was already known.
+func (p *pacer) acked(seq uint32, now time.Time) (last departure, news bool) {
 	n := 0
 	for n < len(p.flight) && int32(seq-p.flight[n].seq) >= 0 {
 		n++
 	}
 	if n == 0 {
-		return false
+		return departure{}, false
 	}
-	last := p.flight[n-1]
+	last = p.flight[n-1]
 	p.flight = append(p.flight[:0], p.flight[n:]...)
 	p.progress = now
 	if !last.sharp {
@@ -107,7 +115,7 @@ func (p *pacer) acked(seq uint32, now time.Time) bool {
 	} else if now.Sub(last.at) > p.minimum+stillPatience {
 		p.noStillsUntil = now.Add(noStillsFor)
 	}
-	return true
+	return last, true
 }
 
 // measure adjusts the window to the round trip of one picture.

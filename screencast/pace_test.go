@@ -120,13 +120,13 @@ func TestAcksAreCumulativeAndWrap(t *testing.T) {
 	if p.ready() {
 		t.Error("ready with a full window")
 	}
-	if p.acked(1<<32-3, now) {
+	if _, news := p.acked(1<<32-3, now); news {
 		t.Error("an old ack was news")
 	}
-	if !p.acked(0, now.Add(time.Millisecond)) || len(p.flight) != 1 || p.flight[0].seq != 1 {
+	if _, news := p.acked(0, now.Add(time.Millisecond)); !news || len(p.flight) != 1 || p.flight[0].seq != 1 {
 		t.Errorf("%+v", p.flight)
 	}
-	if p.acked(0, now) {
+	if _, news := p.acked(0, now); news {
 		t.Error("a repeated ack was news")
 	}
 }
@@ -154,7 +154,7 @@ func TestSlowStill(t *testing.T) {
 func TestStalledViewer(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
 	p.show(animation)
-	s := p.cast.Join(View{})
+	s := p.cast.Join(View{}, nil)
 	defer s.Close()
 	f := p.next(s)
 	f.Release()

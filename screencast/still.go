@@ -120,6 +120,10 @@ func (c *Cast) attendStill(now time.Time) (again time.Time, err error) {
 	}
 	c.still.sum = sum
 	c.publishLocked(frame, 1)
+	select { // decodeLoop prepares for what comes next
+	case c.arrived <- struct{}{}:
+	default:
+	}
 	if c.still.doubt {
 		return taken.Add(c.still.pause), nil
 	}

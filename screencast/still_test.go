@@ -22,7 +22,7 @@ func TestSharpStill(t *testing.T) {
 			p := openPage(t, Options{})
 			p.show(settled + `<div style="height:3000px"></div><script>let resized = 0; addEventListener('resize', () => resized++)
 				let ratios = new Set(); (function look() { ratios.add(devicePixelRatio); setTimeout(look, 2) })()</script>`)
-			s := p.cast.Join(View{PixelRatio: tt.ratio})
+			s := p.cast.Join(View{PixelRatio: tt.ratio}, nil)
 			defer s.Close()
 			moving := p.next(s)
 			p.Eval(`resized = 0; ratios.clear()`, nil)
@@ -84,7 +84,7 @@ func TestPrimedWhenTheCastGivesNothing(t *testing.T) {
 	p.show(settled + `<div style="height:3000px">`)
 	deaf := New(p.session, Options{Tab: 3}) // receives no events
 	defer deaf.Close()
-	s := deaf.Join(View{})
+	s := deaf.Join(View{}, nil)
 	defer s.Close()
 	f := p.next(s)
 	defer f.Release()
@@ -112,7 +112,7 @@ func TestBlinkingCaret(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := openPage(t, Options{Density: tt.density})
 			p.show(`<body><input id=in style="font:` + tt.font + ` sans-serif" value=hell><script>document.getElementById('in').focus()</script>`)
-			s := p.cast.Join(View{PixelRatio: tt.ratio})
+			s := p.cast.Join(View{PixelRatio: tt.ratio}, nil)
 			defer s.Close()
 			until := func(sharp bool) {
 				t.Helper()

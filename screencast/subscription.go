@@ -20,6 +20,7 @@ var (
 type Subscription struct {
 	cast *Cast
 	wake chan struct{} // one token: check again
+	line *Line
 
 	// The fields below are guarded by cast.mu.
 	pace       pacer
@@ -62,8 +63,11 @@ func (s *Subscription) Next(ctx context.Context) (*Frame, error) {
 	defer timer.Stop()
 	for {
 		frame, again, err := s.take(time.Now())
-		if frame != nil || err != nil {
-			return frame, err
+		if frame != nil {
+			return s.fit(frame), nil
+		}
+		if err != nil {
+			return nil, err
 		}
 		if again > 0 {
 			timer.Reset(again)
@@ -100,6 +104,10 @@ func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, e
 	if next == nil || s.view.Hidden || !s.pace.ready() {
 		return nil, again, nil
 	}
+	if next.Sharp && len(s.pace.flight) > 0 {
+		// A still is not urgent. The ack tells whether the line can take it.
+		return nil, again, nil
+	}
 	if wait := s.due.Sub(now); s.interval > 0 && wait > rateTolerance {
 		return nil, wait, nil
 	}
@@ -110,11 +118,29 @@ func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, e
 	}
 	s.any, s.lastSeq = true, frame.Seq
 	s.taken++
-	s.takenBytes += len(frame.message)
 	s.totals.pictures++
-	s.totals.bytes += uint64(len(frame.message))
 	s.pace.sent(frame.Seq, frame.Sharp, now)
 	return frame, 0, nil
+}
+
+// fit returns a picture, or a smaller one in its place if it would take too long
+// on the viewer's line. It takes over the caller's reference.
+func (s *Subscription) fit(frame *Frame) *Frame {
+	c := s.cast
+	if level, smaller := s.line.level(len(frame.message), frame.Sharp); smaller {
+		if now, err := frame.shrink(level, c.options.Tab); err == nil {
+			frame.Release()
+			frame = now
+		} else if !errors.Is(err, errNotSmaller) {
+			c.log.Debug("picture for a slow line", "error", err)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.takenBytes += len(frame.message)
+	s.totals.bytes += uint64(len(frame.message))
+	s.pace.weigh(frame.Seq, len(frame.message))
+	return frame
 }
 
 // nextLocked returns the picture that the viewer should get next, or nil if the
@@ -136,9 +162,15 @@ func (s *Subscription) nextLocked(now time.Time) *Frame {
 func (s *Subscription) Ack(seq uint32) {
 	now := time.Now()
 	s.cast.mu.Lock()
-	news := s.any && int32(s.lastSeq-seq) >= 0 && s.pace.acked(seq, now)
+	news, last := false, departure{}
+	if s.any && int32(s.lastSeq-seq) >= 0 {
+		last, news = s.pace.acked(seq, now)
+	}
 	waiting := s.cast.newest != nil && s.cast.newest.Seq != s.lastSeq
 	s.cast.mu.Unlock()
+	if news && last.alone {
+		s.line.passed(last.bytes, now.Sub(last.at))
+	}
 	if news && waiting {
 		s.signal()
 	}

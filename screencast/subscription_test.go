@@ -37,7 +37,7 @@ func TestHeldBackStillHidesNoPicture(t *testing.T) {
 	now := time.Now()
 	join := func() (*Cast, *Subscription) {
 		c := &Cast{options: Options{Counter: new(Counter), Density: 1}, viewers: map[*Subscription]struct{}{}, demand: make(chan struct{}, 1)}
-		s := c.Join(View{})
+		s := c.Join(View{}, nil)
 		if first := published(c, false); taken(t, s, now) != first {
 			t.Fatal("the first picture was not given")
 		}

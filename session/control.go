@@ -64,6 +64,9 @@ func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	s.questions.ControlChanged(holder.IsPerson())
 	if v := s.viewerOf(holder); v != nil {
 		s.life.spawn(v.showForm)
+		if f := s.shown(); f != nil {
+			f.eng.live.Clipboard().Want() // before the first press needs it
+		}
 	}
 	s.life.wakeClock()
 }
@@ -134,7 +137,7 @@ func (v *Viewer) lose() {
 		v.leave(true)
 		return
 	}
-	s.control.Away(v.holder(), string(v.role), v.secret, true, v.inputs)
+	s.control.Away(v.holder(), string(v.role), v.secret, true, v.carried)
 	v.leave(false)
 	s.releaseInput()
 	s.tellControl()
@@ -167,7 +170,7 @@ func (s *Session) resume(v *Viewer, word string) bool {
 		return false
 	}
 	v.id, v.secret = id, secret // the same word: this connection may break before the viewer has a new one
-	v.inputs, _ = things.(*count)
+	v.carried, _ = things.(*carried)
 	return true
 }
 

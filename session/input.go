@@ -54,7 +54,7 @@ func (v *Viewer) sendInput(made Stamp, send func(aim) error) error {
 	if v.ctx.Err() != nil { // the connection is lost, and nobody would release what this presses
 		return ErrNotController
 	}
-	if wrong := v.inputs.next(made.N); wrong != nil {
+	if wrong := v.carried.inputs.next(made.N); wrong != nil {
 		return v.again(wrong)
 	}
 	err := v.write(made, send)

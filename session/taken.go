@@ -1,6 +1,10 @@
 package session
 
-import "errors"
+import (
+	"errors"
+
+	"takeover/screencast"
+)
 
 // ErrGap ends the socket of a viewer whose inputs do not arrive one after the
 // other. The viewer sends them again over its next connection.
@@ -30,8 +34,14 @@ const (
 	untakenInput   = "input"   // the message was wrong; an error says how
 )
 
-// count counts a person's inputs. When the person's connection breaks, it is kept
-// with the person's seat. The session's inputMu guards it.
+// carried is what a view takes over from those that it continues. When a person's
+// connection breaks, it is kept with the person's seat.
+type carried struct {
+	inputs count
+	line   screencast.Line
+}
+
+// count counts a person's inputs. The session's inputMu guards it.
 type count struct {
 	taken   uint64
 	refused UntakenMessage // the newest ones in a row with the same reason
@@ -55,7 +65,7 @@ func (c *count) next(n uint64) error {
 func (v *Viewer) taken() (n uint64, refused *UntakenMessage) {
 	v.session.inputMu.Lock()
 	defer v.session.inputMu.Unlock()
-	c := v.inputs
+	c := &v.carried.inputs
 	if c.taken > 0 && c.refused.To == c.taken {
 		refused = new(c.refused)
 	}
@@ -69,7 +79,7 @@ func (v *Viewer) countLocked(n uint64, why string) {
 	if n == 0 {
 		return
 	}
-	c := v.inputs
+	c := &v.carried.inputs
 	c.taken = n
 	if why != "" {
 		if c.refused.Why != why || c.refused.To+1 != n {
@@ -90,7 +100,7 @@ func (v *Viewer) refuse(at Stamp, why string, err error) error {
 	if v.ctx.Err() != nil {
 		return ErrNotController
 	}
-	if wrong := v.inputs.next(at.N); wrong != nil {
+	if wrong := v.carried.inputs.next(at.N); wrong != nil {
 		return v.again(wrong)
 	}
 	v.countLocked(at.N, why)
@@ -103,7 +113,7 @@ func (v *Viewer) turn(at Stamp) error {
 	s := v.session
 	s.inputMu.Lock()
 	defer s.inputMu.Unlock()
-	if wrong := v.inputs.next(at.N); wrong != nil {
+	if wrong := v.carried.inputs.next(at.N); wrong != nil {
 		return v.again(wrong)
 	}
 	if to := s.shown(); to != nil && elsewhere(at, to) {
@@ -123,7 +133,7 @@ func elsewhere(at Stamp, to *focus) bool {
 // inputs are taken. The caller holds the session's inputMu.
 func (v *Viewer) again(wrong error) error {
 	if errors.Is(wrong, errTaken) {
-		v.send("taken", TakenMessage{Type: "taken", N: v.inputs.taken})
+		v.send("taken", TakenMessage{Type: "taken", N: v.carried.inputs.taken})
 	}
 	return wrong
 }

@@ -37,7 +37,7 @@ type Viewer struct {
 	takeover string       // the only takeover that a guest with a takeover's link may see
 	secret   string       // together with the id, it is the secret word that resumes this view
 	out      *outbox
-	inputs   *count // of this view and those that it continues
+	carried  *carried
 
 	ctx    context.Context // ends with the viewer
 	cancel context.CancelFunc
@@ -59,7 +59,7 @@ type place struct {
 
 // lookAt joins the cast of f.
 func (v *Viewer) lookAt(f *focus, cast *screencast.Cast) *place {
-	sub := cast.Join(v.view)
+	sub := cast.Join(v.view, &v.carried.line)
 	return &place{focus: f, sub: sub, offFocus: context.AfterFunc(f.ctx, sub.Close), offViewer: context.AfterFunc(v.ctx, sub.Close)}
 }
 
@@ -81,7 +81,7 @@ type Picture struct {
 // Join adds a viewer. Its first messages describe the state of the session. End
 // it with Leave.
 func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
-	v := &Viewer{session: s, id: id.New("v"), secret: newWord(), role: o.Role, name: o.Name, guest: o.Link != nil, out: newOutbox(), inputs: &count{}}
+	v := &Viewer{session: s, id: id.New("v"), secret: newWord(), role: o.Role, name: o.Name, guest: o.Link != nil, out: newOutbox(), carried: &carried{}}
 	if o.Link != nil {
 		v.takeover, v.link = o.Link.Takeover, o.Link.LinkID
 		v.hosts.Allowed, v.hosts.Denied = s.services.links.Hosts(v.link)
@@ -221,6 +221,9 @@ func (v *Viewer) Ack(seq uint32) {
 	}
 }
 
+// RoundTrip records how long an empty message to the viewer and its answer took.
+func (v *Viewer) RoundTrip(d time.Duration) { v.carried.line.RoundTrip(d) }
+
 // NextPicture waits for the next picture for the viewer: the newest one, as soon
 // as the viewer's acks permit it. It follows the session's active tab. The error
 // is screencast.ErrStalled, an ErrEnded, or the cause of ctx.
@@ -350,7 +353,7 @@ func (v *Viewer) leave(giveBack bool) {
 	s.control.Withdraw(v.holder())
 	if giveBack {
 		if v.works() {
-			s.control.Away(v.holder(), string(v.role), v.secret, false, v.inputs)
+			s.control.Away(v.holder(), string(v.role), v.secret, false, v.carried)
 		}
 		s.control.GiveUp(v.holder())
 	}

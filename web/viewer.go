@@ -321,21 +321,23 @@ func (v *viewerSocket) reply(m any) {
 	}
 }
 
-// keepAlive detects peers that are gone or read nothing.
+// keepAlive detects peers that are gone or read nothing, and measures the line.
 func (v *viewerSocket) keepAlive() {
 	tick := time.NewTicker(min(pingEvery, v.server.cfg.StallLimit/2))
 	defer tick.Stop()
 	for {
-		select {
-		case <-tick.C:
-		case <-v.ctx.Done():
-			return
-		}
+		sent := time.Now()
 		ctx, cancel := context.WithTimeout(v.writing, v.server.cfg.StallLimit)
 		err := v.conn.Ping(ctx)
 		cancel()
 		if err != nil {
 			v.cancel(errStalled) // has no effect if the connection ended for another reason
+			return
+		}
+		v.viewer.RoundTrip(time.Since(sent))
+		select {
+		case <-tick.C:
+		case <-v.ctx.Done():
 			return
 		}
 	}
