@@ -25,6 +25,11 @@ const (
 	// content.
 	MaxTextBytes = 512 << 10
 
+	// MaxCopiedImageBytes bounds a copied image, as a PNG; a larger one is reported
+	// without its content. It is small, because pictures wait behind it on the line
+	// to a viewer.
+	MaxCopiedImageBytes = 1 << 20
+
 	// MaxImageBytes bounds an image that is put on the clipboard.
 	MaxImageBytes = 16 << 20
 
@@ -45,6 +50,16 @@ var script string
 // ErrTooLong is passed to the callback for text longer than MaxTextBytes.
 var ErrTooLong = fmt.Errorf("the copied text is longer than %d bytes", MaxTextBytes)
 
+// ErrTooLarge is passed to the callback for an image larger than
+// MaxCopiedImageBytes.
+var ErrTooLarge = fmt.Errorf("the copied image is larger than %d bytes", MaxCopiedImageBytes)
+
+// Copy is what a page copied: a text, or an image as a PNG.
+type Copy struct {
+	Text  string `json:"text"`
+	Image []byte `json:"image"`
+}
+
 // ErrRefused is returned for content that the browser refuses, such as an image
 // that cannot be decoded.
 var ErrRefused = errors.New("the browser refused the content")
@@ -54,7 +69,7 @@ var ErrRefused = errors.New("the browser refused the content")
 type Clipboard struct {
 	session *cdp.Session
 	context proto.BrowserContextID
-	copied  func(text string, err error)
+	copied  func(Copy, error)
 
 	news    chan heardCopy // the newest copied content
 	there   chan struct{}  // closed when the page's document has loaded
@@ -66,17 +81,18 @@ type Clipboard struct {
 
 // heardCopy is a message from the page.
 type heardCopy struct {
-	Text    string `json:"text"`
-	TooLong bool   `json:"tooLong"`
+	Copy
+	TooLong  bool `json:"tooLong"`
+	TooLarge bool `json:"tooLarge"`
 }
 
 // Open creates the hidden page. It calls attached with the page's session
 // before the first event of that session arrives; pass those events to
-// HandleEvent. It calls copied, on a goroutine of the Clipboard, with the text
-// that is already on the clipboard, and then whenever a page of this Chromium
-// puts text there. SetText and SetImage do not cause a call. When texts arrive
-// in quick succession, only the newest is reported.
-func Open(ctx context.Context, client *cdp.Client, attached func(*Clipboard), copied func(text string, err error)) (*Clipboard, error) {
+// HandleEvent. It calls copied, on a goroutine of the Clipboard, with the text or
+// image that is already on the clipboard, and then whenever a page of this Chromium
+// puts one there. SetText and SetImage do not cause a call. When copies arrive in
+// quick succession, only the newest is reported.
+func Open(ctx context.Context, client *cdp.Client, attached func(*Clipboard), copied func(Copy, error)) (*Clipboard, error) {
 	c := &Clipboard{copied: copied, news: make(chan heardCopy, 1), there: make(chan struct{}), done: make(chan struct{})}
 	if err := c.open(ctx, client, attached); err != nil {
 		c.dispose(client)
@@ -119,7 +135,7 @@ func (c *Clipboard) open(ctx context.Context, client *cdp.Client, attached func(
 	if _, err := cdp.Call(ctx, c.session, runtime.AddBinding, runtime.AddBindingParams{Name: heard}); err != nil {
 		return err
 	}
-	return c.evaluate(ctx, fmt.Sprintf("(%s)(%d)", script, MaxTextBytes))
+	return c.evaluate(ctx, fmt.Sprintf("(%s)({ text: %d, image: %d })", script, MaxTextBytes, MaxCopiedImageBytes))
 }
 
 // navigate returns when the page's document has loaded. Page.navigate itself
@@ -193,9 +209,11 @@ func (c *Clipboard) tell() {
 		case said := <-c.news:
 			switch {
 			case said.TooLong:
-				c.copied("", ErrTooLong)
-			case said.Text != "":
-				c.copied(said.Text, nil)
+				c.copied(Copy{}, ErrTooLong)
+			case said.TooLarge:
+				c.copied(Copy{}, ErrTooLarge)
+			case said.Text != "" || len(said.Image) > 0:
+				c.copied(said.Copy, nil)
 			}
 		case <-c.done:
 			return

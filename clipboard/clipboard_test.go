@@ -3,6 +3,7 @@ package clipboard
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"image"
 	"image/png"
 	"net/http"
@@ -25,7 +26,15 @@ func TestMain(m *testing.M) { browsertest.Main(m) }
 const site = `<!doctype html><meta charset=utf-8><textarea id=field></textarea><input id=secret type=password value=hunter2>
 <button id=write style="position:fixed;left:0;top:100px;width:100px;height:50px" onclick="navigator.clipboard.writeText('by the page')">x</button>
 <button id=exec style="position:fixed;left:0;top:200px;width:100px;height:50px" onclick="field.value = 'by a command'; field.select(); document.execCommand('copy')">x</button>
+<button id=image style="position:fixed;left:0;top:300px;width:100px;height:50px" onclick="copyImage(40, 30)">x</button>
+<button id=large style="position:fixed;left:0;top:400px;width:100px;height:50px" onclick="copyImage(1000, 1000)">x</button>
 <script>
+async function copyImage(width, height) {
+	const canvas = new OffscreenCanvas(width, height), context = canvas.getContext('2d'), noise = context.createImageData(width, height)
+	for (let i = 0; i < noise.data.length; i++) noise.data[i] = i % 4 === 3 ? 255 : Math.random() * 256
+	context.putImageData(noise, 0, 0)
+	navigator.clipboard.write([new ClipboardItem({'image/png': await canvas.convertToBlob()})])
+}
 const log = []
 addEventListener('paste', e => log.push(['paste', e.isTrusted, e.clipboardData.getData('text/plain'), [...e.clipboardData.files].map(f => f.type).join()].join(' ')))
 addEventListener('input', e => log.push(['input', e.inputType].join(' ')))
@@ -76,11 +85,16 @@ func openBoth(t *testing.T) *opened {
 			}
 		}
 	}()
-	p.clipboard, err = Open(ctx, client, func(c *Clipboard) { attached <- c }, func(text string, err error) {
-		if err != nil {
-			text = "error " + err.Error()
+	p.clipboard, err = Open(ctx, client, func(c *Clipboard) { attached <- c }, func(c Copy, err error) {
+		told := c.Text
+		if c.Image != nil {
+			size, err := png.DecodeConfig(bytes.NewReader(c.Image))
+			told = fmt.Sprintf("image %dx%d %v", size.Width, size.Height, err)
 		}
-		p.told <- text
+		if err != nil {
+			told = "error " + err.Error()
+		}
+		p.told <- told
 	})
 	p.must(nil, err)
 	t.Cleanup(func() {
@@ -189,6 +203,13 @@ func TestCopiesAreHeard(t *testing.T) {
 	p.Eval(`field.value = 'x'.repeat(`+"1<<20"+`); field.select()`, nil)
 	p.shortcut("X")
 	p.hears("error " + ErrTooLong.Error())
+	p.click(310)
+	p.hears("image 40x30 <nil>")
+	var picture bytes.Buffer
+	p.must(nil, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 3, 2))))
+	p.must(nil, p.clipboard.SetImage(ctx, picture.Bytes())) // ours
+	p.click(410)
+	p.hears("error " + ErrTooLarge.Error())
 	if len(p.told) > 0 {
 		t.Errorf("also told %q", <-p.told)
 	}

@@ -1,20 +1,35 @@
-async (limit) => {
+async (limits) => {
   const { clipboard } = navigator;
   const say = (what) => window.heard(JSON.stringify(what));
   const bytes = new TextEncoder();
-  /** The text that was written here, until its change event arrives, which is not reported. */
+  const IMAGE = Symbol('an image');
+  /** What was written here, a text or IMAGE, until its change event arrives, which is not reported. */
   let written = null;
 
-  const tell = async (ours) => {
+  /** Reports the copied text, and returns whether there is one. */
+  const tellText = async (ours) => {
     const text = await clipboard.readText();
-    if (text === '' || text === ours) return;
-    say(bytes.encode(text).length > limit ? { tooLong: true } : { text });
+    if (text !== '' && text !== ours) say(bytes.encode(text).length > limits.text ? { tooLong: true } : { text });
+    return text !== '';
   };
 
-  clipboard.addEventListener('clipboardchange', async (event) => {
+  const tellImage = async () => {
+    for (const item of await clipboard.read()) {
+      if (!item.types.includes('image/png')) continue;
+      const blob = await item.getType('image/png');
+      if (blob.size > limits.image) return say({ tooLarge: true });
+      const reader = new FileReader();
+      reader.onload = () => say({ image: reader.result.slice(reader.result.indexOf(',') + 1) });
+      return reader.readAsDataURL(blob);
+    }
+  };
+
+  clipboard.addEventListener('clipboardchange', async ({ types }) => {
     const ours = written;
     written = null;
-    if (event.types.includes('text/plain')) await tell(ours);
+    // Content that was copied from a page may be both.
+    if (types.includes('text/plain')) await tellText(ours);
+    else if (types.includes('image/png') && ours !== IMAGE) await tellImage();
   });
 
   window.writeText = (text) => {
@@ -26,9 +41,11 @@ async (limit) => {
     const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))]));
     const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
     canvas.getContext('2d').drawImage(bitmap, 0, 0);
-    await clipboard.write([new ClipboardItem({ 'image/png': await canvas.convertToBlob() })]);
+    const image = await canvas.convertToBlob();
+    written = IMAGE;
+    await clipboard.write([new ClipboardItem({ 'image/png': image })]);
   };
 
-  // Report the text that was copied before this page listened.
-  await tell(null);
+  // Report what was copied before this page listened.
+  if (!(await tellText(null))) await tellImage();
 }

@@ -37,6 +37,7 @@ const RECORDER = `<title>recorder</title><style>
   say('beforeinput', e => e.inputType + ' ' + (e.data ?? ''));
   say('paste', e => JSON.stringify(e.clipboardData.getData('text/plain')) + [...e.clipboardData.files].map(f => ' ' + f.type).join(''));
   for (const type of ['mousedown', 'mousemove', 'mouseup', 'click', 'dblclick']) say(type, e => [e.button, e.buttons, e.detail].join(' '));
+  say('wheel', e => [e.deltaY, e.ctrlKey && 'Ctrl'].filter(x => x !== false).join(' '));
   for (const type of ['touchstart', 'touchmove', 'touchend']) say(type, e => [e.touches.length, e.changedTouches.length].join(' '));
 </script>`;
 
@@ -218,6 +219,18 @@ test('what is copied on either side is pasted on the other', async ({ page, requ
   // Text that the page copies by itself after a press.
   await remote.click({ x: 50, y: 200 });
   await hasClipboard(page, 'by the page');
+});
+
+test('the wheel with Ctrl reaches the remote page, and zooms nothing here', async ({ page, request }) => {
+  const { remote, look } = await open(page, request);
+  await remote.click({ x: 100, y: 500 });
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  const before = await page.evaluate(() => devicePixelRatio);
+  await page.keyboard.down('Control');
+  await page.mouse.wheel(0, -120);
+  await page.keyboard.up('Control');
+  await expect.poll(async () => (await look()).told.filter((line) => line.startsWith('wheel'))).toEqual(['wheel -120 Ctrl']);
+  expect(await page.evaluate(() => devicePixelRatio)).toBe(before);
 });
 
 test('a browser that needs a press to copy gets something to press', async ({ page, request }) => {

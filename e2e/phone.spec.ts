@@ -36,6 +36,16 @@ test.beforeAll(async () => {
         <a href="/corner" style="left:0;top:140px;width:300px;height:36px;background:#cde">next</a></form>`);
       return;
     }
+    if (request.url === '/map') {
+      response.end(`<title>1</title><canvas width="600" height="400" style="position:absolute;left:0;top:0;background:#cde;touch-action:none"></canvas>
+        <script>let zoom = 1; document.querySelector('canvas').addEventListener('wheel', (event) => { event.preventDefault(); if (event.ctrlKey) document.title = (zoom *= Math.exp(-event.deltaY / 100)).toFixed(1); }, { passive: false })</script>`);
+      return;
+    }
+    if (request.url === '/picture') {
+      response.end(`<title>Picture</title><button style="position:fixed;inset:0" onclick="const canvas = new OffscreenCanvas(7, 5); canvas.getContext('2d').fillRect(0, 0, 3, 3);
+        canvas.convertToBlob().then((image) => navigator.clipboard.write([new ClipboardItem({ 'image/png': image })]))">copy</button>`);
+      return;
+    }
     if (request.url === '/opens') {
       response.end('<title>Opens</title><a target="_blank" href="/typing" style="position:fixed;inset:0">open</a>');
       return;
@@ -239,6 +249,36 @@ test('two taps enlarge and press nothing; then one finger moves the picture, but
   // The picture's edge passes the finger's way on to the page.
   for (let i = 0; i < 4; i++) await fingers.drag({ x: 640, y: 600 }, { x: 640, y: 450 });
   await expect.poll(title).toBe('scrolled');
+  await page.context().close();
+});
+
+test('two fingers zoom a map that can be seen, and else the view', async ({ browser, request }) => {
+  const { page, title } = await onPhone(browser, request, `${site}map`);
+  const fingers = await Fingers.on(page);
+  const width = async (): Promise<number> => (await page.locator('#frame').boundingBox())?.width ?? 0;
+  const whole = await width();
+  await fingers.pinch({ x: 300, y: 200 }, 4);
+  expect(await width()).toBeGreaterThan(3 * whole);
+  expect(await title()).toBe('1');
+  const enlarged = await width();
+  await fingers.pinchHandle({ x: 300, y: 200 }, 2);
+  await expect.poll(title).toBe('2.0');
+  expect(await width()).toBeCloseTo(enlarged, 0);
+  await page.context().close();
+});
+
+test('an image that the page copies can be pasted on the phone', async ({ browser, request }) => {
+  const { page } = await onPhone(browser, request, `${site}picture`);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await (await Fingers.on(page)).click({ x: 640, y: 360 });
+  await expect(page.getByText('Image copied from the remote page')).toBeVisible();
+  const size = await page.evaluate(async () => {
+    const [item] = await navigator.clipboard.read();
+    if (!item) return [];
+    const { width, height } = await createImageBitmap(await item.getType('image/png'));
+    return [width, height];
+  });
+  expect(size).toEqual([7, 5]);
   await page.context().close();
 });
 

@@ -170,9 +170,22 @@ export class Fingers extends Remote {
 
   /** Spreads two fingers around a point until the page is shown `factor` times as large. */
   async pinch(point: Point, factor: number): Promise<void> {
+    await this.spread(point, factor, async () => {});
+  }
+
+  /** Spreads two fingers on what zooms itself: the first rests until the remote page has said so. */
+  async pinchHandle(point: Point, factor: number): Promise<void> {
+    await this.spread(point, factor, async (first) => {
+      await this.touch('touchStart', first);
+      await expect(this.page.locator('#stage')).toHaveAttribute('data-handle', '');
+    });
+  }
+
+  private async spread(point: Point, factor: number, before: (first: Point) => Promise<void>): Promise<void> {
     const middle = await this.at(point);
     const pair = (distance: number): [Point, Point] => [{ x: middle.x - distance / 2, y: middle.y }, { x: middle.x + distance / 2, y: middle.y }];
     const FIRST = 60;
+    await before(pair(FIRST)[0]);
     await this.touch('touchStart', ...pair(FIRST));
     for (let i = 1; i <= STEPS; i++) await this.touch('touchMove', ...pair(FIRST * (1 + ((factor - 1) * i) / STEPS)));
     await this.touch('touchEnd');

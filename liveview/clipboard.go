@@ -10,14 +10,20 @@ import (
 	"takeover/clipboard"
 )
 
-// openTimeout bounds opening the clipboard.
-const openTimeout = 10 * time.Second
+const (
+	// openTimeout bounds opening the clipboard.
+	openTimeout = 10 * time.Second
+
+	// openAfter is how long opening waits when nobody waits for it, so that the
+	// press that wants it shows first. What is copied meanwhile is noticed, too.
+	openAfter = 300 * time.Millisecond
+)
 
 // Clipboard is the clipboard of one Chromium. It is opened when it is first used,
 // because it needs a process. All methods may be called from any goroutine.
 type Clipboard struct {
 	client *cdp.Client
-	copied func(string, error)
+	copied func(clipboard.Copy, error)
 	ctx    context.Context // until close
 	cancel context.CancelFunc
 	work   sync.WaitGroup
@@ -32,11 +38,14 @@ type opened struct {
 	it   *clipboard.Clipboard
 	err  error
 
+	hurry chan struct{} // closed when somebody waits
+	once  sync.Once     // closes hurry
+
 	mu       sync.Mutex
 	attached *clipboard.Clipboard // gets events; set before done is closed
 }
 
-func newClipboard(client *cdp.Client, copied func(string, error)) *Clipboard {
+func newClipboard(client *cdp.Client, copied func(clipboard.Copy, error)) *Clipboard {
 	c := &Clipboard{client: client, copied: copied}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
@@ -50,7 +59,7 @@ func (c *Clipboard) want() *opened {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.current == nil && c.ctx.Err() == nil {
-		o := &opened{done: make(chan struct{})}
+		o := &opened{done: make(chan struct{}), hurry: make(chan struct{})}
 		c.current = o
 		c.work.Go(func() { c.open(o) })
 	}
@@ -59,6 +68,11 @@ func (c *Clipboard) want() *opened {
 
 func (c *Clipboard) open(o *opened) {
 	defer close(o.done)
+	select {
+	case <-time.After(openAfter):
+	case <-o.hurry:
+	case <-c.ctx.Done():
+	}
 	ctx, cancel := context.WithTimeout(c.ctx, openTimeout)
 	defer cancel()
 	o.it, o.err = clipboard.Open(ctx, c.client, o.attach, c.copied)
@@ -91,6 +105,7 @@ func (c *Clipboard) Prepare(ctx context.Context, p Paste) error {
 	if o == nil {
 		return ErrClosed
 	}
+	o.once.Do(func() { close(o.hurry) })
 	select {
 	case <-o.done:
 	case <-ctx.Done():

@@ -15,6 +15,7 @@ import (
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/clipboard"
 	"takeover/input"
 	"takeover/screencast"
 )
@@ -27,10 +28,10 @@ var ErrClosed = errors.New("the live view is closed")
 
 // Options configures a View. Counter, Copied and Logger are required.
 type Options struct {
-	Counter       *screencast.Counter          // numbers the pictures of all casts
-	Width, Height int                          // page size in CSS pixels, until the first picture shows it
-	Density       float64                      // pixels that Chromium draws per CSS pixel
-	Copied        func(text string, err error) // called with what a page copies; must not block
+	Counter       *screencast.Counter         // numbers the pictures of all casts
+	Width, Height int                         // page size in CSS pixels, until the first picture shows it
+	Density       float64                     // pixels that Chromium draws per CSS pixel
+	Copied        func(clipboard.Copy, error) // called with what a page copies; must not block
 	Logger        *slog.Logger
 }
 

@@ -107,9 +107,9 @@ func (v *Viewer) image(c Clipboard) ([]byte, error) {
 	return image, nil
 }
 
-// copied passes text that a page has copied to the person in control, if that
+// copied passes what a page has copied to the person in control, if that
 // person may have caused it. Nobody else gets it, and it is not recorded.
-func (s *Session) copied(text string, err error) {
+func (s *Session) copied(c clipboard.Copy, err error) {
 	holder := s.control.Holder()
 	v := s.viewerOf(holder)
 	if v == nil || v.may() != nil || !s.gestures.pressedWithin(copyWindow) {
@@ -119,5 +119,5 @@ func (s *Session) copied(text string, err error) {
 		v.send("", ErrorMessage{Type: "error", Message: "clipboard: " + err.Error()})
 		return
 	}
-	v.send("clipboard", ClipboardMessage{Type: "clipboard", Text: text})
+	v.send("clipboard", ClipboardMessage{Type: "clipboard", Text: c.Text, Image: c.Image})
 }

@@ -54,10 +54,12 @@ type (
 		Type    string `json:"type"` // error
 		Message string `json:"message"`
 	}
-	// ClipboardMessage is text that the page copied, for the person in control.
+	// ClipboardMessage is what the page copied, for the person in control: a text,
+	// or an image as a PNG.
 	ClipboardMessage struct {
-		Type string `json:"type"` // clipboard
-		Text string `json:"text"`
+		Type  string `json:"type"` // clipboard
+		Text  string `json:"text"`
+		Image []byte `json:"image,omitempty"`
 	}
 	// TakenMessage says that all inputs up to N were handled. The viewer need not
 	// send them again.

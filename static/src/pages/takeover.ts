@@ -139,6 +139,7 @@ function work(): void {
   reason();
   firstVisit();
   pasting(stage);
+  stage.openOnForm();
   stage.open();
 }
 

@@ -1,5 +1,5 @@
 import { messageOf } from '../ui/api.js';
-import { copyText } from '../ui/copying.js';
+import { copyImage, copyText } from '../ui/copying.js';
 import type { Live } from './live.js';
 import { notice } from '../ui/notices.js';
 import { uploadAll } from './uploads.js';
@@ -17,10 +17,10 @@ export function toPaste(data: { getData(type: string): string; files: Iterable<F
   return files.length === 1 && file.type.startsWith('image/') ? { image: file } : { files: files.length };
 }
 
-/** Connects the person's clipboard with the remote page's: text that is copied there is copied here, too, and what is pasted here is pasted there. */
+/** Connects the person's clipboard with the remote page's: a text or an image that is copied there is copied here, too, and what is pasted here is pasted there. */
 export class Clipboard {
   constructor(private readonly live: Live) {
-    live.on('clipboard', (text) => void this.#keep(text));
+    live.on('clipboard', ({ text, image }) => void (image ? this.#keepImage(image) : this.#keep(text)));
     for (const button of document.querySelectorAll<HTMLElement>('[data-clipboard]')) {
       button.addEventListener('click', () => live.input({ type: 'clipboard', action: button.dataset.clipboard === 'cut' ? 'cut' : 'copy' }));
     }
@@ -54,5 +54,11 @@ export class Clipboard {
   async #keep(text: string): Promise<void> {
     if (await copyText(text)) return notice('Copied from the remote page');
     notice('The remote page copied something', { label: 'Copy it here', run: () => void copyText(text).then((copied) => notice(copied ? 'Copied' : 'Your browser did not allow copying.')) });
+  }
+  /** Does the same with an image (a PNG in base64). */
+  async #keepImage(base64: string): Promise<void> {
+    const image = new Blob([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], { type: 'image/png' });
+    if (await copyImage(image)) return notice('Image copied from the remote page');
+    notice('The remote page copied an image', { label: 'Copy it here', run: () => void copyImage(image).then((copied) => notice(copied ? 'Copied' : 'Your browser did not allow copying.')) });
   }
 }

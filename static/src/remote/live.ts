@@ -48,7 +48,7 @@ interface LiveEvents {
   auth: AuthMessage;
   permission: PermissionMessage;
   menu: MenuMessage;
-  clipboard: string;
+  clipboard: { text: string; image: string | undefined };
   /** `number` changes with the field that has the focus, also to none, and with the document. */
   focus: { editable: boolean; kind: string; field: Field | null; number: number };
   /** The field that probably waits for the person who has just taken control. */
@@ -278,7 +278,7 @@ export class Live extends Emitter<LiveEvents> {
         this.emit('cursor', { shape: message.cursor, drag: message.drag ?? false });
         break;
       case 'clipboard':
-        this.emit('clipboard', message.text);
+        this.emit('clipboard', { text: message.text, image: message.image });
         break;
       case 'taken':
         this.#outbox.taken(message.n);

@@ -64,7 +64,7 @@ export class Coalescer {
       this.send(message);
       return;
     }
-    if (this.#kept && this.#kept.event !== message.event) this.flush();
+    if (this.#kept && (this.#kept.event !== message.event || this.#kept.modifiers !== message.modifiers)) this.flush();
     if (this.#kept && message.event === 'wheel') {
       message = { ...message, deltaX: message.deltaX + this.#kept.deltaX, deltaY: message.deltaY + this.#kept.deltaY };
     }
@@ -151,8 +151,8 @@ export class Pointer {
   }
 
   #wheel(event: WheelEvent): void {
+    // With Ctrl, or a pinch on a touchpad, this page would zoom. Remote pages zoom themselves, as maps do.
     event.preventDefault();
-    if (event.ctrlKey) return; // A pinch on a touchpad, which would zoom this page.
     const point = nearest(this.screen.toPage(event), this.screen.page);
     this.#coalescer.push({
       ...this.#message('wheel', event, point),

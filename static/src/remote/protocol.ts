@@ -302,7 +302,7 @@ export type ServerMessage =
   | PermissionMessage
   | MenuMessage
   | { type: 'cursor'; cursor: string; drag?: boolean }
-  | { type: 'clipboard'; text: string }
+  | { type: 'clipboard'; text: string; image?: string }
   | FocusMessage
   | { type: 'form'; rect: Rect; element: Rect; around?: Rect[]; text: number }
   | { type: 'taken'; n: number }

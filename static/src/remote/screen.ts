@@ -189,6 +189,11 @@ export class Screen extends Emitter<ScreenEvents> {
     return fit(this.room, this.page).scale < READABLE;
   }
 
+  /** Returns whether text can be read as the page is shown now. */
+  get readable(): boolean {
+    return this.view.scale >= READABLE;
+  }
+
   /** Zooms in on one point of the window, when the whole page is shown. */
   zoomIn(at: Point): void {
     this.zoomBy(Math.max(2, 1 / this.view.scale), at);

@@ -131,14 +131,18 @@ export class Stage {
     byId<HTMLDialogElement>('keys-help').showModal();
   }
 
+  /** Shows a phone the form that waits, until a finger comes or another page. */
+  openOnForm(): void {
+    let touched = !this.coarse;
+    this.screen.stage.addEventListener('touchstart', () => (touched = true), { once: true, passive: true });
+    this.live.on('form', (field) => this.live.mine && !touched && !this.#wanted && this.screen.keep(field));
+  }
+
   /** Opens the phone's keyboard, and moves the focused field into view. */
   #followField(): void {
     let shown: Field | null = null;
     // Whoever opens the link of a takeover sees the field that waits for them.
     this.live.on('control', (party) => this.coarse && party === 'me' && shown && this.screen.keep(shown));
-    let touched = false;
-    this.screen.stage.addEventListener('touchstart', () => (touched = true), { once: true, passive: true });
-    this.live.on('form', (field) => this.coarse && this.live.mine && !touched && !shown && this.screen.keep(field));
     let last = 0;
     this.live.on('focus', ({ editable, field, number }) => {
       const had = shown !== null;

@@ -1,6 +1,6 @@
 import { nearest, type Point } from './geometry.js';
 import { modifiersOf } from './pointer.js';
-import type { MouseMessage, TouchMessage, TouchPoint } from './protocol.js';
+import { MODIFIER, type MouseMessage, type TouchMessage, type TouchPoint } from './protocol.js';
 import type { Screen } from './screen.js';
 
 /** A finger that moves less than this (CSS px) makes a tap. */
@@ -12,6 +12,8 @@ const DOUBLE_TAP = 250;
 const DOUBLE_TAP_REACH = 24;
 /** Two fingers that are down for less than this (ms) make a tap of two. */
 const TAP_OF_TWO = 300;
+/** How far the wheel turns (CSS px) with Ctrl when the distance of two fingers grows by the factor e, as Chromium reports a pinch on a touchpad. */
+const PINCH_WHEEL = 100;
 /** What begins a drag at one point does so within this distance (CSS px of the page). */
 const HANDLE = 40;
 
@@ -30,7 +32,8 @@ type Mode = 'page' | 'idle' | 'undecided' | 'drag' | 'pan' | 'pan or scroll' | '
  * Handles fingers. On a page made for touch, they stay fingers. On other pages, one finger acts as the mouse: a tap clicks, a sideways move or a move
  * after a short rest drags, and a move up or down scrolls. On an enlarged picture, one finger moves the picture, except from a slider or another handle,
  * and scrolls the page at the picture's edge. Two fingers move and zoom only the view on this side. The exception is a page made for touch that is
- * shown whole at a readable size, which gets both fingers.
+ * shown whole at a readable size, which gets both fingers; on others, two fingers zoom what zooms itself, such as a map, once it is shown at a readable
+ * size.
  *
  * On a picture that is too small to read, two taps enlarge it, so a tap there waits until it is the only one. Elsewhere two taps are a double click.
  */
@@ -49,6 +52,8 @@ export class Touch {
   /** Two fingers whose touch may become a tap. */
   #pair: { at: number; distance: number; middle: Point; spot: Spot } | null = null;
   #pinch = { distance: 0, middle: { x: 0, y: 0 } };
+  /** Two fingers zoom the remote page, not the view; null until they move. */
+  #zoomsPage: boolean | null = null;
 
   constructor(private readonly screen: Screen, private readonly send: (message: MouseMessage | TouchMessage) => void, private readonly tapped: () => void, private readonly real: () => boolean) {
     const { stage } = screen;
@@ -57,6 +62,12 @@ export class Touch {
     stage.addEventListener('touchend', (event) => this.#end(event), { passive: false });
     stage.addEventListener('touchcancel', () => this.#cancel());
     window.addEventListener('blur', () => this.#cancel());
+  }
+
+  /** Whether the finger began where a press begins a drag. */
+  get #onHandle(): boolean {
+    const { point } = this.#start;
+    return this.#handle !== null && Math.hypot(point.x - this.#handle.x, point.y - this.#handle.y) <= HANDLE;
   }
 
   /** Takes in whether a press under the remote pointer begins a drag. */
@@ -94,7 +105,9 @@ export class Touch {
     if (fingers.length >= 2) {
       this.#tapAlone();
       this.#letGo();
+      if (this.#mode === 'idle') this.#handle = null; // both came down at once
       this.#mode = 'pinch';
+      this.#zoomsPage = null;
       this.#pinch = pinchOf(fingers);
       this.#pair = fingers.length === 2 ? { at: event.timeStamp, ...this.#pinch, spot: this.#spot(this.#pinch.middle) } : null;
       return;
@@ -105,7 +118,7 @@ export class Touch {
     this.#mode = 'undecided';
     this.#start = this.#last = this.#spot(at);
     // The page tells whether something can be dragged there.
-    if (!this.screen.fitted) this.#mouse('move', this.#start);
+    if (!this.screen.fitted || !this.screen.small) this.#mouse('move', this.#start);
     this.#hold = window.setTimeout(() => {
       if (this.#mode !== 'undecided') return;
       this.#take();
@@ -121,6 +134,13 @@ export class Touch {
       if (fingers.length < 2) return;
       const next = pinchOf(fingers);
       if (this.#pair && Math.max(Math.abs(next.distance - this.#pair.distance), Math.hypot(next.middle.x - this.#pair.middle.x, next.middle.y - this.#pair.middle.y)) > 2 * SLOP) this.#pair = null;
+      this.#zoomsPage ??= this.screen.readable && this.#onHandle;
+      if (this.#zoomsPage) {
+        const deltaY = -PINCH_WHEEL * Math.log(next.distance / this.#pinch.distance);
+        if (deltaY) this.#mouse('wheel', this.#spot(next.middle), { deltaY, modifiers: MODIFIER.ctrl });
+        this.#pinch = next;
+        return;
+      }
       this.screen.panBy(next.middle.x - this.#pinch.middle.x, next.middle.y - this.#pinch.middle.y);
       this.screen.zoomBy(next.distance / this.#pinch.distance, next.middle);
       this.#pinch = next;
@@ -133,8 +153,7 @@ export class Touch {
       if (gesture === 'undecided') return;
       window.clearTimeout(this.#hold);
       this.#tapAlone();
-      const { point } = this.#start;
-      if (this.#handle && Math.hypot(point.x - this.#handle.x, point.y - this.#handle.y) <= HANDLE) this.#take();
+      if (this.#onHandle) this.#take();
       else if (!this.screen.fitted) this.#mode = gesture === 'drag' ? 'pan' : 'pan or scroll';
       else if (gesture === 'drag') this.#take();
       else this.#mode = 'scroll';

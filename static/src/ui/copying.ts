@@ -12,6 +12,16 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
+/** Copies an image (a PNG) to the person's clipboard. Returns false if the browser refuses, as it does without a secure context. */
+export async function copyImage(image: Blob): Promise<boolean> {
+  try {
+    await navigator.clipboard.write([new ClipboardItem({ 'image/png': image })]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Copies text through a selection, which also works without a secure context, for example with http in a local network. */
 function copyBySelection(text: string): boolean {
   const field = document.createElement('textarea');
