@@ -7,7 +7,17 @@ export async function listen(server: Server | LineServer, port = 0): Promise<num
   return (server.address() as AddressInfo).port;
 }
 
-/** A connection between the person's browser and the server. It can be cut, or silently drop all data. */
+/** How fast a line is, in each direction. */
+export interface Speed { bytesPerSecond: number; oneWay: number }
+
+/** A poor connection of a phone, and a very poor one. */
+export const POOR: Speed = { bytesPerSecond: 125_000, oneWay: 100 };
+export const VERY_POOR: Speed = { bytesPerSecond: 32_000, oneWay: 200 };
+
+/** The bytes that wait in front of a slow line before its sender has to wait, as in a router. */
+const QUEUE = 64 << 10;
+
+/** A connection between the person's browser and the server. It can be slow or cut, or silently drop all data. */
 export class Line {
   port = 0;
   #silent = false;
@@ -15,7 +25,7 @@ export class Line {
   #ends = new Map<Socket, Socket>();
   #server: LineServer | null = null;
 
-  constructor(private readonly to: number) {}
+  constructor(private readonly to: number, private readonly speed?: Speed) {}
 
   async mend(): Promise<void> {
     this.#server = createLine((near) => {
@@ -28,7 +38,7 @@ export class Line {
           this.#ends.delete(socket);
         });
       }
-      if (!this.#silent) near.pipe(far).pipe(near);
+      if (!this.#silent) for (const socket of [near, far]) this.#carry(socket);
     });
     this.port = await listen(this.#server, this.port);
   }
@@ -36,13 +46,35 @@ export class Line {
   /** Drops all data from now on, without telling either side. */
   silence(): void {
     this.#silent = true;
-    for (const socket of this.#ends.keys()) socket.unpipe().pause();
+    for (const socket of this.#ends.keys()) socket.unpipe().removeAllListeners('data').pause();
   }
 
   /** Passes on everything that was held back. */
   resume(): void {
     this.#silent = false;
-    for (const [socket, other] of this.#ends) socket.pipe(other);
+    for (const socket of this.#ends.keys()) this.#carry(socket);
+  }
+
+  /** Passes on what arrives at one end, as fast as the line is. */
+  #carry(socket: Socket): void {
+    const { speed } = this;
+    const other = this.#ends.get(socket);
+    if (!other) return;
+    if (!speed) {
+      socket.pipe(other);
+      return;
+    }
+    let free = 0;
+    let waiting = 0;
+    socket.on('data', (data) => {
+      free = Math.max(free, Date.now()) + (data.length / speed.bytesPerSecond) * 1000;
+      if ((waiting += data.length) > QUEUE) socket.pause();
+      setTimeout(() => {
+        if ((waiting -= data.length) <= QUEUE && !this.#silent) socket.resume();
+        other.write(data);
+      }, free + speed.oneWay - Date.now());
+    });
+    socket.on('end', () => setTimeout(() => other.end(), Math.max(free - Date.now(), 0) + speed.oneWay));
   }
 
   /** Lets new connections work from now on; silent ones stay silent. */

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import { Line, listen } from './line.js';
-import { accessible, auth, enlarged, Fingers, hasPicture, Remote, wholeWidth, type Point } from './remote.js';
+import { Line, listen, POOR, VERY_POOR } from './line.js';
+import { accessible, auth, codeOnPhone, enlarged, explore, Fingers, hasPicture, Remote, signInByHand, wholeWidth, type Point } from './remote.js';
 import { devices, expect, test, type APIRequestContext, type Browser, type Page } from './test.js';
 
 /** A takeover on a phone: a finger presses what it is on, whatever moves meanwhile. */
@@ -404,6 +404,49 @@ test('no letter is lost, doubled or moved by a connection that breaks or hangs',
   await page.context().close();
   line.cut();
 });
+
+/** Lines over which a stranger signs in, and what else happens before each answer. */
+const LINES = [
+  { name: 'a good line that breaks, on a phone that is turned', speed: undefined, step: async (page: Page, line: Line) => {
+    await page.setViewportSize(WINDOWS[2]);
+    const again = page.waitForEvent('websocket');
+    line.reset();
+    await again;
+    await expect(page.locator('#control-words')).toHaveText('You are in control');
+    await page.setViewportSize(WINDOWS[1]);
+  } },
+  { name: '1 Mbit/s and 200 ms, with a stall', speed: POOR, step: async (page: Page, line: Line, n: number) => {
+    if (n > 0) return;
+    line.silence();
+    await expect(page.locator('#control-words')).toHaveText('The connection is slow', { timeout: 10_000 });
+    line.resume();
+    await expect(page.locator('#control-words')).toHaveText('You are in control', { timeout: 40_000 });
+  } },
+  { name: '256 kbit/s and 400 ms', speed: VERY_POOR, step: async () => {} },
+] as const;
+
+for (const { name, speed, step } of LINES) {
+  test(`a stranger signs in over ${name}`, async ({ browser, request, server, baseURL }) => {
+    const own = await browser.newContext();
+    const places = await explore(await own.newPage());
+    await own.close();
+    const line = new Line(Number(new URL(server.url).port), speed);
+    await line.mend();
+    const { id, page, title } = await onPhone(browser, request, `${baseURL}/demo/login`, 'Sign in', String(line.port));
+    await enlarged(page);
+    const fingers = await Fingers.on(page);
+    await fingers.click(places.email);
+    await expect(page.locator('#keys')).toBeFocused();
+    await page.keyboard.type('demo@example.com');
+    let steps = 0;
+    await signInByHand(fingers, places, () => codeOnPhone(request, id), () => step(page, line, steps++));
+    await expect.poll(title).toContain('Welcome');
+    await page.getByRole('button', { name: 'Done' }).click();
+    await expect(page.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+    await page.context().close();
+    line.cut();
+  });
+}
 
 test('a stranger sees which site they are on, opens a long reason, and sends a note with Done', async ({ browser, request }) => {
   const reason = 'Sign in to the shop with the account of the office, solve the puzzle, and enter the code that comes by text message to the phone of the office';

@@ -3,6 +3,7 @@ import { expect, type APIRequestContext, type CDPSession, type Page } from './te
 
 /** Positions on the demo site, in CSS pixels of a 1280×720 page. */
 export interface Places {
+  email: Point;
   password: Point;
   handle: Point;
   /** Top left corner of the captcha's scene, and its size. */
@@ -201,7 +202,7 @@ export async function explore(page: Page): Promise<Places> {
   };
   await page.setViewportSize({ width: 1280, height: 720 });
   await page.goto('/demo/login');
-  const password = await middle('#password');
+  const [email, password] = [await middle('#email'), await middle('#password')];
   await page.getByLabel('Email').fill('demo@example.com');
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -212,7 +213,7 @@ export async function explore(page: Page): Promise<Places> {
   const gap = await gapOf(page);
   await dragMouse(page, handle, { x: handle.x + gap, y: handle.y });
   await page.waitForURL('**/demo/code');
-  return { password, handle, scene, code: await middle('#code') };
+  return { email, password, handle, scene, code: await middle('#code') };
 }
 
 async function gapOf(page: Page): Promise<number> {
