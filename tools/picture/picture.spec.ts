@@ -55,7 +55,6 @@ test('the picture of the README', async ({ page, browser, request }) => {
   await expect(phone.locator('#control-words')).toHaveText('You are in control');
   await scene();
   const fingers = await Fingers.on(phone);
-  await fingers.pinch({ x: 640, y: 380 }, 2.6);
   await signInByHand(fingers, places, () => codeOnPhone(request, session), scene);
   await phone.getByRole('button', { name: 'Done' }).click();
   await expect(phone.getByRole('heading', { name: 'Thank you' })).toBeVisible();
