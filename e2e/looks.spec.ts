@@ -25,6 +25,11 @@ async function tooSmall(page: Page): Promise<string[]> {
       .filter((element) => element.checkVisibility() && !element.closest(text) && element.id !== 'keys')
       // Touching what is drawn around a field also reaches the field.
       .map((element): [HTMLElement, DOMRect] => [element, (element.closest('.address-field, .filter-text, .choice') ?? element).getBoundingClientRect()])
+      // What is drawn over a button reaches it, too.
+      .map(([element, { width, height }]): [HTMLElement, { width: number; height: number }] => {
+        const { position, top, bottom } = getComputedStyle(element, '::after');
+        return [element, { width, height: position === 'absolute' ? height - parseFloat(top) - parseFloat(bottom) : height }];
+      })
       .filter(([, { width, height }]) => width > 0 && height > 0 && Math.min(width, height) < least - 0.5)
       .map(([element, { width, height }]) => `${element.outerHTML.slice(0, 90)} ${Math.round(width)}×${Math.round(height)}`);
   }, TAP);

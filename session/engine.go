@@ -171,7 +171,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	}
 	eng.desk, err = widget.New(ctx, eng.model, widget.Options{
 		Changed: s.widgetChanged, Secret: s.secretTyped, Opened: s.questions.Pickers.Opened, Gone: s.questions.Pickers.Gone,
-		Refused: s.questions.Permissions.Refused, Printed: s.printed, Menu: s.menuWanted, Logger: s.log,
+		Refused: s.questions.Permissions.Refused, Printed: s.printed, Menu: s.menuWanted, Fields: &s.stage.fields, Logger: s.log,
 		Doubted: func(p *browser.Page) { eng.asker.press(p) },
 	})
 	if err != nil {

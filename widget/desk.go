@@ -57,7 +57,10 @@ type Options struct {
 	Printed func(p *browser.Page)
 	// Menu is called when Chromium would open its context menu in a page, and the
 	// page did not handle the event.
-	Menu   func(p *browser.Page, m Menu)
+	Menu func(p *browser.Page, m Menu)
+	// Fields, if set, counts the fields with the focus. Desks that share it number
+	// their fields together.
+	Fields *atomic.Uint64
 	Logger *slog.Logger
 }
 
@@ -85,9 +88,6 @@ type Desk struct {
 	mu    sync.Mutex // guards what follows
 	pages map[*browser.Page]*pageState
 }
-
-// fields numbers the fields that had the focus, and the times when none had it.
-var fields atomic.Uint64
 
 // pageState is the known state of a page.
 type pageState struct {
@@ -119,6 +119,9 @@ func New(ctx context.Context, model *browser.Browser, o Options) (*Desk, error) 
 	d := &Desk{model: model, o: o, pages: map[*browser.Page]*pageState{}, asking: askExpression(focused)}
 	if d.o.Logger == nil {
 		d.o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if d.o.Fields == nil {
+		d.o.Fields = new(atomic.Uint64)
 	}
 	d.ctx, d.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	d.stop = model.Subscribe(d.onEvent)
@@ -297,7 +300,7 @@ func (d *Desk) reported(w *browser.World, payload string) {
 	case r.Focus != nil:
 		field := st.inner.Field
 		if st.frame != f || st.element != r.Element || st.inner.Kind != r.Focus.Kind {
-			field = fields.Add(1)
+			field = d.o.Fields.Add(1)
 		}
 		st.frame, st.element, st.inner = f, r.Element, *r.Focus
 		st.inner.Field = field
@@ -305,7 +308,7 @@ func (d *Desk) reported(w *browser.World, payload string) {
 			changes = append(changes, FocusChanged)
 		}
 	case r.Blur && st.frame == f:
-		if st.blurLocked() {
+		if d.blurLocked(st) {
 			changes = append(changes, FocusChanged)
 		}
 	case r.Moved && st.frame != nil && st.frame != f:
@@ -350,9 +353,9 @@ func (d *Desk) left(f *browser.Frame) {
 		secret := st.asked.Secret()
 		st.asked = Focus{}
 		document := f == p.MainFrame()
-		if st.blurLocked() || secret || document {
+		if d.blurLocked(st) || secret || document {
 			if document {
-				st.none()
+				d.noneLocked(st)
 			}
 			changes = append(changes, FocusChanged)
 		}
@@ -365,18 +368,18 @@ func (d *Desk) left(f *browser.Frame) {
 	d.tell(p, changes...)
 }
 
-// none records that no field has the focus, of this document or in another one.
-func (st *pageState) none() {
+// noneLocked records that no field has the focus, of this document or in another one.
+func (d *Desk) noneLocked(st *pageState) {
 	st.frame, st.element = nil, 0
-	st.inner = Focus{Field: fields.Add(1)}
+	st.inner = Focus{Field: d.o.Fields.Add(1)}
 	st.focus = st.inner
 }
 
 // blurLocked forgets the focus, and reports whether there was one.
-func (st *pageState) blurLocked() bool {
+func (d *Desk) blurLocked(st *pageState) bool {
 	was := st.focus.Editable() || st.inner.Editable()
 	if was {
-		st.none()
+		d.noneLocked(st)
 	}
 	return was
 }

@@ -39,7 +39,7 @@ type Focus struct {
 	Around [maxAround]Rect
 	Text   float64 // size of the field's text in CSS pixels
 	// Field is a number that no other field with the focus has, also of other pages
-	// and browsers. It changes with the focused field, also to none, and with the
+	// and of the desks that share Options.Fields. It changes with the focused field, also to none, and with the
 	// document.
 	Field uint64
 }

@@ -71,7 +71,7 @@ function work(): void {
   const consider = (takeover: Takeover | null): void => {
     if (takeover && takeover.id !== id) return finish(answered ?? 'over'); // another takeover has begun
     if (takeover && isOpen(takeover.state)) {
-      setText(byId('errand-reason'), takeover.reason);
+      for (const name of ['errand-reason', 'whole-reason']) setText(byId(name), takeover.reason);
       byId('errand-clock').dataset.deadline = takeover.deadline;
       // A person who opens the link wants to help, so nothing needs to be pressed first.
       if (!claimed) {
@@ -136,7 +136,6 @@ function work(): void {
   });
 
   note();
-  reason();
   firstVisit();
   pasting(stage);
   stage.openOnForm();
@@ -156,12 +155,6 @@ function showWhoWorks(live: Live): void {
     // Operators may end it at any time.
     show(byId('errand-actions'), !busy || signedIn);
   });
-}
-
-/** Opens and closes a reason that has more lines than there is room for. */
-function reason(): void {
-  const heading = byId('errand-reason');
-  heading.addEventListener('click', () => heading.toggleAttribute('data-open'));
 }
 
 function note(): void {
