@@ -133,7 +133,7 @@ var internalBounds = map[string][]string{
 		"egress.maxOutcomes", "egress.maxIdle", "egress.maxIdleHost",
 	},
 	"protects against what Chromium, the worker or the store never send": {
-		"browser.maxAddress", "browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
+		"browser.maxAddress", "browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "trajectory.maxLine", "capture.maxIDBytes", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
 		"browser.keptEarly", "capture.maxPlaceDigits", "web.drainLimit",
 		"door/cdp.maxIDDigits", "door/playwright.maxPackageFile",
 	},
@@ -153,7 +153,7 @@ var internalBounds = map[string][]string{
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
 	"archive", "background", "browser", "capture", "cdp", "clipboard", "confine", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/inbox", "door/steel", "door/mcp", "door/playwright", "egress", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "savedscripts", "screencast",
-	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "web", "webhook", "widget",
+	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "trajectory", "web", "webhook", "widget",
 }
 
 var (

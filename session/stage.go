@@ -14,8 +14,8 @@ import (
 
 // stage holds a session's browser, its tabs, and the tab that viewers see.
 type stage struct {
-	fields atomic.Uint64 // numbers the fields with the focus, in all browsers
-	ctx context.Context // ends with the session
+	fields atomic.Uint64   // numbers the fields with the focus, in all browsers
+	ctx    context.Context // ends with the session
 
 	mu        sync.Mutex    // guards what follows; may be taken while Session.mu is held
 	engine    *engine       // nil while there is no browser

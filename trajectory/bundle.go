@@ -1,0 +1,515 @@
+package trajectory
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"takeover/capture"
+	"takeover/limits"
+)
+
+const (
+	// DefaultBytes bounds a bundle. What would make it larger is left out, and the
+	// report says so.
+	DefaultBytes = 256 << 20
+
+	// maxQueued bounds what waits to be written, in bytes. On a disk that hangs,
+	// more is left out, and the report says so.
+	maxQueued = 32 << 20
+
+	// maxLine bounds a line of events.jsonl that is read back, in bytes: two
+	// summaries, an address, a title and the rest.
+	maxLine = 256 << 10
+)
+
+// The files of a bundle.
+const (
+	metaFile     = "meta.json"
+	eventsFile   = "events.jsonl"
+	reportFile   = "report.json"
+	manifestFile = "manifest.json"
+	screenshots  = "screenshots"
+	checkpoints  = "checkpoints"
+	contracts    = "contracts"
+)
+
+// ErrID is returned for an id that is not one of a bundle.
+var ErrID = errors.New("no bundle has such an id")
+
+var idForm = regexp.MustCompile(`^traj-\d{8}-\d{6}-[0-9a-f]{6}$`)
+
+// ValidID reports whether an id is written like that of a bundle.
+func ValidID(id string) bool { return idForm.MatchString(id) }
+
+// Options describe a bundle.
+type Options struct {
+	Dir      string // the folder of all bundles; it is created
+	Session  string
+	Redactor *capture.Redactor
+	Bytes    int64        // default DefaultBytes
+	Hits     *limits.Hits // counts what was left out; may be nil
+	Logger   *slog.Logger
+}
+
+// Meta is meta.json.
+type Meta struct {
+	Version   int       `json:"version"`
+	ID        string    `json:"trajectory_id"`
+	SessionID string    `json:"sessionId"`
+	StartedAt time.Time `json:"started_at"`
+}
+
+// Bundle is a bundle that is being written. Its methods may be called from any
+// goroutine; except for End, none of them waits for the disk.
+type Bundle struct {
+	id   string
+	o    Options
+	root *os.Root
+	log  *os.File // events.jsonl
+	done chan struct{}
+
+	mu     sync.Mutex // guards what follows; never held across I/O
+	seq    uint64
+	queue  []entry
+	queued int64         // bytes of queue
+	bytes  int64         // accepted
+	wake   chan struct{} // one token: queue is not empty, or ended
+	ended  bool
+	report Report
+}
+
+// entry is something to write: a line of events.jsonl, or a file.
+type entry struct {
+	name    string // of the file; empty for a line
+	content []byte
+	event   Event
+	verdict Verdict
+}
+
+// Begin creates a bundle and starts writing it. End it with End.
+func Begin(o Options) (*Bundle, error) {
+	o.Bytes = cmp.Or(o.Bytes, DefaultBytes)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	now := time.Now().UTC()
+	b := &Bundle{o: o, id: newID(now), done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	b.report.ID, b.report.StartedAt = b.id, now
+	if err := b.create(now); err != nil {
+		return nil, fmt.Errorf("begin a trajectory: %w", err)
+	}
+	go b.write()
+	return b, nil
+}
+
+// newID returns an id that begins with the time.
+func newID(now time.Time) string {
+	random := make([]byte, 3)
+	_, _ = rand.Read(random) // crypto/rand never fails
+	return now.Format("traj-20060102-150405-") + hex.EncodeToString(random)
+}
+
+func (b *Bundle) create(now time.Time) (err error) {
+	dir := filepath.Join(b.o.Dir, b.id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if b.root, err = os.OpenRoot(dir); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.root.Close())
+		}
+	}()
+	for _, name := range []string{screenshots, checkpoints, contracts} {
+		if err := b.root.Mkdir(name, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := writeJSON(b.root, metaFile, Meta{Version: Version, ID: b.id, SessionID: b.o.Session, StartedAt: now}); err != nil {
+		return err
+	}
+	b.log, err = b.root.OpenFile(eventsFile, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	return err
+}
+
+// ID returns the bundle's id, which is also the name of its folder.
+func (b *Bundle) ID() string { return b.id }
+
+// Add records an event and returns its number.
+func (b *Bundle) Add(e Event) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.addLocked(e, "")
+}
+
+// AddContract records the outcome of a contract, with its evidence in a file of
+// its own, and returns the event's number.
+func (b *Bundle) AddContract(e Event, v Verdict, evidence any) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e.Kind, e.Result = ContractOf, verdict{v}
+	if name := path.Join(contracts, fmt.Sprintf("%06d.json", b.seq+1)); b.documentLocked(name, evidence) {
+		e.Refs = &Refs{Contract: name}
+	}
+	return b.addLocked(e, v)
+}
+
+// AddCheckpoint records a checkpoint, with its content in a file of its own, and
+// returns the event's number.
+func (b *Bundle) AddCheckpoint(e Event, checkpoint any) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e.Kind = CheckpointOf
+	if name := path.Join(checkpoints, fmt.Sprintf("%06d.json", b.seq+1)); b.documentLocked(name, checkpoint) {
+		e.Refs = &Refs{Checkpoint: name}
+	}
+	return b.addLocked(e, "")
+}
+
+// Moment says when a picture was taken.
+type Moment string
+
+// The moments of a call.
+const (
+	Before Moment = "before"
+	After  Moment = "after"
+)
+
+// AddPicture keeps a PNG of the page before or after the call that began with the
+// event of the given number. It returns the picture's path in the bundle, or ""
+// if it was left out.
+func (b *Bundle) AddPicture(call uint64, when Moment, png []byte) string {
+	name := path.Join(screenshots, fmt.Sprintf("%06d-%s.png", call, when))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.acceptLocked(entry{name: name, content: png}) {
+		return ""
+	}
+	return name
+}
+
+func (b *Bundle) addLocked(e Event, v Verdict) uint64 {
+	b.seq++
+	e.Version, e.Trajectory, e.Seq, e.TS, e.SessionID = Version, b.id, b.seq, milliseconds(time.Now()), b.o.Session
+	line, err := e.encode(b.o.Redactor)
+	if err != nil {
+		b.lostLocked("an event could not be written as JSON: " + b.o.Redactor.Text(err.Error()))
+		return b.seq
+	}
+	b.acceptLocked(entry{content: append(line, '\n'), event: e, verdict: v})
+	return b.seq
+}
+
+func (b *Bundle) documentLocked(name string, v any) bool {
+	content, err := redacted(b.o.Redactor, v)
+	if err != nil {
+		b.lostLocked("a document could not be written as JSON: " + b.o.Redactor.Text(err.Error()))
+		return false
+	}
+	return b.acceptLocked(entry{name: name, content: append(content, '\n')})
+}
+
+// acceptLocked queues what is to be written, unless there is no room for it.
+func (b *Bundle) acceptLocked(e entry) bool {
+	size := int64(len(e.content))
+	switch {
+	case b.ended:
+		return false
+	case b.bytes+size > b.o.Bytes:
+		b.lostLocked("the bundle is full")
+		return false
+	case b.queued+size > maxQueued:
+		b.lostLocked("the disk is too slow")
+		return false
+	}
+	b.queue = append(b.queue, e)
+	b.queued += size
+	b.bytes += size
+	b.signal()
+	return true
+}
+
+// lostLocked counts something that is left out. Each reason is told once.
+func (b *Bundle) lostLocked(why string) {
+	b.report.Lost++
+	b.o.Hits.Add(limits.Trajectory, 1)
+	if slices.Contains(b.report.Recovery, why) || len(b.report.Recovery) >= maxReasons {
+		return
+	}
+	b.report.Recovery = append(b.report.Recovery, why)
+	b.o.Logger.Warn("trajectory lacks something", "trajectory", b.id, "why", why)
+}
+
+// maxReasons bounds the reasons in a report.
+const maxReasons = 20
+
+func (b *Bundle) signal() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// write writes what was accepted, in order, until End.
+func (b *Bundle) write() {
+	defer close(b.done)
+	for {
+		b.mu.Lock()
+		list, ended := b.queue, b.ended
+		b.queue = nil
+		b.mu.Unlock()
+		for _, e := range list {
+			err := b.put(e)
+			b.mu.Lock()
+			b.queued -= int64(len(e.content))
+			switch {
+			case err != nil:
+				b.lostLocked(reason(err))
+			case e.name == "":
+				b.report.count(e.event, e.verdict)
+			case path.Dir(e.name) == screenshots:
+				b.report.Artifacts.Screenshots++
+			}
+			b.mu.Unlock()
+		}
+		if len(list) > 0 {
+			continue
+		}
+		if ended {
+			return
+		}
+		<-b.wake
+	}
+}
+
+// reason describes an error without the place of the bundle on the server.
+func reason(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return "a file could not be written: " + e.Err.Error()
+	}
+	return "a file could not be written"
+}
+
+func (b *Bundle) put(e entry) error {
+	if e.name != "" {
+		return writeFile(b.root, e.name, e.content)
+	}
+	info, err := b.log.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := b.log.Write(e.content); err != nil {
+		return errors.Join(err, b.log.Truncate(info.Size())) // the rest of half a line would spoil the next one
+	}
+	return nil
+}
+
+// End writes what is left, looks for registered secrets in the bundle, and writes
+// the report and the manifest. It waits for the disk.
+func (b *Bundle) End() (Report, error) {
+	b.mu.Lock()
+	again := b.ended
+	b.ended = true
+	b.signal()
+	b.mu.Unlock()
+	<-b.done
+	if again {
+		return b.report, nil
+	}
+	err := b.log.Close()
+	now := time.Now().UTC()
+	b.report.EndedAt = now
+	b.report.LeakScan = scan(b.root, b.o.Redactor, now)
+	err = errors.Join(err, finish(b.root, b.report), b.root.Close())
+	if err != nil {
+		return b.report, fmt.Errorf("end a trajectory: %w", err)
+	}
+	return b.report, nil
+}
+
+// scan looks for registered secrets in every file of a bundle.
+func scan(root *os.Root, r *capture.Redactor, now time.Time) LeakScan {
+	s := LeakScan{State: Clean, At: &now}
+	list, err := filesOf(root)
+	for _, name := range list {
+		var content []byte
+		if content, err = root.ReadFile(name); err != nil {
+			break
+		}
+		if !bytes.Equal(r.Bytes(content), content) {
+			s.State, s.Files = Found, append(s.Files, name)
+		}
+	}
+	if err != nil && s.State == Clean {
+		return LeakScan{State: NotScanned}
+	}
+	return s
+}
+
+// Manifest is manifest.json: every other file of a bundle.
+type Manifest struct {
+	Version int            `json:"version"`
+	Files   []ManifestFile `json:"files"` // by path
+}
+
+// ManifestFile is a file of a bundle.
+type ManifestFile struct {
+	Path   string `json:"path"` // in the bundle
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// finish writes the report and then the manifest.
+func finish(root *os.Root, r Report) error {
+	if err := writeJSON(root, reportFile, r); err != nil {
+		return err
+	}
+	list, err := filesOf(root)
+	if err != nil {
+		return err
+	}
+	m := Manifest{Version: Version, Files: []ManifestFile{}}
+	for _, name := range list {
+		content, err := root.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(content)
+		m.Files = append(m.Files, ManifestFile{Path: name, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(content))})
+	}
+	return writeJSON(root, manifestFile, m)
+}
+
+// filesOf returns the paths of a bundle's files, sorted, without the manifest and
+// without files that were being written.
+func filesOf(root *os.Root) (list []string, err error) {
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && name != manifestFile && path.Ext(name) != part {
+			list = append(list, name)
+		}
+		return err
+	})
+	return list, err
+}
+
+// part is the extension of a file that is being written.
+const part = ".part"
+
+// writeFile writes a file as a whole, or not at all.
+func writeFile(root *os.Root, name string, content []byte) error {
+	if err := root.WriteFile(name+part, content, 0o600); err != nil {
+		return errors.Join(err, root.Remove(name+part))
+	}
+	return root.Rename(name+part, name)
+}
+
+func writeJSON(root *os.Root, name string, v any) error {
+	content, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(root, name, append(content, '\n'))
+}
+
+// Mend finishes the bundles in a folder whose server died while it wrote them: it
+// drops half a line at the end and writes their reports. It returns the ids of
+// these bundles, also of those that it could not finish.
+func Mend(dir string) (mended []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mend trajectories: %w", err)
+	}
+	var failures []error
+	for _, e := range entries {
+		if !e.IsDir() || !ValidID(e.Name()) {
+			continue
+		}
+		was, err := mend(dir, e.Name())
+		if was {
+			mended = append(mended, e.Name())
+		}
+		if err != nil {
+			failures = append(failures, fmt.Errorf("mend trajectory %s: %w", e.Name(), err))
+		}
+	}
+	return mended, errors.Join(failures...)
+}
+
+// mend finishes one bundle, and reports whether it had to.
+func mend(dir, id string) (was bool, err error) {
+	root, err := os.OpenRoot(filepath.Join(dir, id))
+	if err != nil {
+		return true, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	if _, err := root.Stat(manifestFile); err == nil {
+		return false, nil
+	}
+	r := Report{ID: id, LeakScan: LeakScan{State: NotScanned}, Recovery: []string{"the server ended while it recorded"}}
+	if err := readBack(root, &r); err != nil {
+		return true, err
+	}
+	pictures, err := fs.ReadDir(root.FS(), screenshots)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return true, err
+	}
+	for _, p := range pictures {
+		if path.Ext(p.Name()) == ".png" {
+			r.Artifacts.Screenshots++
+		}
+	}
+	return true, finish(root, r)
+}
+
+// readBack counts the events of a bundle, and cuts off half a line at the end.
+func readBack(root *os.Root, r *Report) error {
+	if raw, err := root.ReadFile(metaFile); err == nil {
+		var m Meta
+		if json.Unmarshal(raw, &m) == nil {
+			r.StartedAt, r.EndedAt = m.StartedAt, m.StartedAt
+		}
+	}
+	f, err := root.OpenFile(eventsFile, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	whole := int64(0)
+	lines := bufio.NewReaderSize(f, maxLine)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if err != nil {
+			break // the end, half a line, or a line that this package does not write
+		}
+		var e struct {
+			Event
+			Result verdict `json:"resultSummary"`
+		}
+		if json.Unmarshal(line, &e) != nil {
+			break
+		}
+		whole += int64(len(line))
+		r.count(e.Event, e.Result.Verdict)
+		r.EndedAt = time.UnixMilli(e.TS).UTC()
+	}
+	return f.Truncate(whole)
+}

@@ -1,0 +1,123 @@
+package trajectory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"takeover/capture"
+)
+
+// Version is the version of the format of events, checkpoints and manifests.
+const Version = 1
+
+// maxSummary bounds a summary in bytes, after redaction.
+const maxSummary = 4 << 10
+
+// Kind says what an event is about.
+type Kind string
+
+// The kinds of events.
+const (
+	ToolCallStart Kind = "tool_call_start"
+	ToolCallEnd   Kind = "tool_call_end"
+	CheckpointOf  Kind = "checkpoint"
+	ContractOf    Kind = "contract"
+	Hint          Kind = "hint"
+	Recovery      Kind = "recovery"
+	Failure       Kind = "error"
+	TakeoverStart Kind = "takeover_start"
+	TakeoverEnd   Kind = "takeover_end"
+)
+
+// Event is a line of events.jsonl. Bundle.Add sets the first five fields.
+type Event struct {
+	Version    int    `json:"version"`
+	Trajectory string `json:"trajectory_id"`
+	Seq        uint64 `json:"seq"` // rises with each event; a lost one leaves a gap
+	TS         int64  `json:"ts"`  // Unix ms
+	SessionID  string `json:"sessionId"`
+
+	TabID      string    `json:"tabId,omitempty"`
+	Kind       Kind      `json:"event"`
+	Actor      string    `json:"actor,omitempty"` // the kind of who did it: script, mcp, actions, commands, cdp, person
+	Tool       string    `json:"tool,omitempty"`
+	OK         *bool     `json:"ok,omitempty"`
+	DurationMS *float64  `json:"durationMs,omitempty"`
+	Args       any       `json:"argsSummary,omitempty"`
+	Result     any       `json:"resultSummary,omitempty"`
+	State      *State    `json:"state,omitempty"`
+	Progress   *Progress `json:"progress,omitempty"`
+	Refs       *Refs     `json:"refs,omitempty"`
+	// Missing says why there is no picture: secret (a secret field had the focus),
+	// timeout, error or limit.
+	Missing string `json:"missing,omitempty"`
+}
+
+// State describes the page after an event.
+type State struct {
+	URL            string `json:"url,omitempty"`
+	Title          string `json:"title,omitempty"`
+	DOMTextHash    string `json:"domTextHash,omitempty"`
+	ScreenshotHash string `json:"screenshotHash,omitempty"`
+}
+
+// Progress says whether the calls lead anywhere.
+type Progress struct {
+	Status   string `json:"status,omitempty"` // progressing, stalling or stuck
+	Streak   int    `json:"noProgressStreak,omitempty"`
+	Rule     string `json:"rule,omitempty"`
+	Severity string `json:"severity,omitempty"` // info, warning or critical
+}
+
+// Refs are files of the bundle, by their paths in it.
+type Refs struct {
+	Before     string `json:"beforeScreenshot,omitempty"`
+	After      string `json:"afterScreenshot,omitempty"`
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Contract   string `json:"contractEvidence,omitempty"`
+}
+
+// truncated takes the place of a summary that is too long.
+type truncated struct {
+	Truncated     bool   `json:"truncated"`
+	OriginalBytes int    `json:"originalBytes"`
+	SHA256        string `json:"sha256"` // of the redacted summary
+}
+
+// encode returns the event as redacted JSON in one line.
+func (e Event) encode(r *capture.Redactor) ([]byte, error) {
+	for _, summary := range []*any{&e.Args, &e.Result} {
+		if *summary == nil {
+			continue
+		}
+		raw, err := redacted(r, *summary)
+		if err != nil {
+			return nil, err
+		}
+		*summary = json.RawMessage(raw)
+		if len(raw) > maxSummary {
+			sum := sha256.Sum256(raw)
+			*summary = truncated{Truncated: true, OriginalBytes: len(raw), SHA256: hex.EncodeToString(sum[:])}
+		}
+	}
+	if e.State != nil {
+		s := *e.State
+		s.URL, s.Title = r.Text(s.URL), r.Text(s.Title)
+		e.State = &s
+	}
+	return json.Marshal(e)
+}
+
+// redacted returns a value as JSON without secrets: neither by the names of keys
+// nor by registered values.
+func redacted(r *capture.Redactor, v any) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return r.JSON([]byte(r.Text(string(raw)))), nil
+}
+
+func milliseconds(t time.Time) int64 { return t.UnixMilli() }
