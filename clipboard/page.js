@@ -43,7 +43,12 @@ async (limits) => {
     canvas.getContext('2d').drawImage(bitmap, 0, 0);
     const image = await canvas.convertToBlob();
     written = IMAGE;
-    await clipboard.write([new ClipboardItem({ 'image/png': image })]);
+    try {
+      await clipboard.write([new ClipboardItem({ 'image/png': image })]);
+    } catch (error) {
+      written = null;
+      throw error;
+    }
   };
 
   // Report what was copied before this page listened.

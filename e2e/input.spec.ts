@@ -221,8 +221,10 @@ test('what is copied on either side is pasted on the other', async ({ page, requ
   await hasClipboard(page, 'by the page');
 });
 
-test('the wheel with Ctrl reaches the remote page, and zooms nothing here', async ({ page, request }) => {
-  const { remote, look } = await open(page, request);
+test('the wheel with Ctrl reaches the remote page, and zooms neither page by itself', async ({ page, request }) => {
+  const { session, remote, look } = await open(page, request);
+  const size = (): Promise<number[]> => asked<number[]>(request, session, 'return page.evaluate(() => [devicePixelRatio, innerWidth, innerHeight])');
+  const theirs = await size();
   await remote.click({ x: 100, y: 500 });
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   const before = await page.evaluate(() => devicePixelRatio);
@@ -230,6 +232,7 @@ test('the wheel with Ctrl reaches the remote page, and zooms nothing here', asyn
   await page.mouse.wheel(0, -120);
   await page.keyboard.up('Control');
   await expect.poll(async () => (await look()).told.filter((line) => line.startsWith('wheel'))).toEqual(['wheel -120 Ctrl']);
+  expect(await size()).toEqual(theirs);
   expect(await page.evaluate(() => devicePixelRatio)).toBe(before);
 });
 

@@ -263,6 +263,8 @@ test('two fingers zoom a map that can be seen, and else the view', async ({ brow
   const enlarged = await width();
   await fingers.pinchHandle({ x: 300, y: 200 }, 2);
   await expect.poll(title).toBe('2.0');
+  await fingers.pinchHandle({ x: 380, y: 260 }, 1.5);
+  await expect.poll(title).toBe('3.0');
   expect(await width()).toBeCloseTo(enlarged, 0);
   await page.context().close();
 });

@@ -50,6 +50,9 @@ type Frame struct {
 	message []byte // header and image
 	buf     *[]byte
 	refs    atomic.Int32
+
+	smallMu sync.Mutex     // held while a smaller one is made
+	small   map[int]*Frame // the same picture at some of levels; nil where that is not smaller
 }
 
 // Data returns the encoded image. It is valid until Release and must not be
@@ -93,8 +96,13 @@ func (f *Frame) Release() {
 	if f.refs.Add(-1) != 0 {
 		return
 	}
+	for _, small := range f.small {
+		if small != nil {
+			small.Release()
+		}
+	}
 	pictures.Put(f.buf)
-	f.buf, f.message = nil, nil
+	f.buf, f.message, f.small = nil, nil, nil
 }
 
 func (f *Frame) retain() *Frame {

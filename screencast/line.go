@@ -46,15 +46,22 @@ func (l *Line) RoundTrip(d time.Duration) {
 	}
 }
 
-// passed records that a picture, while no other one was on the way, took d until
-// it was acknowledged.
-func (l *Line) passed(bytes int, d time.Duration) {
+// passed records that a picture took d until it was acknowledged. If it was not
+// alone on its way, it may have waited behind others, so the line is at least that
+// fast.
+func (l *Line) passed(bytes int, d time.Duration, alone bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.trip == 0 {
 		return
 	}
 	l.trip = min(l.trip, d)
+	if !alone {
+		if rate := float64(bytes) / max(d-l.trip-drawing, quick).Seconds(); l.last > 0 && rate > l.last {
+			l.last, l.before = rate, max(l.before, rate)
+		}
+		return
+	}
 	rate := float64(bytes) / max(d-l.trip-drawing, quick).Seconds()
 	if d-l.trip-drawing < quick && (l.last == 0 || rate < l.last) {
 		rate = l.last
@@ -72,7 +79,7 @@ func (l *Line) level(bytes int, sharp bool) (level int, smaller bool) {
 	l.mu.Unlock()
 	weight, most, allowed := float64(bytes), len(levels)-1, max(last, before)*pictureBudget.Seconds()
 	if sharp {
-		allowed, most = last*stillBudget.Seconds(), stillLevel
+		allowed, most = max(last, before)*stillBudget.Seconds(), stillLevel
 	}
 	if last == 0 || !sharp && before == 0 || weight <= allowed {
 		return 0, false

@@ -19,39 +19,50 @@ func TestLine(t *testing.T) {
 	}
 	const slow, large, still = 125_000, 75_000, 240_000
 	var l Line
-	l.passed(large, over(slow, large))
-	l.passed(large, over(slow, large))
+	l.passed(large, over(slow, large), true)
+	l.passed(large, over(slow, large), true)
 	if got := level(&l, large, false); got != -1 {
 		t.Errorf("level %d, although the round trip is not known", got)
 	}
 	l.RoundTrip(trip)
-	l.passed(large, over(slow, large))
+	l.passed(large, over(slow, large), true)
 	if got := level(&l, large, false); got != -1 {
 		t.Errorf("level %d after one slow picture", got)
 	}
 	if got := level(&l, still, true); got != 1 {
 		t.Errorf("a still has level %d after one slow picture", got)
 	}
-	l.passed(large, over(slow, large))
+	l.passed(large, over(slow, large), true)
 	if got := level(&l, large, false); got != 2 {
 		t.Errorf("level %d on a slow line", got)
 	}
 	if got := level(&l, 20_000, false); got != -1 {
 		t.Errorf("a small picture has level %d", got)
 	}
-	l.passed(8_000, over(slow, 8_000))
-	l.passed(8_000, trip+drawing) // as good as none: it says nothing of large ones
+	l.passed(8_000, over(slow, 8_000), true)
+	l.passed(8_000, trip+drawing, true) // as good as none: it says nothing of large ones
 	if got := level(&l, large, false); got < 1 {
 		t.Errorf("level %d after small pictures on a slow line", got)
 	}
 	for range 20 {
-		l.passed(large/4, trip+drawing)
+		l.passed(large/4, trip+drawing, true)
 	}
 	if got := level(&l, large, false); got != -1 {
 		t.Errorf("level %d on a line that has become fast", got)
 	}
+	l.passed(large, over(20_000, large), true)
+	l.passed(large, over(20_000, large), true)
+	l.passed(large, over(10_000, large), false) // behind another one: it says nothing bad
+	l.passed(large, over(60_000, large), false)
+	if got := level(&l, large, false); got != 4 {
+		t.Errorf("level %d at 60 KB/s", got)
+	}
+	l.passed(large, over(1_000_000, large), false)
+	if got := level(&l, large, false); got != -1 {
+		t.Errorf("level %d on a line that has become fast while the page moves", got)
+	}
 	for range 2 {
-		l.passed(large, over(4_000, large))
+		l.passed(large, over(4_000, large), true)
 	}
 	if got := level(&l, large, false); got != len(levels)-1 {
 		t.Errorf("level %d on the slowest line", got)

@@ -90,10 +90,10 @@ func (p *pacer) sent(seq uint32, sharp bool, now time.Time) {
 	p.flight = append(p.flight, departure{seq: seq, at: now, alone: len(p.flight) == 0, sharp: sharp})
 }
 
-// weigh records how many bytes a picture has that was just sent.
-func (p *pacer) weigh(seq uint32, bytes int) {
+// weigh records that the picture that was just sent is ready, and its bytes.
+func (p *pacer) weigh(seq uint32, bytes int, now time.Time) {
 	if n := len(p.flight); n > 0 && p.flight[n-1].seq == seq {
-		p.flight[n-1].bytes = bytes
+		p.flight[n-1].bytes, p.flight[n-1].at = bytes, now
 	}
 }
 

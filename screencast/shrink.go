@@ -14,9 +14,43 @@ import (
 
 var errNotSmaller = errors.New("the picture would not be smaller")
 
-// shrink returns the same picture at one of levels, relative to its own size. For
-// one slow viewer this takes effect at once. Chromium makes pictures of another
-// shape only for all viewers and after a change of the page.
+// shrinking has room for the pictures that are made smaller at the same time. When
+// it is full, others are sent as they are, so that viewers who only pretend to be
+// slow cannot take the processors from everybody else.
+var shrinking = make(chan struct{}, 1)
+
+// at returns the same picture at one of levels, relative to its own size, or nil if
+// that is not smaller or there is no time for it. For one slow viewer this takes
+// effect at once: Chromium makes pictures of another shape only for all viewers and
+// after a change of the page. Viewers at the same level share the picture. The
+// caller must release it.
+func (f *Frame) at(level int, tab uint32) (*Frame, error) {
+	f.smallMu.Lock()
+	defer f.smallMu.Unlock()
+	small, made := f.small[level]
+	if !made {
+		select {
+		case shrinking <- struct{}{}:
+			defer func() { <-shrinking }()
+		default:
+			return nil, nil //nolint:nilnil // documented: no time
+		}
+		var err error
+		if small, err = f.shrink(level, tab); err != nil && !errors.Is(err, errNotSmaller) {
+			return nil, err
+		}
+		if f.small == nil {
+			f.small = map[int]*Frame{}
+		}
+		f.small[level] = small
+	}
+	if small == nil {
+		return nil, nil //nolint:nilnil // documented: not smaller
+	}
+	return small.retain(), nil
+}
+
+// shrink makes the picture smaller.
 func (f *Frame) shrink(level int, tab uint32) (*Frame, error) {
 	decoded, err := picture.Decode(f.Data())
 	if err != nil {

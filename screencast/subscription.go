@@ -42,6 +42,10 @@ type totals struct {
 	bytes             uint64
 }
 
+// mostSingle is how many pictures may be on their way, with the newest, when it is
+// made smaller for its viewer alone. A press may bring two.
+const mostSingle = 2
+
 // rateTolerance is how early a picture may be for a viewer with a rate limit,
 // because Chromium's pictures are not evenly spaced.
 const rateTolerance = 4 * time.Millisecond
@@ -127,11 +131,14 @@ func (s *Subscription) take(now time.Time) (frame *Frame, again time.Duration, e
 // on the viewer's line. It takes over the caller's reference.
 func (s *Subscription) fit(frame *Frame) *Frame {
 	c := s.cast
-	if level, smaller := s.line.level(len(frame.message), frame.Sharp); smaller {
-		if now, err := frame.shrink(level, c.options.Tab); err == nil {
+	c.mu.Lock()
+	single := len(s.pace.flight) <= mostSingle // else the page moves, and Chromium's own pictures adapt
+	c.mu.Unlock()
+	if level, smaller := s.line.level(len(frame.message), frame.Sharp); smaller && single {
+		if now, err := frame.at(level, c.options.Tab); now != nil {
 			frame.Release()
 			frame = now
-		} else if !errors.Is(err, errNotSmaller) {
+		} else if err != nil {
 			c.log.Debug("picture for a slow line", "error", err)
 		}
 	}
@@ -139,7 +146,7 @@ func (s *Subscription) fit(frame *Frame) *Frame {
 	defer c.mu.Unlock()
 	s.takenBytes += len(frame.message)
 	s.totals.bytes += uint64(len(frame.message))
-	s.pace.weigh(frame.Seq, len(frame.message))
+	s.pace.weigh(frame.Seq, len(frame.message), time.Now())
 	return frame
 }
 
@@ -168,8 +175,8 @@ func (s *Subscription) Ack(seq uint32) {
 	}
 	waiting := s.cast.newest != nil && s.cast.newest.Seq != s.lastSeq
 	s.cast.mu.Unlock()
-	if news && last.alone {
-		s.line.passed(last.bytes, now.Sub(last.at))
+	if news {
+		s.line.passed(last.bytes, now.Sub(last.at), last.alone)
 	}
 	if news && waiting {
 		s.signal()

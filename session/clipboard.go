@@ -115,6 +115,9 @@ func (s *Session) copied(c clipboard.Copy, err error) {
 	if v == nil || v.may() != nil || !s.gestures.pressedWithin(copyWindow) {
 		return
 	}
+	if len(c.Image) > 0 && !s.gestures.copyImage() {
+		return
+	}
 	if err != nil {
 		v.send("", ErrorMessage{Type: "error", Message: "clipboard: " + err.Error()})
 		return

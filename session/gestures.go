@@ -16,6 +16,7 @@ type gestures struct {
 	input   time.Time     // when a person in control last sent input, or control last changed
 	pressed time.Time     // when a person last pressed something
 	printed time.Time     // value of pressed when a page last printed
+	image   time.Time     // value of pressed when a copied image was last passed on
 	page    *browser.Page // the last page in which a person pressed something, or whose question a person answered
 	inPage  time.Time     // when a person last pressed something in page, or answered its question
 }
@@ -80,6 +81,18 @@ func (g *gestures) wanted(opener *browser.Page, opened time.Time, window time.Du
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.page == opener && opened.Sub(g.inPage) <= window
+}
+
+// copyImage reports whether a copied image may be passed on. Each press permits one
+// image, because pictures wait behind it on the viewer's line.
+func (g *gestures) copyImage() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.image.Equal(g.pressed) {
+		return false
+	}
+	g.image = g.pressed
+	return true
 }
 
 // print reports whether a page may print because a person pressed something

@@ -366,7 +366,7 @@ func (l *tabList) add(p, opener *browser.Page) (t *tab, url string) {
 	if opener == nil && len(l.lost) > 0 {
 		t = l.lost[0]
 		l.lost = l.lost[1:]
-		t.page, url = p, t.URL
+		t.page, url, t.opener = p, t.URL, 0 // its history is gone, too
 	} else {
 		l.last++
 		t = &tab{Tab: Tab{Tab: l.last}, page: p}

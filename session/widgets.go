@@ -81,7 +81,6 @@ func (v *Viewer) showForm() {
 	now, err := f.eng.desk.Waiting(ctx, f.page)
 	if err != nil {
 		s.log.Debug("look for a form", "error", err)
-		return
 	}
 	if now.Editable() && v.maySee() && s.shown() == f {
 		v.send("form", FormMessage{Type: "form", Rect: now.Rect, Element: now.Element, Around: now.Boxes(), Text: now.Text})

@@ -293,10 +293,8 @@ func (d *Desk) reported(w *browser.World, payload string) {
 			elsewhere(st.pointed, r.At)
 		}
 		st.pointed, st.pointedAt = w, r.At
-		if st.cursor != r.Cursor || st.drag != r.Drag {
-			st.cursor, st.drag = r.Cursor, r.Drag
-			changes = append(changes, CursorChanged)
-		}
+		st.cursor, st.drag = r.Cursor, r.Drag
+		changes = append(changes, CursorChanged) // agents report changes, and what is there after a rest
 	case r.Focus != nil:
 		field := st.inner.Field
 		if st.frame != f || st.element != r.Element || st.inner.Kind != r.Focus.Kind {

@@ -3,7 +3,6 @@ package widget
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"takeover/browser"
 )
@@ -16,6 +15,7 @@ const maxAskedFrames = 8
 // field in sight of its form, or of the page. Fields for searching do not count.
 // The zero value is for none.
 func (d *Desk) Waiting(ctx context.Context, p *browser.Page) (Focus, error) {
+	var last error
 	frames := p.Frames()
 	for _, f := range frames[:min(len(frames), maxAskedFrames)] {
 		w := f.CurrentWorld(browser.WorldUtility)
@@ -23,24 +23,37 @@ func (d *Desk) Waiting(ctx context.Context, p *browser.Page) (Focus, error) {
 			continue
 		}
 		raw, err := call(ctx, w, false, "() => globalThis.takeoverAgent?.waiting() ?? null")
-		if errors.Is(err, ErrGone) {
-			continue
-		}
 		if err != nil {
-			return Focus{}, err
+			last = err
+			continue
 		}
 		found, _, err := parseField(raw)
-		if err != nil {
-			return Focus{}, fmt.Errorf("ask for the field that waits: %w", err)
-		}
-		if found == nil {
+		if found == nil || err != nil {
+			last = errors.Join(last, err)
 			continue
+		}
+		if f == p.MainFrame() {
+			return *found, nil
 		}
 		x, y, err := f.Place(ctx)
 		if err != nil {
-			return Focus{}, fmt.Errorf("ask for the field that waits: %w", err)
+			last = err
+			continue
 		}
-		return found.moved(x, y), nil
+		if now := found.moved(x, y); shows(ctx, p, now.Element) {
+			return now, nil
+		}
 	}
-	return Focus{}, nil
+	return Focus{}, last
+}
+
+// shows reports whether the middle of a field in a frame can be seen in the page: a
+// frame itself does not know what covers it.
+func shows(ctx context.Context, p *browser.Page, field Rect) bool {
+	w := p.MainFrame().CurrentWorld(browser.WorldUtility)
+	if w == nil {
+		return false
+	}
+	raw, err := call(ctx, w, false, "(x, y) => document.elementFromPoint(x, y) instanceof HTMLIFrameElement", field.X+field.Width/2, field.Y+field.Height/2)
+	return err == nil && string(raw) == "true"
 }

@@ -15,6 +15,9 @@ import { waiting as fieldThatWaits } from './waiting.ts';
 /** Minimum time between two reports (ms), so that a page cannot cause thousands of them. */
 const PAUSE = 20;
 
+/** After this time (ms) without a move, the next one reports the pointer's shape in any case. */
+const REST = 250;
+
 /** The functions that the server calls. */
 interface Agent {
   /** The document that the agent observes. A window may get another document and keep its global variables. */
@@ -91,8 +94,10 @@ function install(ours: Ours): Agent {
     }
     const shape = cursorAt(target, event.clientX, event.clientY);
     const drag = drags(target, shape);
+    const before = pointedAt;
     pointedAt = performance.timeOrigin + event.timeStamp;
-    if (shape !== cursor || drag !== dragging) report({ cursor: (cursor = shape), drag: (dragging = drag), at: pointedAt });
+    // After a rest, a finger may have come down elsewhere, and its viewer waits for an answer.
+    if (shape !== cursor || drag !== dragging || pointedAt - before > REST) report({ cursor: (cursor = shape), drag: (dragging = drag), at: pointedAt });
   }
 
   let opened: Picker | null = null;

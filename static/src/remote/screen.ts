@@ -36,6 +36,8 @@ export class Screen extends Emitter<ScreenEvents> {
   #kept: Field | null = null;
   #zoomed = 0;
   #leaving = 0;
+  /** Somebody else moves the view now, so a resize does not show the field again. */
+  #loose = false;
 
   /** `edge` shows a frame around the visible part of the page. */
   constructor(readonly stage: HTMLElement, readonly frame: HTMLElement, readonly canvas: HTMLCanvasElement, private readonly edge: HTMLElement) {
@@ -124,6 +126,7 @@ export class Screen extends Emitter<ScreenEvents> {
     if (field) {
       const same = this.#kept?.element.width === field.element.width && this.#kept.element.height === field.element.height;
       this.#kept = field;
+      this.#loose = false;
       if (!same) this.#resized();
       else if (this.#held) this.#due = true;
       else if (!this.fitted) this.setView(inSight(this.view, field.rect, this.room, this.page));
@@ -136,8 +139,13 @@ export class Screen extends Emitter<ScreenEvents> {
     }
   }
 
+  /** Leaves the view to the person's fingers until another field is kept. */
+  loosen(): void {
+    this.#loose = true;
+  }
+
   #resized(): void {
-    if (this.#held || !this.#kept) return this.layout();
+    if (this.#held || !this.#kept || this.#loose) return this.layout();
     this.reveal(this.#kept);
     this.#zoomed = this.fitted ? 0 : this.view.scale;
   }

@@ -134,7 +134,10 @@ export class Stage {
   /** Shows a phone the form that waits, until a finger comes or another page. */
   openOnForm(): void {
     let touched = !this.coarse;
-    this.screen.stage.addEventListener('touchstart', () => (touched = true), { once: true, passive: true });
+    this.screen.stage.addEventListener('touchstart', () => {
+      touched = true;
+      if (!this.#wanted) this.screen.loosen();
+    }, { once: true, passive: true });
     this.live.on('form', (field) => this.live.mine && !touched && !this.#wanted && this.screen.keep(field));
   }
 

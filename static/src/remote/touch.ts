@@ -72,7 +72,8 @@ export class Touch {
 
   /** Takes in whether a press under the remote pointer begins a drag. */
   pointed(drag: boolean): void {
-    this.#handle = drag ? this.#start.point : null;
+    // What comes when no finger is down is about an earlier place.
+    if (this.#mode !== 'idle') this.#handle = drag ? this.#start.point : null;
     this.screen.stage.toggleAttribute('data-handle', drag);
   }
 
@@ -117,6 +118,7 @@ export class Touch {
     if (!at) return;
     this.#mode = 'undecided';
     this.#start = this.#last = this.#spot(at);
+    this.screen.stage.toggleAttribute('data-handle', this.#onHandle);
     // The page tells whether something can be dragged there.
     if (!this.screen.fitted || !this.screen.small) this.#mouse('move', this.#start);
     this.#hold = window.setTimeout(() => {
