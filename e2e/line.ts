@@ -66,15 +66,22 @@ export class Line {
     }
     let free = 0;
     let waiting = 0;
-    socket.on('data', (data) => {
+    // One timer at a time: the order of several is not certain.
+    const queue: { data: Buffer; due: number }[] = [];
+    const pass = (): void => {
+      for (let next = queue[0]; next && next.due <= Date.now(); next = queue[0]) {
+        queue.shift();
+        if ((waiting -= next.data.length) <= QUEUE && !this.#silent) socket.resume();
+        other.write(next.data);
+      }
+      if (queue[0]) setTimeout(pass, queue[0].due - Date.now());
+    };
+    socket.on('data', (data: Buffer) => {
       free = Math.max(free, Date.now()) + (data.length / speed.bytesPerSecond) * 1000;
       if ((waiting += data.length) > QUEUE) socket.pause();
-      setTimeout(() => {
-        if ((waiting -= data.length) <= QUEUE && !this.#silent) socket.resume();
-        other.write(data);
-      }, free + speed.oneWay - Date.now());
+      queue.push({ data, due: free + speed.oneWay });
+      if (queue.length === 1) setTimeout(pass, free + speed.oneWay - Date.now());
     });
-    socket.on('end', () => setTimeout(() => other.end(), Math.max(free - Date.now(), 0) + speed.oneWay));
   }
 
   /** Lets new connections work from now on; silent ones stay silent. */

@@ -97,7 +97,7 @@ export class Remote {
         return -1;
       }, scene);
       expect(found).toBeGreaterThan(0);
-    }).toPass({ timeout: 15_000 });
+    }).toPass({ timeout: 30_000 }); // on a poor line, the sharp picture may take its time
     return found;
   }
 

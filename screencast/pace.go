@@ -36,7 +36,7 @@ const (
 	// stillPatience longer to reach a viewer, that viewer gets no stills for a
 	// while, because the next change would have to wait behind them.
 	stillPatience = 2 * stillBudget
-	noStillsFor   = time.Minute
+	noStillsFor   = 10 * time.Second
 
 	firstWindow = 2
 )
