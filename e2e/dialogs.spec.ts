@@ -5,15 +5,16 @@ import { auth, hasPicture, signIn } from './remote.js';
 
 /** Several questions of remote pages at the same time, and who may answer them. */
 
-/** A page that asks a question as soon as the test's server answers `/turn`. */
+/** A page that asks a question as soon as the test's server answers `/turn/` and its name. */
 const PAGE = `<!doctype html><title>asks</title><script>
-  fetch('/turn').then(() => fetch('/answer', { method: 'POST', body: location.hash + ' ' + confirm(location.hash) }))</script>`;
+  fetch('/turn/' + location.hash.slice(1)).then(() => fetch('/answer', { method: 'POST', body: location.hash + ' ' + confirm(location.hash) }))</script>`;
 
 test('questions of two pages come one after the other, and only who may answer them does', async ({ page, request }) => {
-  const turns: ServerResponse[] = [];
+  const turns = new Map<string, ServerResponse>();
   const answers: string[] = [];
   const site = createServer((incoming, outgoing) => {
-    if (incoming.url === '/turn') return turns.push(outgoing);
+    const [, turn] = /^\/turn\/(.*)/.exec(incoming.url ?? '') ?? [];
+    if (turn) return turns.set(turn, outgoing);
     if (incoming.url === '/answer') incoming.setEncoding('utf8').on('data', (text: string) => answers.push(text));
     outgoing.setHeader('Content-Type', 'text/html').end(PAGE);
   });
@@ -25,7 +26,7 @@ test('questions of two pages come one after the other, and only who may answer t
     const code = `await (await context.newPage()).goto('http://localhost:${port}/#two')`;
     const run = await (await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { wait: true, code } })).json();
     expect(run.error ?? null).toBeNull();
-    await expect.poll(() => turns.length).toBe(2);
+    await expect.poll(() => turns.size).toBe(2);
 
     await signIn(page);
     const other = await page.context().newPage();
@@ -37,10 +38,10 @@ test('questions of two pages come one after the other, and only who may answer t
     await expect(other.locator('#control-words')).toHaveText('Another person is in control');
     const mine = page.locator('#remote-dialog');
     const theirs = other.locator('#remote-dialog');
-    turns[0]?.end();
+    turns.get('one')?.end();
     await expect(mine).toContainText('#one');
     await expect(theirs).toContainText('#one');
-    turns[1]?.end();
+    turns.get('two')?.end();
 
     // A person who is not in control may read the question.
     await other.keyboard.press('Escape');

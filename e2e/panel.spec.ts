@@ -217,9 +217,11 @@ test('ten thousand lines are as smooth as a few hundred', async ({ page, request
   const work = await working(page);
   await say(300); // one-time compilation and measurement are done
   await scroll();
-  const few = { append: await work(() => say(500)), scroll: await work(scroll) };
+  // The least of three, because the machine may be busy with something else.
+  const least = async (what: () => Promise<void>): Promise<number> => Math.min(await work(what), await work(what), await work(what));
+  const few = { append: await least(() => say(500)), scroll: await least(scroll) };
   while (lines < 10_000) await say(1_000);
-  const many = { append: await work(() => say(500)), scroll: await work(scroll) };
+  const many = { append: await least(() => say(500)), scroll: await least(scroll) };
 
   const options = list.locator('[role=option]');
   expect(await options.count()).toBeLessThan(80);
