@@ -133,7 +133,7 @@ var internalBounds = map[string][]string{
 		"egress.maxOutcomes", "egress.maxIdle", "egress.maxIdleHost",
 	},
 	"protects against what Chromium, the worker or the store never send": {
-		"browser.maxAddress", "browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "trajectory.maxLine", "capture.maxIDBytes", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
+		"browser.maxAddress", "browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
 		"browser.keptEarly", "capture.maxPlaceDigits", "web.drainLimit",
 		"door/cdp.maxIDDigits", "door/playwright.maxPackageFile",
 	},

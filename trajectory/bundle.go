@@ -1,13 +1,9 @@
 package trajectory
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,9 +29,8 @@ const (
 	// more is left out, and the report says so.
 	maxQueued = 32 << 20
 
-	// maxLine bounds a line of events.jsonl that is read back, in bytes: two
-	// summaries, an address, a title and the rest.
-	maxLine = 256 << 10
+	// maxReasons bounds the different reasons in a report.
+	maxReasons = 20
 )
 
 // The files of a bundle.
@@ -83,6 +78,7 @@ type Bundle struct {
 	root *os.Root
 	log  *os.File // events.jsonl
 	done chan struct{}
+	end  func() (Report, error) // what End does, once
 
 	mu     sync.Mutex // guards what follows; never held across I/O
 	seq    uint64
@@ -112,6 +108,7 @@ func Begin(o Options) (*Bundle, error) {
 	if err := b.create(now); err != nil {
 		return nil, fmt.Errorf("begin a trajectory: %w", err)
 	}
+	b.end = sync.OnceValues(b.finish)
 	go b.write()
 	return b, nil
 }
@@ -141,7 +138,7 @@ func (b *Bundle) create(now time.Time) (err error) {
 			return err
 		}
 	}
-	if err := writeJSON(b.root, metaFile, Meta{Version: Version, ID: b.id, SessionID: b.o.Session, StartedAt: now}); err != nil {
+	if _, err := writeJSON(b.root, metaFile, Meta{Version: Version, ID: b.id, SessionID: b.o.Session, StartedAt: now}); err != nil {
 		return err
 	}
 	b.log, err = b.root.OpenFile(eventsFile, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -206,7 +203,7 @@ func (b *Bundle) AddPicture(call uint64, when Moment, png []byte) string {
 
 func (b *Bundle) addLocked(e Event, v Verdict) uint64 {
 	b.seq++
-	e.Version, e.Trajectory, e.Seq, e.TS, e.SessionID = Version, b.id, b.seq, milliseconds(time.Now()), b.o.Session
+	e.Version, e.Trajectory, e.Seq, e.TS, e.SessionID = Version, b.id, b.seq, time.Now().UnixMilli(), b.o.Session
 	line, err := e.encode(b.o.Redactor)
 	if err != nil {
 		b.lostLocked("an event could not be written as JSON: " + b.o.Redactor.Text(err.Error()))
@@ -225,7 +222,7 @@ func (b *Bundle) documentLocked(name string, v any) bool {
 	return b.acceptLocked(entry{name: name, content: append(content, '\n')})
 }
 
-// acceptLocked queues what is to be written, unless there is no room for it.
+// acceptLocked queues an entry. It returns false if there is no room for it.
 func (b *Bundle) acceptLocked(e entry) bool {
 	size := int64(len(e.content))
 	switch {
@@ -255,9 +252,6 @@ func (b *Bundle) lostLocked(why string) {
 	b.report.Recovery = append(b.report.Recovery, why)
 	b.o.Logger.Warn("trajectory lacks something", "trajectory", b.id, "why", why)
 }
-
-// maxReasons bounds the reasons in a report.
-const maxReasons = 20
 
 func (b *Bundle) signal() {
 	select {
@@ -321,195 +315,21 @@ func (b *Bundle) put(e entry) error {
 }
 
 // End writes what is left, looks for registered secrets in the bundle, and writes
-// the report and the manifest. It waits for the disk.
-func (b *Bundle) End() (Report, error) {
+// the report and the manifest. It waits for the disk. It may be called again.
+func (b *Bundle) End() (Report, error) { return b.end() }
+
+// finish is what End does.
+func (b *Bundle) finish() (Report, error) {
 	b.mu.Lock()
-	again := b.ended
 	b.ended = true
 	b.signal()
 	b.mu.Unlock()
 	<-b.done
-	if again {
-		return b.report, nil
-	}
 	err := b.log.Close()
-	now := time.Now().UTC()
-	b.report.EndedAt = now
-	b.report.LeakScan = scan(b.root, b.o.Redactor, now)
-	err = errors.Join(err, finish(b.root, b.report), b.root.Close())
+	b.report.EndedAt = time.Now().UTC()
+	err = errors.Join(err, finish(b.root, &b.report, b.o.Redactor), b.root.Close())
 	if err != nil {
 		return b.report, fmt.Errorf("end a trajectory: %w", err)
 	}
 	return b.report, nil
-}
-
-// scan looks for registered secrets in every file of a bundle.
-func scan(root *os.Root, r *capture.Redactor, now time.Time) LeakScan {
-	s := LeakScan{State: Clean, At: &now}
-	list, err := filesOf(root)
-	for _, name := range list {
-		var content []byte
-		if content, err = root.ReadFile(name); err != nil {
-			break
-		}
-		if !bytes.Equal(r.Bytes(content), content) {
-			s.State, s.Files = Found, append(s.Files, name)
-		}
-	}
-	if err != nil && s.State == Clean {
-		return LeakScan{State: NotScanned}
-	}
-	return s
-}
-
-// Manifest is manifest.json: every other file of a bundle.
-type Manifest struct {
-	Version int            `json:"version"`
-	Files   []ManifestFile `json:"files"` // by path
-}
-
-// ManifestFile is a file of a bundle.
-type ManifestFile struct {
-	Path   string `json:"path"` // in the bundle
-	SHA256 string `json:"sha256"`
-	Bytes  int64  `json:"bytes"`
-}
-
-// finish writes the report and then the manifest.
-func finish(root *os.Root, r Report) error {
-	if err := writeJSON(root, reportFile, r); err != nil {
-		return err
-	}
-	list, err := filesOf(root)
-	if err != nil {
-		return err
-	}
-	m := Manifest{Version: Version, Files: []ManifestFile{}}
-	for _, name := range list {
-		content, err := root.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		sum := sha256.Sum256(content)
-		m.Files = append(m.Files, ManifestFile{Path: name, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(content))})
-	}
-	return writeJSON(root, manifestFile, m)
-}
-
-// filesOf returns the paths of a bundle's files, sorted, without the manifest and
-// without files that were being written.
-func filesOf(root *os.Root) (list []string, err error) {
-	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && name != manifestFile && path.Ext(name) != part {
-			list = append(list, name)
-		}
-		return err
-	})
-	return list, err
-}
-
-// part is the extension of a file that is being written.
-const part = ".part"
-
-// writeFile writes a file as a whole, or not at all.
-func writeFile(root *os.Root, name string, content []byte) error {
-	if err := root.WriteFile(name+part, content, 0o600); err != nil {
-		return errors.Join(err, root.Remove(name+part))
-	}
-	return root.Rename(name+part, name)
-}
-
-func writeJSON(root *os.Root, name string, v any) error {
-	content, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	return writeFile(root, name, append(content, '\n'))
-}
-
-// Mend finishes the bundles in a folder whose server died while it wrote them: it
-// drops half a line at the end and writes their reports. It returns the ids of
-// these bundles, also of those that it could not finish.
-func Mend(dir string) (mended []string, err error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("mend trajectories: %w", err)
-	}
-	var failures []error
-	for _, e := range entries {
-		if !e.IsDir() || !ValidID(e.Name()) {
-			continue
-		}
-		was, err := mend(dir, e.Name())
-		if was {
-			mended = append(mended, e.Name())
-		}
-		if err != nil {
-			failures = append(failures, fmt.Errorf("mend trajectory %s: %w", e.Name(), err))
-		}
-	}
-	return mended, errors.Join(failures...)
-}
-
-// mend finishes one bundle, and reports whether it had to.
-func mend(dir, id string) (was bool, err error) {
-	root, err := os.OpenRoot(filepath.Join(dir, id))
-	if err != nil {
-		return true, err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	if _, err := root.Stat(manifestFile); err == nil {
-		return false, nil
-	}
-	r := Report{ID: id, LeakScan: LeakScan{State: NotScanned}, Recovery: []string{"the server ended while it recorded"}}
-	if err := readBack(root, &r); err != nil {
-		return true, err
-	}
-	pictures, err := fs.ReadDir(root.FS(), screenshots)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return true, err
-	}
-	for _, p := range pictures {
-		if path.Ext(p.Name()) == ".png" {
-			r.Artifacts.Screenshots++
-		}
-	}
-	return true, finish(root, r)
-}
-
-// readBack counts the events of a bundle, and cuts off half a line at the end.
-func readBack(root *os.Root, r *Report) error {
-	if raw, err := root.ReadFile(metaFile); err == nil {
-		var m Meta
-		if json.Unmarshal(raw, &m) == nil {
-			r.StartedAt, r.EndedAt = m.StartedAt, m.StartedAt
-		}
-	}
-	f, err := root.OpenFile(eventsFile, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	whole := int64(0)
-	lines := bufio.NewReaderSize(f, maxLine)
-	for {
-		line, err := lines.ReadSlice('\n')
-		if err != nil {
-			break // the end, half a line, or a line that this package does not write
-		}
-		var e struct {
-			Event
-			Result verdict `json:"resultSummary"`
-		}
-		if json.Unmarshal(line, &e) != nil {
-			break
-		}
-		whole += int64(len(line))
-		r.count(e.Event, e.Result.Verdict)
-		r.EndedAt = time.UnixMilli(e.TS).UTC()
-	}
-	return f.Truncate(whole)
 }

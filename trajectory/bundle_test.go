@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -142,7 +143,7 @@ func TestBundle(t *testing.T) {
 		}
 		files++
 		sum := sha256.Sum256(content)
-		if f := listed[path]; f.SHA256 != hex.EncodeToString(sum[:]) || f.Bytes != int64(len(content)) {
+		if f := listed[path]; f.SHA256 != hex.EncodeToString(sum[:]) || f.Bytes != len(content) {
 			t.Errorf("%s is listed as %+v", path, f)
 		}
 		return nil
@@ -179,6 +180,9 @@ func TestManyWriters(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(folder(b), e.Refs.Contract)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if again := end(t, b); again.Events != r.Events {
+		t.Errorf("ended again: %+v", again)
 	}
 	if b.Add(Event{Kind: Hint}); len(events(t, folder(b))) != writers*each {
 		t.Error("an event came after the end")
@@ -264,6 +268,17 @@ func TestMend(t *testing.T) {
 	}
 	if now, err := os.ReadFile(filepath.Join(dir, eventsFile)); err != nil || !bytes.Equal(now, whole) {
 		t.Errorf("events %s: %v", now, err)
+	}
+	// A line that is broken costs only itself.
+	if err := errors.Join(os.Remove(filepath.Join(dir, manifestFile)), os.WriteFile(filepath.Join(dir, eventsFile), append([]byte("{broken\n"), whole...), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Mend(b.o.Dir); err != nil {
+		t.Fatal(err)
+	}
+	r = Report{}
+	if read(t, filepath.Join(dir, reportFile), &r); r.Events != 2 || r.Lost != 1 {
+		t.Errorf("report of a bundle with a broken line %+v", r)
 	}
 	if again, err := Mend(b.o.Dir); len(again) > 0 || err != nil {
 		t.Errorf("mended again %v: %v", again, err)

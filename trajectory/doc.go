@@ -12,6 +12,6 @@
 //	  manifest.json          every other file with its size and hash
 //
 // Everything passes the redactor before it is written, and no file says where on
-// the server the bundle is. A bundle is written by a goroutine of its own: what
-// records never waits for the disk, and never fails because of it.
+// the server the bundle is. A goroutine of its own writes the bundle, so a caller
+// never waits for the disk, and an error of the disk does not reach the caller.
 package trajectory

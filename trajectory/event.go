@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"time"
 
 	"takeover/capture"
 )
@@ -119,5 +118,3 @@ func redacted(r *capture.Redactor, v any) ([]byte, error) {
 	}
 	return r.JSON([]byte(r.Text(string(raw)))), nil
 }
-
-func milliseconds(t time.Time) int64 { return t.UnixMilli() }

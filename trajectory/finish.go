@@ -1,0 +1,100 @@
+package trajectory
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"takeover/capture"
+)
+
+// Manifest is manifest.json: every other file of a bundle.
+type Manifest struct {
+	Version int            `json:"version"`
+	Files   []ManifestFile `json:"files"` // by path
+}
+
+// ManifestFile is a file of a bundle.
+type ManifestFile struct {
+	Path   string `json:"path"` // in the bundle
+	SHA256 string `json:"sha256"`
+	Bytes  int    `json:"bytes"`
+}
+
+func describe(name string, content []byte) ManifestFile {
+	sum := sha256.Sum256(content)
+	return ManifestFile{Path: name, SHA256: hex.EncodeToString(sum[:]), Bytes: len(content)}
+}
+
+// finish reads every file of a bundle once, and writes the report and the manifest.
+// With a redactor, it looks for registered secrets in the files.
+func finish(root *os.Root, r *Report, secrets *capture.Redactor) error {
+	list, err := filesOf(root)
+	if err != nil {
+		return err
+	}
+	r.LeakScan = LeakScan{State: NotScanned}
+	if secrets != nil {
+		r.LeakScan = LeakScan{State: Clean, At: new(time.Now().UTC())}
+	}
+	m := Manifest{Version: Version, Files: []ManifestFile{}}
+	for _, name := range list {
+		content, err := root.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		m.Files = append(m.Files, describe(name, content))
+		if secrets != nil && !bytes.Equal(secrets.Bytes(content), content) {
+			r.LeakScan.State, r.LeakScan.Files = Found, append(r.LeakScan.Files, name)
+		}
+	}
+	report, err := writeJSON(root, reportFile, r)
+	if err != nil {
+		return err
+	}
+	m.Files = append(m.Files, describe(reportFile, report))
+	slices.SortFunc(m.Files, func(a, b ManifestFile) int { return strings.Compare(a.Path, b.Path) })
+	_, err = writeJSON(root, manifestFile, m)
+	return err
+}
+
+// filesOf returns the paths of a bundle's files, without the report, the manifest,
+// and files that were being written.
+func filesOf(root *os.Root) (list []string, err error) {
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && name != manifestFile && name != reportFile && path.Ext(name) != part {
+			list = append(list, name)
+		}
+		return err
+	})
+	return list, err
+}
+
+// part is the extension of a file that is being written.
+const part = ".part"
+
+// writeFile writes a file as a whole, or not at all.
+func writeFile(root *os.Root, name string, content []byte) error {
+	if err := root.WriteFile(name+part, content, 0o600); err != nil {
+		return errors.Join(err, root.Remove(name+part))
+	}
+	return root.Rename(name+part, name)
+}
+
+// writeJSON writes a value as a file, and returns the file's content.
+func writeJSON(root *os.Root, name string, v any) ([]byte, error) {
+	content, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	content = append(content, '\n')
+	return content, writeFile(root, name, content)
+}
