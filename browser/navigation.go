@@ -187,17 +187,19 @@ func (p *Page) GoForward(ctx context.Context, o NavigateOptions) (*Navigation, e
 
 // AtStart reports whether the page's history has no entry before the present one.
 func (p *Page) AtStart(ctx context.Context) (bool, error) {
+	history, err := p.history(ctx)
+	return err == nil && history.CurrentIndex == 0, err
+}
+
+func (p *Page) history(ctx context.Context) (page.GetNavigationHistoryResult, error) {
 	history, err := Call(ctx, p.browser, p.Session(), page.GetNavigationHistory, proto.Empty{})
-	if err != nil {
-		return false, p.explain(err)
-	}
-	return history.CurrentIndex == 0, nil
+	return history, p.explain(err)
 }
 
 func (p *Page) traverse(ctx context.Context, delta int64, o NavigateOptions) (*Navigation, error) {
-	history, err := Call(ctx, p.browser, p.Session(), page.GetNavigationHistory, proto.Empty{})
+	history, err := p.history(ctx)
 	if err != nil {
-		return nil, p.explain(err)
+		return nil, err
 	}
 	i := history.CurrentIndex + delta
 	if i < 0 || i >= int64(len(history.Entries)) {

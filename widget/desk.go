@@ -366,7 +366,8 @@ func (d *Desk) left(f *browser.Frame) {
 	d.tell(p, changes...)
 }
 
-// noneLocked records that no field has the focus, of this document or in another one.
+// noneLocked records that no field has the focus, of this document or in another
+// one.
 func (d *Desk) noneLocked(st *pageState) {
 	st.frame, st.element = nil, 0
 	st.inner = Focus{Field: d.o.Fields.Add(1)}

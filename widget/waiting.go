@@ -2,7 +2,6 @@ package widget
 
 import (
 	"context"
-	"errors"
 
 	"takeover/browser"
 )
@@ -28,8 +27,10 @@ func (d *Desk) Waiting(ctx context.Context, p *browser.Page) (Focus, error) {
 			continue
 		}
 		found, _, err := parseField(raw)
-		if found == nil || err != nil {
-			last = errors.Join(last, err)
+		if err != nil {
+			last = err
+		}
+		if found == nil {
 			continue
 		}
 		if f == p.MainFrame() {
