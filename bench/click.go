@@ -60,6 +60,21 @@ func (c *clicker) click(ctx context.Context) (time.Duration, error) {
 	}
 }
 
+// clicks clicks n times, with pauses between least and most.
+func (c *clicker) clicks(ctx context.Context, n int, least, most time.Duration) (times []time.Duration, err error) {
+	for range n {
+		if err := pause(ctx, between(least, most)); err != nil {
+			return nil, err
+		}
+		d, err := c.click(ctx)
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, d)
+	}
+	return times, nil
+}
+
 // benchClick measures the time from a click to the changed picture on a page
 // where nothing else moves.
 func benchClick(ctx context.Context, e *env) (rows []row, err error) {
@@ -130,16 +145,9 @@ func benchSlow(ctx context.Context, e *env) (rows []row, err error) {
 	if err := pause(ctx, busy); err != nil {
 		return nil, err
 	}
-	var times []time.Duration
-	for range e.times(80) {
-		if err := pause(ctx, between(100*time.Millisecond, 600*time.Millisecond)); err != nil {
-			return nil, err
-		}
-		d, err := c.click(ctx)
-		if err != nil {
-			return nil, err
-		}
-		times = append(times, d)
+	times, err := c.clicks(ctx, e.times(80), 100*time.Millisecond, 600*time.Millisecond)
+	if err != nil {
+		return nil, err
 	}
 	half := len(times) / 2
 	name := "click → picture, 1 Mbit/s and 100 ms"

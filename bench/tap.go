@@ -30,16 +30,9 @@ func benchPoorLine(ctx context.Context, e *env) (rows []row, err error) {
 	}
 	defer func() { v.close(); err = errors.Join(err, e.server.release(ctx, id)) }()
 	c.press = v.press
-	var times []time.Duration
-	for range e.times(40) {
-		if err := pause(ctx, between(time.Second, 2500*time.Millisecond)); err != nil {
-			return nil, err
-		}
-		d, err := c.click(ctx)
-		if err != nil {
-			return nil, err
-		}
-		times = append(times, d)
+	times, err := c.clicks(ctx, e.times(40), time.Second, 2500*time.Millisecond)
+	if err != nil {
+		return nil, err
 	}
 	return []row{{
 		what: "single press → picture, 1 Mbit/s and 200 ms, p95", ours: percentile(times, 0.95), unit: "ms", target: atMost(900),
@@ -83,19 +76,9 @@ func (e *env) firstPress(ctx context.Context) (first time.Duration, others []tim
 	if err := v.control(ctx); err != nil {
 		return 0, nil, err
 	}
-	for i := range 6 {
-		d, err := c.click(ctx)
-		if err != nil {
-			return 0, nil, err
-		}
-		if i == 0 {
-			first = d
-		} else {
-			others = append(others, d)
-		}
-		if err := pause(ctx, between(60*time.Millisecond, 260*time.Millisecond)); err != nil {
-			return 0, nil, err
-		}
+	if first, err = c.click(ctx); err != nil {
+		return 0, nil, err
 	}
-	return first, others, nil
+	others, err = c.clicks(ctx, 5, 60*time.Millisecond, 260*time.Millisecond)
+	return first, others, err
 }
