@@ -14,8 +14,9 @@ const (
 	// openTimeout bounds opening the clipboard.
 	openTimeout = 10 * time.Second
 
-	// openAfter is how long opening waits when nobody waits for it, so that the
-	// press that wants it shows first. What is copied meanwhile is noticed, too.
+	// openAfter delays opening while nobody needs the clipboard at once, so that it
+	// does not slow down the press that caused it. The clipboard reports a copy made
+	// during the delay when it opens.
 	openAfter = 300 * time.Millisecond
 )
 

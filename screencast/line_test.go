@@ -72,8 +72,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// heavy is a page of which one picture takes long on a slow line. Its function
-// changes a little of it.
+// heavy is a page whose pictures are large. Its function change() replaces one
+// number.
 const heavy = `<body style="margin:0;font:10px/11px monospace;overflow:hidden"><b id=count style="font:40px sans-serif">0</b><div id=text style="word-break:break-all"></div>
 <script>let n = 7; const random = () => (n = n * 16807 % 2147483647) / 2147483647
 text.innerHTML = Array.from({ length: 3000 }, () => '<span style="color:hsl(' + Math.round(random() * 360) + ' 90% 40%)">' + Math.round(random() * 1e5).toString(36) + '</span>').join('')

@@ -17,7 +17,7 @@ export function toPaste(data: { getData(type: string): string; files: Iterable<F
   return files.length === 1 && file.type.startsWith('image/') ? { image: file } : { files: files.length };
 }
 
-/** Connects the person's clipboard with the remote page's: a text or an image that is copied there is copied here, too, and what is pasted here is pasted there. */
+/** Copies what the remote page copies, a text or an image, to the person's clipboard, and pastes the person's content into the remote page. */
 export class Clipboard {
   constructor(private readonly live: Live) {
     live.on('clipboard', ({ text, image }) => void (image ? this.#keepImage(image) : this.#keep(text)));

@@ -72,7 +72,7 @@ export class Touch {
 
   /** Takes in whether a press under the remote pointer begins a drag. */
   pointed(drag: boolean): void {
-    // What comes when no finger is down is about an earlier place.
+    // Without a finger down, the answer belongs to an earlier touch.
     if (this.#mode !== 'idle') this.#handle = drag ? this.#start.point : null;
     this.screen.stage.toggleAttribute('data-handle', drag);
   }
