@@ -19,12 +19,12 @@ var errNotSmaller = errors.New("the picture would not be smaller")
 // slow cannot take the processors from everybody else.
 var shrinking = make(chan struct{}, 1)
 
-// at returns the same picture at one of levels, relative to its own size, or nil if
+// shrunk returns the same picture at one of levels, relative to its own size, or nil if
 // that is not smaller or there is no time for it. For one slow viewer this takes
 // effect at once: Chromium makes pictures of another shape only for all viewers and
 // after a change of the page. Viewers at the same level share the picture. The
 // caller must release it.
-func (f *Frame) at(level int, tab uint32) (*Frame, error) {
+func (f *Frame) shrunk(level int, tab uint32) (*Frame, error) {
 	f.smallMu.Lock()
 	defer f.smallMu.Unlock()
 	small, made := f.small[level]

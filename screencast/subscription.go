@@ -135,7 +135,7 @@ func (s *Subscription) fit(frame *Frame) *Frame {
 	single := len(s.pace.flight) <= mostSingle // else the page moves, and Chromium's own pictures adapt
 	c.mu.Unlock()
 	if level, smaller := s.line.level(len(frame.message), frame.Sharp); smaller && single {
-		if now, err := frame.at(level, c.options.Tab); now != nil {
+		if now, err := frame.shrunk(level, c.options.Tab); now != nil {
 			frame.Release()
 			frame = now
 		} else if err != nil {
