@@ -80,16 +80,21 @@ function numbers(seed: number): () => number {
   return () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
 }
 
-/** Opens the link of a new takeover on a phone, perhaps over a line of its own, and waits for control. */
-async function onPhone(browser: Browser, request: APIRequestContext, url: string, reason = 'Help', port = '', note = ''): Promise<{ id: string; takeover: string; page: Page; title: () => Promise<string> }> {
+/** What is asked for, and with which phone and line. */
+interface Asked { reason?: string; note?: string; port?: number; size?: { width: number; height: number } }
+
+/** Opens the link of a new takeover on a phone, waits for control, and says how long (ms) the first picture took. */
+async function onPhone(browser: Browser, request: APIRequestContext, url: string, { reason = 'Help', note = '', port, size = WINDOWS[0] }: Asked = {}): Promise<{ id: string; takeover: string; page: Page; title: () => Promise<string>; first: number }> {
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url } })).json();
   const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason, note, timeout: 600_000 } })).json();
-  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: WINDOWS[0] } as object);
+  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: size } as object);
   const page = await context.newPage();
+  const began = Date.now();
   await page.goto(port ? asked.url.replace(/:\d+/, `:${port}`) : asked.url);
   await hasPicture(page);
+  const first = Date.now() - began;
   await expect(page.locator('#control-words')).toHaveText('You are in control');
-  return { id, takeover: asked.id, page, title: async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title };
+  return { id, takeover: asked.id, page, title: async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title, first };
 }
 
 test('five hundred taps press what was under the finger when it came down', async ({ browser, request }) => {
@@ -371,7 +376,7 @@ test('a field stays in sight while its keyboard opens and the phone is turned, a
 test('no letter is lost, doubled or moved by a connection that breaks or hangs', async ({ browser, request, server }) => {
   const line = new Line(Number(new URL(server.url).port));
   await line.mend();
-  const { page, title } = await onPhone(browser, request, `${site}typing`, 'Type', String(line.port));
+  const { page, title } = await onPhone(browser, request, `${site}typing`, { port: line.port });
   await enlarged(page);
   const at = await new Remote(page).at({ x: 300, y: 100 });
   await page.touchscreen.tap(at.x, at.y);
@@ -407,9 +412,12 @@ test('no letter is lost, doubled or moved by a connection that breaks or hangs',
   line.cut();
 });
 
-/** Lines over which a stranger signs in, and what else happens before each answer. */
+/** How long a line is silent (ms). */
+const OUTAGE = 20_000;
+
+/** Lines over which a stranger signs in, the size of the phone, how soon (ms) there is a picture, and what else happens before each answer. */
 const LINES = [
-  { name: 'a good line that breaks, on a phone that is turned', speed: undefined, step: async (page: Page, line: Line) => {
+  { name: 'a good line that breaks, on a phone that is turned', speed: undefined, size: WINDOWS[0], soon: 3_500, step: async (page: Page, line: Line) => {
     await page.setViewportSize(WINDOWS[2]);
     const again = page.waitForEvent('websocket');
     line.reset();
@@ -417,24 +425,27 @@ const LINES = [
     await expect(page.locator('#control-words')).toHaveText('You are in control');
     await page.setViewportSize(WINDOWS[1]);
   } },
-  { name: '1 Mbit/s and 200 ms, with a stall', speed: POOR, step: async (page: Page, line: Line, n: number) => {
+  { name: '1 Mbit/s and 200 ms with an outage of 20 s, sideways', speed: POOR, size: { width: 844, height: 390 }, soon: 3_500, step: async (page: Page, line: Line, n: number) => {
     if (n > 0) return;
+    const began = Date.now();
     line.silence();
     await expect(page.locator('#control-words')).toHaveText('The connection is slow', { timeout: 10_000 });
+    await expect.poll(() => Date.now() - began, { timeout: OUTAGE + 5_000 }).toBeGreaterThan(OUTAGE);
     line.resume();
     await expect(page.locator('#control-words')).toHaveText('You are in control', { timeout: 40_000 });
   } },
-  { name: '256 kbit/s and 400 ms', speed: VERY_POOR, step: async () => {} },
+  { name: '256 kbit/s and 400 ms, on a small phone', speed: VERY_POOR, size: { width: 320, height: 568 }, soon: 10_000, step: async () => {} },
 ] as const;
 
-for (const { name, speed, step } of LINES) {
+for (const { name, speed, size, soon, step } of LINES) {
   test(`a stranger signs in over ${name}`, async ({ browser, request, server, baseURL }) => {
     const own = await browser.newContext();
     const places = await explore(await own.newPage());
     await own.close();
     const line = new Line(Number(new URL(server.url).port), speed);
     await line.mend();
-    const { id, page, title } = await onPhone(browser, request, `${baseURL}/demo/login`, 'Sign in', String(line.port));
+    const { id, page, title, first } = await onPhone(browser, request, `${baseURL}/demo/login`, { port: line.port, size });
+    expect(first, 'until the first picture').toBeLessThan(soon);
     await enlarged(page);
     const fingers = await Fingers.on(page);
     await fingers.click(places.email);
@@ -452,7 +463,7 @@ for (const { name, speed, step } of LINES) {
 
 test('a stranger sees which site they are on, opens a long reason, and sends a note with Done', async ({ browser, request }) => {
   const reason = 'Sign in to the shop with the account of the office, solve the puzzle, and enter the code that comes by text message to the phone of the office';
-  const { id, takeover, page } = await onPhone(browser, request, `${site}leave`, reason, '', 'The password is in the safe');
+  const { id, takeover, page } = await onPhone(browser, request, `${site}leave`, { reason, note: 'The password is in the safe' });
   const { host, port } = new URL(site);
   await expect(page.locator('#errand-name')).toHaveText(host);
   await page.locator('#errand-host').tap();
@@ -490,7 +501,7 @@ const ROOM = [
 
 test('in each window the remote page has room, and the answer is one press away', async ({ browser, request }) => {
   const reason = 'Sign in to the shop with the account of the office, solve the puzzle, and enter the code that comes by text message';
-  const { page } = await onPhone(browser, request, site, reason);
+  const { page } = await onPhone(browser, request, site, { reason });
   for (const { width, height, share } of ROOM) {
     const what = `${width}x${height}`;
     await page.setViewportSize({ width, height });

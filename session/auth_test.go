@@ -77,7 +77,7 @@ func TestAuth(t *testing.T) {
 		return who.Auth(browsertest.Context(t, "answer"), id, accept, "ann", password)
 	}
 
-	if err := v.Navigate(browsertest.Context(t, "navigate"), "goto", base+"/in#part"); err != nil {
+	if err := v.Navigate(browsertest.Context(t, "navigate"), 0, "goto", base+"/in#part"); err != nil {
 		t.Fatal(err)
 	}
 	first := asked("question")
@@ -109,16 +109,16 @@ func TestAuth(t *testing.T) {
 	// At another site there is another question, which ends when the page is left
 	// or the person declines.
 	elsewhere := guarded(t)
-	if err := v.Navigate(browsertest.Context(t, "navigate"), "goto", elsewhere+"/in"); err != nil {
+	if err := v.Navigate(browsertest.Context(t, "navigate"), 0, "goto", elsewhere+"/in"); err != nil {
 		t.Fatal(err)
 	}
 	left := asked("question elsewhere")
-	if err := v.Navigate(browsertest.Context(t, "leave"), "goto", base+"/in"); err != nil {
+	if err := v.Navigate(browsertest.Context(t, "leave"), 0, "goto", base+"/in"); err != nil {
 		t.Fatal(err)
 	}
 	await(v, "the question's end", func(m AuthMessage) bool { return m.Closed && m.ID == left.ID })
 	v.titled("script for ann")
-	if err := v.Navigate(browsertest.Context(t, "navigate"), "goto", elsewhere+"/in"); err != nil {
+	if err := v.Navigate(browsertest.Context(t, "navigate"), 0, "goto", elsewhere+"/in"); err != nil {
 		t.Fatal(err)
 	}
 	if err := answer(v, asked("question elsewhere").ID, false, ""); err != nil {
@@ -187,7 +187,7 @@ func TestAuthOfProxy(t *testing.T) {
 	v.take()
 	visit := func() AuthMessage {
 		t.Helper()
-		if err := v.Navigate(browsertest.Context(t, "navigate"), "goto", "http://site.example/"); err != nil {
+		if err := v.Navigate(browsertest.Context(t, "navigate"), 0, "goto", "http://site.example/"); err != nil {
 			t.Fatal(err)
 		}
 		return await(v, "question", func(m AuthMessage) bool { return !m.Closed })

@@ -157,7 +157,7 @@ func TestChooser(t *testing.T) {
 	// cancelled.
 	v.click(700, 100, epoch)
 	asked = await(v, "third chooser", opened)
-	if err := v.Navigate(browsertest.Context(t, "leave"), "reload", ""); err != nil {
+	if err := v.Navigate(browsertest.Context(t, "leave"), 0, "reload", ""); err != nil {
 		t.Fatal(err)
 	}
 	await(v, "the chooser's end with its page", func(m ChooserMessage) bool { return m.Closed && m.ID == asked.ID })

@@ -48,13 +48,13 @@ func (c Clipboard) Validate() error {
 // input. An epoch of 0 means the present one.
 func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, made Stamp) error {
 	if err := c.Validate(); err != nil {
-		return news(v.refuse(made, untakenInput, err))
+		return news(made, v.refuse(made, untakenInput, err))
 	}
 	if err := v.controls(); err != nil {
-		return news(v.refuse(made, untakenControl, err))
+		return news(made, v.refuse(made, untakenControl, err))
 	}
 	if err := v.turn(made); err != nil { // before anything is on the remote clipboard
-		return news(err)
+		return news(made, err)
 	}
 	s := v.session
 	if made.Epoch == 0 {
@@ -62,11 +62,11 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, made Stamp) error {
 	}
 	eng, err := s.ready()
 	if err != nil {
-		return news(v.refuse(made, untakenPage, err))
+		return news(made, v.refuse(made, untakenPage, err))
 	}
 	image, err := v.image(c)
 	if err != nil {
-		return news(v.refuse(made, untakenInput, err))
+		return news(made, v.refuse(made, untakenInput, err))
 	}
 	ctx, cancel := context.WithTimeout(ctx, clipboardTimeout)
 	defer cancel()
@@ -74,7 +74,7 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, made Stamp) error {
 		s.log.Warn("remote clipboard", "error", err)
 		switch {
 		case c.Image != "":
-			return news(v.refuse(made, untakenInput, invalid.Field("image", "is not in a format that the browser can read")))
+			return news(made, v.refuse(made, untakenInput, invalid.Field("image", "is not in a format that the browser can read")))
 		case c.Action == "paste": // paste at least the text
 			return v.Text(Text{Text: c.Text}, made)
 		}

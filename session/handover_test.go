@@ -228,6 +228,40 @@ func TestInputIsTakenOnce(t *testing.T) {
 	browsertest.Until(t, "the text is in the page", func() bool { return s.Info().Title == "abc|z" })
 }
 
+// TestPressOnAnotherTab presses on the picture of a tab that is not shown any more:
+// the page that is shown now gets nothing, and the person is told.
+func TestPressOnAnotherTab(t *testing.T) {
+	const page = `<script>onmousedown = onmouseup = (e) => document.title += ' ' + e.type</script>`
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: serve(t, `<title>first</title>`+page)})
+	v := join(t, s, RoleControl)
+	v.picture("the page")
+	epoch := v.take()
+	first := await(v, "the tab", anyMessage[TabsMessage]).Active
+	if err := v.OpenTab(t.Context(), serve(t, `<title>second</title>`+page)); err != nil {
+		t.Fatal(err)
+	}
+	second := await(v, "the other tab", func(m TabsMessage) bool {
+		return m.Active != first && len(m.Tabs) == 2 && m.Tabs[1].Title == "second" && !m.Tabs[1].Loading
+	}).Active
+	press := func(made Stamp) error {
+		made.Epoch = epoch
+		return v.Mouse(Mouse{Event: "down", X: 20, Y: 20, Button: "left", Buttons: 1, ClickCount: 1}, made)
+	}
+	if err := press(Stamp{N: 1, Tab: first}); err != nil {
+		t.Error(err)
+	}
+	if m := await(v, "the refusal", anyMessage[UntakenMessage]); m.From != 1 || m.To != 1 || m.Why != "tab" {
+		t.Errorf("refused: %+v", m)
+	}
+	if err := press(Stamp{Tab: first}); !errors.Is(err, errOtherTab) {
+		t.Errorf("a press without a number gave %v", err)
+	}
+	if err := press(Stamp{N: 2, Tab: second}); err != nil {
+		t.Error(err)
+	}
+	v.titled("second mousedown")
+}
+
 // TestRefusedReturn lets the person on a takeover return when all places for
 // guests are taken. The takeover then waits for somebody again.
 func TestRefusedReturn(t *testing.T) {

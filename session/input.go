@@ -27,7 +27,7 @@ type aim struct {
 // held while anything waits. It does not take the session's mu.
 func (v *Viewer) dispatch(made Stamp, validate func() error, send func(aim) error) error {
 	if err := validate(); err != nil {
-		return news(v.refuse(made, untakenInput, err))
+		return news(made, v.refuse(made, untakenInput, err))
 	}
 	err := v.sendInput(made, send)
 	if away, ok := errors.AsType[*notAttachedError](err); ok {
@@ -36,7 +36,7 @@ func (v *Viewer) dispatch(made Stamp, validate func() error, send func(aim) erro
 			err = v.refuse(made, untakenPage, ErrNotReady)
 		}
 	}
-	return news(err)
+	return news(made, err)
 }
 
 // notAttachedError is returned for input to a page that nobody has seen yet.
@@ -77,12 +77,12 @@ func (v *Viewer) write(made Stamp, send func(aim) error) error {
 	if to == nil {
 		return ErrNotReady
 	}
+	if err := aimed(made, to); err != nil {
+		return err
+	}
 	page := to.eng.live.Attached(to.page.ID())
 	if page == nil {
 		return &notAttachedError{to}
-	}
-	if elsewhere(made, to) {
-		return errElsewhere
 	}
 	s.gestures.act()
 	return send(aim{to, page.Input})

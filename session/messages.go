@@ -73,7 +73,7 @@ type (
 		Type string `json:"type"` // untaken
 		From uint64 `json:"from"`
 		To   uint64 `json:"to"`
-		Why  string `json:"why"` // control field page input
+		Why  string `json:"why"` // control field tab page input
 	}
 	// TabsMessage lists the tabs.
 	TabsMessage struct {

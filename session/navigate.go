@@ -8,9 +8,10 @@ import (
 )
 
 // Navigate executes a command of the URL bar: goto, back, forward, reload, stop.
-// It does not wait for documents, because the viewer's next input would have to
-// wait, too.
-func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
+// tab is the one that the person saw, or 0; if another one is shown, it does
+// nothing. It does not wait for documents, because the viewer's next input would
+// have to wait, too.
+func (v *Viewer) Navigate(ctx context.Context, tab uint32, action, url string) error {
 	if err := v.controls(); err != nil {
 		return err
 	}
@@ -18,6 +19,9 @@ func (v *Viewer) Navigate(ctx context.Context, action, url string) error {
 	f := s.shown()
 	if f == nil {
 		return ErrNotReady
+	}
+	if err := aimed(Stamp{Tab: tab}, f); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)
 	defer cancel()

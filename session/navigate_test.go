@@ -27,7 +27,7 @@ func TestNavigationsHoldUpNothing(t *testing.T) {
 	began := time.Now()
 	navigate := func(action, url string) {
 		t.Helper()
-		if err := v.Navigate(t.Context(), action, url); err != nil {
+		if err := v.Navigate(t.Context(), 0, action, url); err != nil {
 			t.Fatalf("%s: %v", action, err)
 		}
 	}

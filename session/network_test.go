@@ -26,7 +26,7 @@ func TestBlockedNavigation(t *testing.T) {
 	}
 	v := join(t, s, RoleControl)
 	v.take()
-	if err := v.Navigate(browsertest.Context(t, "navigate"), "goto", away.URL); err != nil {
+	if err := v.Navigate(browsertest.Context(t, "navigate"), 0, "goto", away.URL); err != nil {
 		t.Fatal(err)
 	}
 	v.titled("This address is not opened here")
@@ -94,7 +94,7 @@ func TestBlockedTunnel(t *testing.T) {
 	s := create(t, m, CreateOptions{URL: site(t)})
 	v := join(t, s, RoleControl)
 	v.take()
-	if err := v.Navigate(browsertest.Context(t, "navigate"), "goto", "https://cloud.test/secrets"); err != nil {
+	if err := v.Navigate(browsertest.Context(t, "navigate"), 0, "goto", "https://cloud.test/secrets"); err != nil {
 		t.Fatal(err)
 	}
 	v.titled("This address is not opened here")
@@ -125,7 +125,7 @@ func TestHostsOfTakeover(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: near + "/first"})
 	v := join(t, s, RoleControl)
 	v.take()
-	visit := func(address string) error { return v.Navigate(browsertest.Context(t, "navigate"), "goto", address) }
+	visit := func(address string) error { return v.Navigate(browsertest.Context(t, "navigate"), 0, "goto", address) }
 	to, err := s.RequestTakeover(TakeoverOptions{Reason: "sign in", Hosts: egress.Hosts{Allowed: []string{"localhost"}, Denied: []string{"bad.localhost"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestHostsOfLink(t *testing.T) {
 		refused bool
 	}{{guest, true}, {operator, false}, {guest, true}} {
 		one.v.take()
-		err := one.v.Navigate(browsertest.Context(t, "navigate"), "goto", near)
+		err := one.v.Navigate(browsertest.Context(t, "navigate"), 0, "goto", near)
 		if one.refused != (err != nil) {
 			t.Errorf("refused %v: %v", one.refused, err)
 		}

@@ -236,7 +236,7 @@ func TestPickers(t *testing.T) {
 	epoch = v.control(t)
 	v.press(t, epoch, 50, 20)
 	m = v.opened("select")
-	if err := v.Navigate(ctx, "goto", "about:blank"); err != nil {
+	if err := v.Navigate(ctx, 0, "goto", "about:blank"); err != nil {
 		t.Fatal(err)
 	}
 	v.shut(m.ID)

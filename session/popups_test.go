@@ -75,12 +75,17 @@ func TestPopupsDoNotPushIn(t *testing.T) {
 		t.Errorf("%s is shown, although a press opened /pressed", shown)
 	}
 
-	// A tab that another one opened has nothing to go back to but that one.
-	if err := v.Navigate(t.Context(), "back", ""); err != nil {
+	// A tab that another one opened has nothing to go back to but that one. When Back
+	// is pressed twice, the second one is not for the tab that is shown by then.
+	pressed := s.shown().tab
+	if err := v.Navigate(t.Context(), pressed, "back", ""); err != nil {
 		t.Fatal(err)
 	}
 	await(v, "the tab that opened it", func(m TabsMessage) bool {
 		var shown string
+		if m.Active == pressed {
+			return false
+		}
 		for _, tab := range m.Tabs {
 			if strings.HasSuffix(tab.URL, "/pressed") {
 				return false
@@ -91,6 +96,9 @@ func TestPopupsDoNotPushIn(t *testing.T) {
 		}
 		return strings.HasSuffix(shown, "/free")
 	})
+	if err := v.Navigate(t.Context(), pressed, "back", ""); !errors.Is(err, errOtherTab) {
+		t.Errorf("the second Back gave %v", err)
+	}
 	v.click(100, 100, epoch)
 	if shown := v.listed("/pressed"); shown != "/pressed" {
 		t.Errorf("%s is shown, although a press opened /pressed again", shown)

@@ -47,7 +47,7 @@ func TestCrashAndRecover(t *testing.T) {
 	if err := v.Tab(t.Context(), "new", 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Navigate(t.Context(), "goto", base+"/two"); err != nil {
+	if err := v.Navigate(t.Context(), 0, "goto", base+"/two"); err != nil {
 		t.Fatal(err)
 	}
 	before := await(v, "second page", func(m TabsMessage) bool { return len(m.Tabs) == 2 && m.Tabs[1].Title == "Page two" })
@@ -276,7 +276,7 @@ func TestControl(t *testing.T) {
 	if err := b.Mouse(press, Stamp{Epoch: mine.Epoch}); !errors.Is(err, ErrNotController) {
 		t.Errorf("the other's input gave %v", err)
 	}
-	if err := b.Navigate(t.Context(), "reload", ""); !errors.Is(err, ErrNotController) {
+	if err := b.Navigate(t.Context(), 0, "reload", ""); !errors.Is(err, ErrNotController) {
 		t.Errorf("the other's reload gave %v", err)
 	}
 	if err := a.Mouse(press, Stamp{Epoch: mine.Epoch - 1}); err != nil {

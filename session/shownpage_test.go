@@ -20,7 +20,7 @@ func TestPageIsTheShownTab(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(v, "the second tab", func(m TabsMessage) bool { return m.Active == 2 })
-	if err := v.Navigate(t.Context(), "goto", base+"/two"); err != nil {
+	if err := v.Navigate(t.Context(), 0, "goto", base+"/two"); err != nil {
 		t.Fatal(err)
 	}
 	await(v, "the second page", func(m TabsMessage) bool { return len(m.Tabs) == 2 && m.Tabs[1].Title == "Page two" })
@@ -76,7 +76,7 @@ func TestPageIsTheShownTab(t *testing.T) {
 				t.Fatal(err)
 			}
 			await(v, "the third tab", func(m TabsMessage) bool { return m.Active == 3 })
-			if err := v.Navigate(t.Context(), "goto", base+"/three"); err != nil {
+			if err := v.Navigate(t.Context(), 0, "goto", base+"/three"); err != nil {
 				t.Fatal(err)
 			}
 			await(v, "the third page", func(m TabsMessage) bool { return len(m.Tabs) == 3 && m.Tabs[2].Title == "Page three" })

@@ -100,7 +100,7 @@ func TestTabCrash(t *testing.T) {
 		if _, _, err := s.Screenshot(t.Context(), "", true); !errors.Is(err, ErrTabCrashed) {
 			t.Errorf("a picture of it: %v", err)
 		}
-		if err := v.Navigate(t.Context(), act.action, act.url); err != nil {
+		if err := v.Navigate(t.Context(), 0, act.action, act.url); err != nil {
 			t.Fatal(err)
 		}
 		for _, each := range []*viewer{v, onlooker, late} {

@@ -24,12 +24,16 @@ type Stamp struct {
 	// field or document has the focus now, the input has no effect. With 0, the
 	// focus does not matter.
 	Field uint64 `json:"field,omitempty"`
+	// Tab is the tab of the picture that the person pressed on. If another one is
+	// shown now, the input has no effect. 0 is for the tab that is shown.
+	Tab uint32 `json:"tab,omitempty"`
 }
 
 // The reasons for which input has no effect on the page.
 const (
 	untakenControl = "control" // the viewer was not in control any more
 	untakenField   = "field"   // another field or document had the focus
+	untakenTab     = "tab"     // another tab was shown
 	untakenPage    = "page"    // there was no page that could take it
 	untakenInput   = "input"   // the message was wrong; an error says how
 )
@@ -116,17 +120,25 @@ func (v *Viewer) turn(at Stamp) error {
 	if wrong := v.carried.inputs.next(at.N); wrong != nil {
 		return v.again(wrong)
 	}
-	if to := s.shown(); to != nil && elsewhere(at, to) {
-		v.countLocked(at.N, untakenField)
-		return errElsewhere
+	if to := s.shown(); to != nil {
+		if err := aimed(at, to); err != nil {
+			v.countLocked(at.N, untaken(err))
+			return err
+		}
 	}
 	return nil
 }
 
-// elsewhere reports whether another field has the focus than the one that an input
-// was made for.
-func elsewhere(at Stamp, to *focus) bool {
-	return at.Field != 0 && at.Field != to.eng.desk.Field(to.page)
+// aimed returns an error if an input was made for another tab than the one that is
+// shown, or for another field than the one that has the focus.
+func aimed(at Stamp, to *focus) error {
+	switch {
+	case at.Tab != 0 && at.Tab != to.tab:
+		return errOtherTab
+	case at.Field != 0 && at.Field != to.eng.desk.Field(to.page):
+		return errOtherField
+	}
+	return nil
 }
 
 // again handles an input that is not the next one: it tells the viewer how far its
@@ -145,20 +157,30 @@ func untaken(err error) string {
 		return ""
 	case errors.Is(err, errStale), errors.Is(err, ErrNotController), errors.Is(err, ErrTakeoverState), errors.Is(err, ErrEnded):
 		return untakenControl
-	case errors.Is(err, errElsewhere):
+	case errors.Is(err, errOtherField):
 		return untakenField
+	case errors.Is(err, errOtherTab):
+		return untakenTab
 	}
 	return untakenPage
 }
 
-// errElsewhere is returned for input that was made for another field.
-var errElsewhere = errors.New("another field has the focus")
+// The errors for input that was made for something else.
+var (
+	errOtherField = errors.New("another field has the focus")
+	errOtherTab   = errors.New("another tab is shown")
+)
 
-// news returns an input's error, or nil if a message about the viewer's inputs tells
-// it already.
-func news(err error) error {
-	if errors.Is(err, errStale) || errors.Is(err, errTaken) || errors.Is(err, errElsewhere) {
+// news returns an input's error, or nil if the viewer need not be told, or a message
+// about its inputs tells it already.
+func news(at Stamp, err error) error {
+	switch {
+	case errors.Is(err, errStale), errors.Is(err, errTaken):
 		return nil
+	case errors.Is(err, errOtherField), errors.Is(err, errOtherTab):
+		if at.N != 0 {
+			return nil
+		}
 	}
 	return err
 }

@@ -44,7 +44,7 @@ func TestTakeoverOutcomes(t *testing.T) {
 			if holder := s.control.Holder(); holder != v.holder() {
 				t.Errorf("%q controls, want the one who claimed", holder)
 			}
-			if err := v.Navigate(t.Context(), "goto", base+"/inside"); err != nil {
+			if err := v.Navigate(t.Context(), 0, "goto", base+"/inside"); err != nil {
 				return err
 			}
 			await(v, "the page", func(m TabsMessage) bool { return m.Tabs[0].Title == "Page inside" })
@@ -144,7 +144,7 @@ func TestTakeoverUntil(t *testing.T) {
 	if state := to.Info().State; state != TakeoverClaimed {
 		t.Errorf("taking control left it %s", state)
 	}
-	if err := v.Navigate(t.Context(), "goto", base+"/inside"); err != nil {
+	if err := v.Navigate(t.Context(), 0, "goto", base+"/inside"); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "the condition to be noticed", to.Ended())

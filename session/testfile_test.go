@@ -42,7 +42,7 @@ test.skip('later', async () => {});`)
 	if err := v.Takeover("claim", to.ID(), ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Navigate(t.Context(), "goto", base+"/looked"); err != nil {
+	if err := v.Navigate(t.Context(), 0, "goto", base+"/looked"); err != nil {
 		t.Fatal(err)
 	}
 	await(v, "the page", func(m TabsMessage) bool { return len(m.Tabs) == 2 && m.Tabs[1].Title == "Page looked" })

@@ -95,7 +95,7 @@ func TestFocusAndCursor(t *testing.T) {
 	}
 	await(late, "the first tab's focus", email)
 	await(late, "the first tab's cursor", func(m CursorMessage) bool { return m.Cursor == "cell" })
-	if err := v.Navigate(t.Context(), "goto", "about:blank"); err != nil {
+	if err := v.Navigate(t.Context(), 0, "goto", "about:blank"); err != nil {
 		t.Fatal(err)
 	}
 	await(late, "another document's focus", func(m FocusMessage) bool { return !m.Editable })

@@ -128,7 +128,7 @@ var serverMessages = map[string]sentMessage{
 	"focus":      {session.FocusMessage{}, "Whether typed text goes into a field, what kind of field that is, and where the field, what surrounds it and its caret are. field rises when another field or document has the focus."},
 	"form":       {session.FormMessage{}, "The field that probably waits for the person who has just taken control, although none has the focus: a small screen may open on it. rect, element, around and text are as in focus."},
 	"taken":      {session.TakenMessage{}, "All inputs up to this n were handled: the viewer need not send them again."},
-	"untaken":    {session.UntakenMessage{}, "The inputs from one n to another had no effect: why is control (not in control any more), field (another field or document had the focus), page (no page could take it) or input (the message was wrong)."},
+	"untaken":    {session.UntakenMessage{}, "The inputs from one n to another had no effect: why is control (not in control any more), field (another field or document had the focus), tab (another tab was shown), page (no page could take it) or input (the message was wrong)."},
 	"clipboard":  {session.ClipboardMessage{}, "What the page copied, for the person in control: text, or an image as a PNG in base64."},
 	"stats":      {statsMessage{}, "Pictures sent per second, the time from a picture to its ack, pictures skipped since the last message, kilobits per second."},
 	"pong":       {pongMessage{}, "The answer to ping."},

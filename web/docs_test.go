@@ -95,7 +95,7 @@ func TestDocsListTheSocketsMessages(t *testing.T) {
 		t.Errorf("listed are\n%q, want\n%q", got, slices.Sorted(slices.Values(want)))
 	}
 	for id, fields := range map[string]string{
-		"from-client-mouse":      "{event: text, x: number, y: number, button: text, buttons: number, clickCount: number, modifiers: number, deltaX: number, deltaY: number, epoch: number, n?: number, field?: number}",
+		"from-client-mouse":      "{event: text, x: number, y: number, button: text, buttons: number, clickCount: number, modifiers: number, deltaX: number, deltaY: number, epoch: number, n?: number, field?: number, tab?: number}",
 		"from-client-touch":      "points: [{id: number, x: number,",
 		"from-client-ping":       "{t: any}",
 		"from-client-permission": "latitude: number or null",

@@ -136,6 +136,7 @@ type (
 	navigateMessage struct {
 		Action string `json:"action"`
 		URL    string `json:"url"`
+		Tab    uint32 `json:"tab"` // the tab that the person saw; 0 for the shown one
 	}
 	tabMessage struct {
 		Action string `json:"action"`
@@ -224,7 +225,7 @@ func (m *dropMessage) act(_ context.Context, v *session.Viewer) error {
 func (m *controlMessage) act(_ context.Context, v *session.Viewer) error { return v.Control(m.Action) }
 
 func (m *navigateMessage) act(ctx context.Context, v *session.Viewer) error {
-	return v.Navigate(ctx, m.Action, m.URL)
+	return v.Navigate(ctx, m.Tab, m.Action, m.URL)
 }
 
 func (m *tabMessage) act(ctx context.Context, v *session.Viewer) error {

@@ -37,13 +37,14 @@ export class Dropping {
     event.preventDefault();
     const point = this.screen.toPage(event);
     const modifiers = modifiersOf(event);
+    const { tab } = this.screen;
     const items = [...event.dataTransfer.items].filter((item) => item.kind === 'file' && !item.webkitGetAsEntry()?.isDirectory);
     const files = items.map((item) => item.getAsFile()).filter((file) => file !== null);
     if (!inside(point, this.screen.page)) return;
     if (files.length === 0) return notice('Folders cannot be dropped here, only files.');
     try {
       const names = await uploadAll(this.live.session, files, notice);
-      this.live.input({ type: 'drop', ...point, files: names, modifiers });
+      this.live.input({ type: 'drop', ...point, files: names, modifiers, tab });
     } catch (error) {
       notice(messageOf(error));
     }

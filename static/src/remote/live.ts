@@ -182,7 +182,7 @@ export class Live extends Emitter<LiveEvents> {
   navigate(message: ClientMessage & { type: 'navigate' | 'tab' }): void {
     if (!this.#outbox.settled) return this.emit('trouble', { kind: 'connection', why: 'Not connected. Try again in a moment.' });
     if (!this.mine && this.party === 'nobody' && this.mayControl) this.#ask();
-    this.send(message);
+    this.send(message.type === 'navigate' && this.active ? { ...message, tab: this.active } : message);
   }
 
   /** Takes control, or asks the person who has it. */
@@ -348,6 +348,7 @@ const NOT_SENT = 'Not connected. What you type now is not sent.';
 const UNTAKEN = {
   control: 'What you typed last was not entered, because you were no longer in control.',
   field: 'What you typed last was not entered, because the page went on to another field. Press the right one, then type it again.',
+  tab: 'Your press had no effect, because another tab came to the front. Look at it, then press again.',
   page: 'What you typed last was not entered, because the page was not ready. Type it again.',
   input: 'What you typed last was not entered.',
 };

@@ -147,7 +147,7 @@ export class Pointer {
     const point = kind === 'down' ? nearest(this.screen.toPage(event), this.screen.page) : this.screen.toPage(event);
     const clickCount = kind === 'down' ? this.#clicks.press(button, { x: event.clientX, y: event.clientY }, event.timeStamp) : this.#clicks.count;
     this.#last = point;
-    this.#coalescer.push({ ...this.#message(kind, event, point), button: name, buttons: this.#held, clickCount });
+    this.#coalescer.push({ ...this.#message(kind, event, point), button: name, buttons: this.#held, clickCount, ...(kind === 'down' ? { tab: this.screen.tab } : {}) });
   }
 
   #wheel(event: WheelEvent): void {

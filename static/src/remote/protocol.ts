@@ -25,6 +25,8 @@ export interface MouseMessage {
   modifiers: number;
   deltaX: number;
   deltaY: number;
+  /** The tab of the picture that was pressed. If another one is shown, the press has no effect. */
+  tab?: number;
 }
 
 /** A key. key, code, location and repeat are as in the browser's KeyboardEvent. */
@@ -43,7 +45,7 @@ export interface KeyMessage {
 export interface TouchPoint { id: number; x: number; y: number; radiusX: number; radiusY: number; force: number }
 
 /** The fingers that changed. */
-export interface TouchMessage { type: 'touch'; event: 'start' | 'move' | 'end' | 'cancel'; points: TouchPoint[]; modifiers: number }
+export interface TouchMessage { type: 'touch'; event: 'start' | 'move' | 'end' | 'cancel'; points: TouchPoint[]; modifiers: number; tab?: number }
 
 /** Text without keys, such as a paste or the result of an input method. */
 export interface TextMessage { type: 'text'; text: string }
@@ -51,7 +53,7 @@ export interface TextMessage { type: 'text'; text: string }
 export interface ComposeMessage { type: 'compose'; text: string; start: number; end: number }
 
 /** Files of the session that are dropped on the page. */
-export interface DropMessage { type: 'drop'; x: number; y: number; files: string[]; modifiers: number }
+export interface DropMessage { type: 'drop'; x: number; y: number; files: string[]; modifiers: number; tab?: number }
 
 /** Copies, cuts or pastes in the page; `image` names a file of the session. */
 export interface ClipboardMessage { type: 'clipboard'; action: 'copy' | 'cut' | 'paste'; text?: string; image?: string }
@@ -78,7 +80,7 @@ export type ClientMessage =
   | ({ type: 'hello'; maxFps?: number } & ViewSize)
   | { type: 'ack'; seq: number }
   | { type: 'control'; action: 'take' | 'release' | 'keep' }
-  | { type: 'navigate'; action: 'goto' | 'back' | 'forward' | 'reload' | 'stop'; url?: string }
+  | { type: 'navigate'; action: 'goto' | 'back' | 'forward' | 'reload' | 'stop'; url?: string; tab?: number }
   | { type: 'tab'; action: 'activate' | 'close' | 'new'; tab?: number; url?: string }
   | ({ type: 'resize' } & ViewSize)
   | { type: 'dialog'; id: string; accept: boolean; text?: string }
@@ -306,7 +308,7 @@ export type ServerMessage =
   | FocusMessage
   | { type: 'form'; rect: Rect; element: Rect; around?: Rect[]; text: number }
   | { type: 'taken'; n: number }
-  | { type: 'untaken'; from: number; to: number; why: 'control' | 'field' | 'page' | 'input' }
+  | { type: 'untaken'; from: number; to: number; why: 'control' | 'field' | 'tab' | 'page' | 'input' }
   | StatsMessage
   | { type: 'pong'; t: number }
   | { type: 'crashed' }

@@ -22,6 +22,8 @@ interface ScreenEvents {
  */
 export class Screen extends Emitter<ScreenEvents> {
   page: Size = { width: 1280, height: 720 };
+  /** The tab of the picture; 0 before the first one. */
+  tab = 0;
   view: View = { scale: 1, x: 0, y: 0 };
   /** Whether the view is the fitted one and follows the stage's size. */
   fitted = true;
@@ -95,6 +97,7 @@ export class Screen extends Emitter<ScreenEvents> {
     }
     this.#context.drawImage(bitmap, 0, 0);
     this.#lastSeq = picture.seq;
+    this.tab = picture.tab;
     this.setPage({ width: picture.viewportWidth, height: picture.viewportHeight });
   }
 

@@ -88,12 +88,12 @@ export class Touch {
   }
 
   #spot(at: Point): Spot {
-    return { at, point: this.screen.toPage({ clientX: at.x, clientY: at.y }) };
+    return { at, point: this.screen.toPage({ clientX: at.x, clientY: at.y }), tab: this.screen.tab };
   }
 
-  #mouse(event: MouseMessage['event'], { point }: Spot, extra: Partial<MouseMessage> = {}): void {
+  #mouse(event: MouseMessage['event'], { point, tab }: Spot, extra: Partial<MouseMessage> = {}): void {
     const onPage = event === 'move' || event === 'up' ? point : nearest(point, this.screen.page);
-    this.send({ type: 'mouse', event, ...onPage, button: 'none', buttons: 0, clickCount: 0, modifiers: 0, deltaX: 0, deltaY: 0, ...extra });
+    this.send({ type: 'mouse', event, ...onPage, button: 'none', buttons: 0, clickCount: 0, modifiers: 0, deltaX: 0, deltaY: 0, ...(event === 'down' ? { tab } : {}), ...extra });
   }
 
   #begin(event: TouchEvent): void {
@@ -245,13 +245,13 @@ export class Touch {
 
   /** Sends fingers unchanged. */
   #pass(kind: 'start' | 'move' | 'end', event: TouchEvent): void {
-    const { page, view } = this.screen;
+    const { page, view, tab } = this.screen;
     const points: TouchPoint[] = [...event.changedTouches].map((touch) => {
       const at = this.screen.toPage(touch);
       const radius = (length: number): number => Math.min(LARGEST, Math.max(0, length / view.scale));
       return { id: touch.identifier, ...(kind === 'start' ? nearest(at, page) : at), radiusX: radius(touch.radiusX), radiusY: radius(touch.radiusY), force: Math.min(1, Math.max(0, touch.force)) };
     });
-    this.send({ type: 'touch', event: kind, points, modifiers: modifiersOf(event) });
+    this.send({ type: 'touch', event: kind, points, modifiers: modifiersOf(event), ...(kind === 'start' ? { tab } : {}) });
   }
 
   #letGo(): void {
@@ -273,10 +273,10 @@ export class Touch {
   }
 }
 
-/** A point of the window, and the point of the page that was there. */
-interface Spot { at: Point; point: Point }
+/** A point of the window, and the point of the page and its tab that were there. */
+interface Spot { at: Point; point: Point; tab: number }
 
-const NOWHERE: Spot = { at: { x: 0, y: 0 }, point: { x: 0, y: 0 } };
+const NOWHERE: Spot = { at: { x: 0, y: 0 }, point: { x: 0, y: 0 }, tab: 0 };
 
 function pointOf(touch: globalThis.Touch | undefined): Point | null {
   return touch ? { x: touch.clientX, y: touch.clientY } : null;
