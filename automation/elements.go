@@ -30,10 +30,12 @@ var elementTargetOperations = table{
 	"generateSelector": op(false, getter("selector")),
 	"isVisible":        op(false, opIsVisible),
 	"isHidden":         op(false, opIsHidden),
-	"count":            op(false, opCount),
-	"allInnerTexts":    op(false, opAllInnerTexts),
-	"allTextContents":  op(false, opAllTextContents),
-	"boundingBox":      op(false, opBoundingBox), // → {value:{x,y,width,height}|null}, relative to the page's viewport
+	// → {value}: whether the element, or one that is not there yet, holds a secret.
+	"isSecret":        op(false, opIsSecret),
+	"count":           op(false, opCount),
+	"allInnerTexts":   op(false, opAllInnerTexts),
+	"allTextContents": op(false, opAllTextContents),
+	"boundingBox":     op(false, opBoundingBox), // → {value:{x,y,width,height}|null}, relative to the page's viewport
 }
 
 // elementOperations are the operations of this file.
@@ -89,6 +91,12 @@ func (c *Client) now(ctx context.Context, t *target, method string, params callP
 
 func opIsVisible(ctx context.Context, c *Client, p *target) (any, error) {
 	v, err := c.now(ctx, p, "isVisible", callParams{}, "false")
+	return valueResult{v}, err
+}
+
+func opIsSecret(ctx context.Context, c *Client, p *target) (any, error) {
+	p.Strict = false
+	v, err := c.now(ctx, p, "isSecret", callParams{}, "true")
 	return valueResult{v}, err
 }
 

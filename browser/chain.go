@@ -130,6 +130,7 @@ func (p *Page) weighLocked(r *Request) {
 }
 
 func (p *Page) forgetOldestLocked() *Request {
+	p.forgot = true
 	old := p.recent[0]
 	p.recent[0] = nil
 	p.recent = p.recent[1:]
@@ -155,4 +156,12 @@ func (p *Page) Requests() []*Request {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	return append([]*Request(nil), p.recent...)
+}
+
+// ForgotRequests reports whether the page has made requests that Requests no longer
+// returns.
+func (p *Page) ForgotRequests() bool {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	return p.forgot
 }

@@ -56,6 +56,7 @@ type Page struct {
 	requests   map[string]*chain // by request id: running ones and the newest ones
 	recent     []*Request        // the newest ones, oldest first
 	recentSize int               // bytes of recent
+	forgot     bool              // there were older ones
 	loadedAt   time.Time         // when the document's load event was reported; zero before that
 	requestAt  time.Time         // when a request last began or ended
 	sockets    map[string]*WebSocket

@@ -12,6 +12,7 @@ import (
 	"takeover/control"
 	"takeover/id"
 	"takeover/text"
+	"takeover/trajectory"
 )
 
 // actor is a program that acts in a session: the name under which it holds
@@ -49,31 +50,33 @@ func (s *Session) leave(a actor) {
 func (s *Session) act(ctx context.Context, by actor, operation string, params json.RawMessage) (json.RawMessage, error) {
 	turn := turnOf(ctx)
 	defer turn.pass()
-	if by.holder == control.Nobody || !s.monitor.CapturesActions() {
+	a := newAction(s, by.holder, operation, params)
+	if by.holder == control.Nobody || a == nil {
 		if turn != nil {
 			ctx = automation.OnStart(ctx, turn.start)
 		}
 		return by.client.Call(ctx, operation, params)
 	}
-	a := &action{session: s, told: map[string]any{
-		"action_id": id.New("act"), "actor": by.holder.String(), "operation": operation, "target": s.brief(targetOf(params)),
-	}}
-	ctx = automation.OnStart(context.WithValue(ctx, actionKey{}, a), func() {
+	hidden := false
+	result, err := by.client.Call(automation.OnStart(context.WithValue(ctx, actionKey{}, a), func() {
+		a.step, hidden = recordCall(ctx, a.recorder, s, by, operation, params)
 		a.start()
 		turn.start()
-	})
-	result, err := by.client.Call(ctx, operation, params)
-	a.end(err, params)
+	}), operation, params)
+	a.end(context.WithoutCancel(ctx), err, params, recordResult(result, hidden))
 	return result, err
 }
 
-// action is an operation of a program that events report.
+// action is an operation of a program that events or a recording report.
 type action struct {
-	session *Session
-	told    map[string]any // the data of its events
+	session  *Session
+	told     map[string]any       // the data of its events; nil if the capture does not include actions
+	recorder *trajectory.Recorder // nil without a recording
+	raw      bool                 // a command of a CDP client: its end comes on a goroutine that must not wait for the page
 
 	// Set by start, before the operation runs.
-	capture string       // id of the capture with its start event; empty for none
+	capture string // id of the capture with its start event; empty for none
+	step    *trajectory.Step
 	started time.Time    // zero if it never started
 	waited  atomic.Int64 // nanoseconds spent in admit since the start
 }
@@ -97,20 +100,48 @@ func (s *Session) admit(ctx context.Context, program control.Holder) error {
 	return err
 }
 
+// newAction returns an action of a program, or nil if nothing would report it.
+func newAction(s *Session, by control.Holder, operation string, params json.RawMessage) *action {
+	recorder, captures := s.recording.now.Load(), s.monitor.CapturesActions()
+	if recorder == nil && !captures {
+		return nil
+	}
+	a := &action{session: s, recorder: recorder}
+	if captures {
+		a.told = map[string]any{"action_id": id.New("act"), "actor": by.String(), "operation": operation, "target": s.brief(targetOf(params))}
+	}
+	return a
+}
+
 // start records that the operation starts.
 func (a *action) start() {
-	a.capture = a.session.noteAction(capture.TypeActionStarted, a.told, "")
+	if a.told != nil {
+		a.capture = a.session.noteAction(capture.TypeActionStarted, a.told, "")
+	}
 	a.started = time.Now()
 }
 
-// end records the end in the capture that has the start.
-func (a *action) end(err error, params json.RawMessage) {
+// end records the end in the capture and the recording that have the start. result
+// is for the recording.
+func (a *action) end(ctx context.Context, err error, params json.RawMessage, result any) {
+	if a.capture == "" && a.step == nil {
+		return
+	}
+	took, failure := time.Since(a.started)-time.Duration(a.waited.Load()), ""
+	if err != nil {
+		failure = a.session.brief(failureOf(err, params))
+	}
+	if a.raw {
+		a.step.EndLater(ctx, took, result, failure)
+	} else {
+		a.step.End(ctx, took, result, failure)
+	}
 	if a.capture == "" {
 		return
 	}
-	a.told["ok"], a.told["duration_ms"] = err == nil, msOf(time.Since(a.started)-time.Duration(a.waited.Load()))
+	a.told["ok"], a.told["duration_ms"] = err == nil, msOf(took)
 	if err != nil {
-		a.told["error"] = a.session.brief(failureOf(err, params))
+		a.told["error"] = failure
 	}
 	a.session.noteAction(capture.TypeActionEnded, a.told, a.capture)
 }

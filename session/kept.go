@@ -33,7 +33,7 @@ func (s *Session) captures() bool { return s.opts.Capture != nil && *s.opts.Capt
 // picture could be taken at its end, for example because the page showed a
 // secret.
 func (s *Session) LastPicture(ctx context.Context) ([]byte, error) {
-	return s.lastPicture.read(ctx, s.services.archive, s.key())
+	return s.stills.last.read(ctx, s.services.archive, s.key())
 }
 
 // Picture returns a JPEG of the page that was taken when the run failed. The
@@ -46,12 +46,12 @@ func (r *Run) Picture(ctx context.Context) ([]byte, error) {
 func (r *Run) HasPicture() bool { return r.picture.size() > 0 }
 
 // HasLastPicture reports whether there is a picture of what the session showed last.
-func (s *Session) HasLastPicture() bool { return s.lastPicture.size() > 0 }
+func (s *Session) HasLastPicture() bool { return s.stills.last.size() > 0 }
 
 // keepLastPicture takes a picture of the session before its browser ends.
 func (s *Session) keepLastPicture() {
 	if s.captures() {
-		s.lastPicture.set(s.pictureToKeep())
+		s.stills.last.set(s.pictureToKeep())
 	}
 }
 

@@ -139,6 +139,7 @@ func (s *Session) run() {
 	s.life.seal()
 	s.control.Close()
 	s.life.work.Wait()
+	endRecording(s)
 	s.questions.Close()
 	for _, v := range viewers {
 		v.end(cause.reason)

@@ -50,6 +50,7 @@ type services struct {
 // settings are the options of the server that its sessions use; Options describes
 // them.
 type settings struct {
+	dir             string
 	chromiumPath    string
 	publicURL       func() string
 	egress          *egress.Policy
@@ -76,7 +77,7 @@ func settingsOf(o *Options) settings {
 		captured = *o.Capture
 	}
 	return settings{
-		chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
+		dir: o.Dir, chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
 		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
 		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, files: o.Files, s2: o.S2, capture: captured, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
 	}
@@ -135,6 +136,7 @@ func NewManager(o Options) (*Manager, error) {
 	if err := browser.Reap(root); err != nil {
 		o.Logger.Warn("could not clean up after an earlier run", "error", err)
 	}
+	mendTrajectories(&o)
 	m := &Manager{
 		services: services{
 			settings: settingsOf(&o), links: links.New(nil), capturing: defaultCapturing(), saveEvery: saveInterval,
@@ -212,6 +214,11 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	}
 	if err := s.life.startError(); err != nil {
 		return nil, fmt.Errorf("create session: %w", err)
+	}
+	if o.Recording != nil {
+		if _, err := StartRecording(s, *o.Recording); err != nil { // the session is worth more than its record
+			s.log.Warn("record the session", "error", err)
+		}
 	}
 	return s, nil
 }

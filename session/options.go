@@ -165,6 +165,7 @@ type CreateOptions struct {
 	State             *storagestate.State // added to what the browser starts with
 	NoDownloads       bool                // downloads are cancelled
 	BlockAds          bool                // hosts of advertising and tracking are refused
+	Recording         *RecordingOptions   // recorded from the start; default: not
 	Capture           *bool               // capture from the start, and keep pictures; default: if the server has an Options.Capture
 
 	policy   *egress.Policy   // set by check

@@ -66,6 +66,12 @@ func (s *Session) Screenshot(ctx context.Context, format string, fullPage bool) 
 	return image, mime, err
 }
 
+// stills are pictures of a session.
+type stills struct {
+	thumb thumbnail
+	last  keptPicture // of its page, at its end
+}
+
 // thumbnail is the last small picture of a session.
 type thumbnail struct {
 	mu    sync.Mutex // held while a picture is taken, so that all callers share one
@@ -76,19 +82,19 @@ type thumbnail struct {
 // Thumbnail returns a small JPEG of the active page, at most 5 s old. If no
 // picture can be taken now, it returns the last one.
 func (s *Session) Thumbnail(ctx context.Context) ([]byte, string, error) {
-	s.thumb.mu.Lock()
-	defer s.thumb.mu.Unlock()
-	if time.Since(s.thumb.at) < thumbnailEvery && s.thumb.image != nil {
-		return s.thumb.image, "image/jpeg", nil
+	s.stills.thumb.mu.Lock()
+	defer s.stills.thumb.mu.Unlock()
+	if time.Since(s.stills.thumb.at) < thumbnailEvery && s.stills.thumb.image != nil {
+		return s.stills.thumb.image, "image/jpeg", nil
 	}
 	image, err := s.takeThumbnail(ctx)
 	if err != nil {
-		if s.thumb.image != nil {
-			return s.thumb.image, "image/jpeg", nil
+		if s.stills.thumb.image != nil {
+			return s.stills.thumb.image, "image/jpeg", nil
 		}
 		return nil, "", err
 	}
-	s.thumb.image, s.thumb.at = image, time.Now()
+	s.stills.thumb.image, s.stills.thumb.at = image, time.Now()
 	return image, "image/jpeg", nil
 }
 

@@ -389,24 +389,24 @@ type RawAction struct {
 	params json.RawMessage
 }
 
-// Action reports the start of a writing command, if the capture includes actions.
-// Otherwise it returns nil, on which End does nothing.
+// Action reports the start of a writing command, if the capture includes actions or
+// the session is being recorded. Otherwise it returns nil, on which End does
+// nothing.
 func (c *RawClient) Action(method string, params json.RawMessage) *RawAction {
-	s := c.session
-	if !s.monitor.CapturesActions() {
+	a := newAction(c.session, c.program.holder, method, params)
+	if a == nil {
 		return nil
 	}
-	a := &action{session: s, told: map[string]any{
-		"action_id": id.New("act"), "actor": c.ID(), "operation": method, "target": s.brief(targetOf(params)),
-	}}
+	a.raw, a.step = true, recordRaw(c.session, a.recorder, method, params)
 	a.start()
 	return &RawAction{a, params}
 }
 
-// End reports the end of the command. err is why it failed, or nil.
+// End reports the end of the command. err is why it failed, or nil. It may be called
+// on the goroutine of a sink.
 func (a *RawAction) End(err error) {
 	if a != nil {
-		a.action.end(err, a.params)
+		a.action.end(context.Background(), err, a.params, nil)
 	}
 }
 

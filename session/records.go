@@ -71,7 +71,7 @@ func (s *Session) write(ctx context.Context) (int, error) {
 		}
 		record.LogBytes = len(log)
 	}
-	picture, err := s.lastPicture.write(ctx, s.services.archive, s.key())
+	picture, err := s.stills.last.write(ctx, s.services.archive, s.key())
 	if err != nil {
 		return 0, err
 	}

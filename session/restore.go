@@ -123,7 +123,7 @@ func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Tim
 	s.life.clock.createdAt = info.CreatedAt
 	s.life.finish(&endCause{status: info.Status, reason: info.EndReason}, *info.EndedAt, nil)
 	s.life.seal()
-	s.lastPicture.bytes = record.PictureBytes
+	s.stills.last.bytes = record.PictureBytes
 	s.journal.Restore(last)
 	s.life.end(info.Status, info.EndReason)
 	_ = s.monitor.Close() // never fails

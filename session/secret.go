@@ -6,9 +6,12 @@ import (
 	"takeover/browser"
 )
 
-// secretTyped records the content of a secret field if a person is in control.
-// It may run on the model's goroutine.
+// secretTyped records the content of a secret field if a person is in control, and
+// in any case for a recording. It may run on the model's goroutine.
 func (s *Session) secretTyped(_ *browser.Page, value string) {
+	if hide := s.recording.secrets.Load(); hide != nil {
+		hide.holds(value)
+	}
 	if holder := s.control.Holder(); holder.IsPerson() {
 		s.secrets.Holds(value)
 	}

@@ -364,7 +364,7 @@ func TestNoPictureOfSecrets(t *testing.T) {
 	if _, _, err := s.Screenshot(t.Context(), "", false); !errors.Is(err, ErrSecret) {
 		t.Errorf("a screenshot gave %v", err)
 	}
-	s.thumb.at = s.thumb.at.Add(-thumbnailEvery)
+	s.stills.thumb.at = s.stills.thumb.at.Add(-thumbnailEvery)
 	if now, _, err := s.Thumbnail(t.Context()); err != nil || !bytes.Equal(now, before) {
 		t.Errorf("a thumbnail of the secret was made: %v", err)
 	}

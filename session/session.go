@@ -46,6 +46,7 @@ type Session struct {
 	traffic   *egress.Traffic
 	narrowing narrowing
 	capture   attachment // the monitor's attachment to a browser
+	recording recording
 
 	ctx context.Context // ends with the session; its cause is an *endCause
 
@@ -57,13 +58,11 @@ type Session struct {
 	metadata  map[string]any
 	userAgent string
 	viewers   map[*Viewer]struct{}
-	thumb     thumbnail
+	stills    stills
 
 	saving *saving // of its profile
 
 	earlier earlier // set for a session of an earlier process
-
-	lastPicture keptPicture
 }
 
 // newSession returns a session whose events are numbered from firstSeq.

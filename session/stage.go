@@ -239,6 +239,16 @@ func (g *stage) page(number uint32) (p *browser.Page, only bool) {
 	return nil, false
 }
 
+// number returns the number of a page's tab, or 0 if it has none.
+func (g *stage) number(p *browser.Page) uint32 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t := g.tabs.byPage(p); t != nil {
+		return t.Tab.Tab
+	}
+	return 0
+}
+
 // opened reports whether the tab of a number was opened by another tab that is
 // still open.
 func (g *stage) opened(number uint32) bool {

@@ -110,6 +110,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	t.addLink()
 	s.control.ReleasePrograms()
 	s.takeoverRequested(t)
+	recordTakeover(s, t)
 	s.tellLife()
 	if o.Until != "" {
 		s.life.spawn(func() { s.watchCondition(t, until) })
@@ -189,6 +190,7 @@ func (s *Session) takeoverEnded(t *Takeover) {
 	s.sendTakeover()
 	s.tellRun(t)
 	s.note("takeover_"+string(info.State), map[string]any{"takeover_id": info.ID, "by": info.ClaimedBy})
+	recordTakeover(s, t)
 	s.services.stats.count(func() { s.services.stats.takeovers[info.State]++ })
 	s.notifyTakeover("takeover.ended", info)
 	s.life.wakeClock()

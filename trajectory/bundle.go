@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"takeover/capture"
+	"takeover/contract"
 	"takeover/limits"
 )
 
@@ -52,11 +52,20 @@ var idForm = regexp.MustCompile(`^traj-\d{8}-\d{6}-[0-9a-f]{6}$`)
 // ValidID reports whether an id is written like that of a bundle.
 func ValidID(id string) bool { return idForm.MatchString(id) }
 
+// Redactor removes secrets: from any text by its form and by registered values,
+// from JSON and from the content of files by registered values only. A
+// capture.Redactor is one.
+type Redactor interface {
+	Text(text string) string
+	JSON(text []byte) []byte
+	Bytes(content []byte) []byte
+}
+
 // Options describe a bundle.
 type Options struct {
 	Dir      string // the folder of all bundles; it is created
 	Session  string
-	Redactor *capture.Redactor
+	Redactor Redactor
 	Bytes    int64        // default DefaultBytes
 	Hits     *limits.Hits // counts what was left out; may be nil
 	Logger   *slog.Logger
@@ -78,7 +87,7 @@ type Bundle struct {
 	root *os.Root
 	log  *os.File // events.jsonl
 	done chan struct{}
-	end  func() (Report, error) // what End does, once
+	end  func() (BundleReport, error) // what End does, once
 
 	mu     sync.Mutex // guards what follows; never held across I/O
 	seq    uint64
@@ -87,7 +96,7 @@ type Bundle struct {
 	bytes  int64         // accepted
 	wake   chan struct{} // one token: queue is not empty, or ended
 	ended  bool
-	report Report
+	report BundleReport
 }
 
 // entry is something to write: a line of events.jsonl, or a file.
@@ -95,7 +104,7 @@ type entry struct {
 	name    string // of the file; empty for a line
 	content []byte
 	event   Event
-	verdict Verdict
+	verdict contract.Verdict
 }
 
 // Begin creates a bundle and starts writing it. End it with End.
@@ -157,7 +166,7 @@ func (b *Bundle) Add(e Event) uint64 {
 
 // AddContract records the outcome of a contract, with its evidence in a file of
 // its own, and returns the event's number.
-func (b *Bundle) AddContract(e Event, v Verdict, evidence any) uint64 {
+func (b *Bundle) AddContract(e Event, v contract.Verdict, evidence any) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e.Kind, e.Result = ContractOf, verdict{v}
@@ -179,29 +188,51 @@ func (b *Bundle) AddCheckpoint(e Event, checkpoint any) uint64 {
 	return b.addLocked(e, "")
 }
 
-// Moment says when a picture was taken.
-type Moment string
-
-// The moments of a call.
+// The moments of a call at which a picture is taken.
 const (
-	Before Moment = "before"
-	After  Moment = "after"
+	before = "before"
+	after  = "after"
 )
 
-// AddPicture keeps a PNG of the page before or after the call that began with the
-// event of the given number. It returns the picture's path in the bundle, or ""
-// if it was left out.
-func (b *Bundle) AddPicture(call uint64, when Moment, png []byte) string {
-	name := path.Join(screenshots, fmt.Sprintf("%06d-%s.png", call, when))
+// AddCall records the start of a call, with a PNG of the page before it unless
+// that is nil, and returns the event's number.
+func (b *Bundle) AddCall(e Event, png []byte) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	e.Kind = ToolCallStart
+	if name := b.pictureLocked(&e, b.seq+1, before, png); name != "" {
+		e.Refs = &Refs{Before: name}
+	}
+	return b.addLocked(e, "")
+}
+
+// AddEnd records the end of the call that began with the event of the given
+// number, with a PNG of the page after it unless that is nil.
+func (b *Bundle) AddEnd(call uint64, e Event, png []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e.Kind = ToolCallEnd
+	if name := b.pictureLocked(&e, call, after, png); name != "" {
+		e.Refs = &Refs{After: name}
+	}
+	b.addLocked(e, "")
+}
+
+// pictureLocked keeps a picture of a call. It returns the picture's path in the
+// bundle, or "" if there is none or no room for it, which the event then says.
+func (b *Bundle) pictureLocked(e *Event, call uint64, when string, png []byte) string {
+	if png == nil {
+		return ""
+	}
+	name := path.Join(screenshots, fmt.Sprintf("%06d-%s.png", call, when))
 	if !b.acceptLocked(entry{name: name, content: png}) {
+		e.Missing = MissingLimit
 		return ""
 	}
 	return name
 }
 
-func (b *Bundle) addLocked(e Event, v Verdict) uint64 {
+func (b *Bundle) addLocked(e Event, v contract.Verdict) uint64 {
 	b.seq++
 	e.Version, e.Trajectory, e.Seq, e.TS, e.SessionID = Version, b.id, b.seq, time.Now().UnixMilli(), b.o.Session
 	line, err := e.encode(b.o.Redactor)
@@ -316,10 +347,10 @@ func (b *Bundle) put(e entry) error {
 
 // End writes what is left, looks for registered secrets in the bundle, and writes
 // the report and the manifest. It waits for the disk. It may be called again.
-func (b *Bundle) End() (Report, error) { return b.end() }
+func (b *Bundle) End() (BundleReport, error) { return b.end() }
 
 // finish is what End does.
-func (b *Bundle) finish() (Report, error) {
+func (b *Bundle) finish() (BundleReport, error) {
 	b.mu.Lock()
 	b.ended = true
 	b.signal()

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"takeover/capture"
+	"takeover/contract"
 	"takeover/limits"
 )
 
@@ -37,7 +38,7 @@ func begin(t *testing.T, o Options) *Bundle {
 	return b
 }
 
-func end(t *testing.T, b *Bundle) Report {
+func end(t *testing.T, b *Bundle) BundleReport {
 	t.Helper()
 	r, err := b.End()
 	if err != nil {
@@ -88,20 +89,18 @@ func TestBundle(t *testing.T) {
 	if !ValidID(b.ID()) {
 		t.Errorf("id %s", b.ID())
 	}
-	call := b.Add(Event{Kind: ToolCallStart, Actor: "script", Tool: "fill", Args: map[string]any{"selector": "#password", "value": secret, "token": "abc"}})
-	before := b.AddPicture(call, Before, []byte("a PNG"))
-	after := b.AddPicture(call, After, []byte("another"))
-	b.Add(Event{
-		Kind: ToolCallEnd, Tool: "fill", OK: new(false), DurationMS: new(1.5), Refs: &Refs{Before: before, After: after}, Result: strings.Repeat("x", maxSummary),
+	call := b.AddCall(Event{Actor: "script", Tool: "fill", Args: map[string]any{"selector": "#password", "value": secret, "token": "abc"}}, []byte("a PNG"))
+	b.AddEnd(call, Event{
+		Tool: "fill", OK: new(false), DurationMS: new(1.5), Result: strings.Repeat("x", maxSummary),
 		State: &State{URL: "https://example.com/?token=abc&q=" + secret, Title: "of " + secret}, Progress: &Progress{Status: "stuck"},
-	})
-	b.AddContract(Event{}, Pass, map[string]string{"text": "Example Domain"})
-	b.AddContract(Event{}, Fail, map[string]string{"text": "not " + secret})
+	}, []byte("another"))
+	b.AddContract(Event{}, contract.Pass, map[string]string{"text": "Example Domain"})
+	b.AddContract(Event{}, contract.Fail, map[string]string{"text": "not " + secret})
 	b.AddCheckpoint(Event{}, map[string]any{"taskDescription": "sign in", "completedSteps": []string{"open"}})
 	got := end(t, b)
 	dir := folder(b)
 
-	var stored Report
+	var stored BundleReport
 	if read(t, filepath.Join(dir, reportFile), &stored); stored.ID != b.ID() || stored.EndedAt.Before(stored.StartedAt) {
 		t.Errorf("report %+v", stored)
 	}
@@ -110,7 +109,7 @@ func TestBundle(t *testing.T) {
 		t.Errorf("report %+v", got)
 	}
 	list := events(t, dir)
-	if len(list) != 5 || list[1].Refs.Before != "screenshots/000001-before.png" || list[3].Refs.Contract != "contracts/000004.json" || list[4].Refs.Checkpoint != "checkpoints/000005.json" {
+	if len(list) != 5 || list[0].Refs.Before != "screenshots/000001-before.png" || list[1].Refs.After != "screenshots/000001-after.png" || list[3].Refs.Contract != "contracts/000004.json" || list[4].Refs.Checkpoint != "checkpoints/000005.json" {
 		t.Errorf("events %+v", list)
 	}
 	if cut, ok := list[1].Result.(map[string]any); !ok || cut["truncated"] != true || cut["originalBytes"] != float64(maxSummary+2) {
@@ -167,7 +166,7 @@ func TestManyWriters(t *testing.T) {
 	for range writers {
 		work.Go(func() {
 			for range each {
-				b.AddContract(Event{}, Inconclusive, "nothing to see")
+				b.AddContract(Event{}, contract.Inconclusive, "nothing to see")
 			}
 		})
 	}
@@ -193,9 +192,7 @@ func TestManyWriters(t *testing.T) {
 func TestBounds(t *testing.T) {
 	hits := limits.New()
 	b := begin(t, Options{Bytes: 2000, Hits: hits})
-	if name := b.AddPicture(b.Add(Event{Kind: ToolCallStart}), After, make([]byte, 3000)); name != "" {
-		t.Errorf("a picture that is too large is %s", name)
-	}
+	b.AddCall(Event{}, make([]byte, 3000))
 	for range 50 {
 		b.Add(Event{Kind: Hint})
 	}
@@ -203,7 +200,9 @@ func TestBounds(t *testing.T) {
 	if r.Events == 0 || r.Lost != 52-r.Events || !slices.Equal(r.Recovery, []string{"the bundle is full"}) || hits.Count(limits.Trajectory) != uint64(r.Lost) {
 		t.Errorf("report %+v", r)
 	}
-	events(t, folder(b))
+	if first := events(t, folder(b))[0]; first.Refs != nil || first.Missing != MissingLimit {
+		t.Errorf("of a picture that is too large: %+v", first)
+	}
 }
 
 // TestDiskFull records while nothing can be written to the disk: nobody is told
@@ -235,9 +234,8 @@ func TestDiskFull(t *testing.T) {
 // TestMend finishes a bundle that a dead server left with half a line.
 func TestMend(t *testing.T) {
 	b := begin(t, Options{})
-	call := b.Add(Event{Kind: ToolCallStart})
-	b.AddPicture(call, Before, []byte("a PNG"))
-	b.AddContract(Event{}, Fail, "evidence")
+	b.AddCall(Event{}, []byte("a PNG"))
+	b.AddContract(Event{}, contract.Fail, "evidence")
 	end(t, b)
 	dir := folder(b)
 	whole, err := os.ReadFile(filepath.Join(dir, eventsFile))
@@ -261,7 +259,7 @@ func TestMend(t *testing.T) {
 	if err != nil || !slices.Equal(mended, []string{b.ID()}) {
 		t.Fatalf("mended %v: %v", mended, err)
 	}
-	var r Report
+	var r BundleReport
 	read(t, filepath.Join(dir, reportFile), &r)
 	if r.Events != 2 || r.ToolCalls != 1 || r.Contracts.Fail != 1 || r.Artifacts.Screenshots != 1 || r.LeakScan.State != NotScanned || len(r.Recovery) != 1 || r.EndedAt.IsZero() {
 		t.Errorf("report %+v", r)
@@ -276,7 +274,7 @@ func TestMend(t *testing.T) {
 	if _, err := Mend(b.o.Dir); err != nil {
 		t.Fatal(err)
 	}
-	r = Report{}
+	r = BundleReport{}
 	if read(t, filepath.Join(dir, reportFile), &r); r.Events != 2 || r.Lost != 1 {
 		t.Errorf("report of a bundle with a broken line %+v", r)
 	}

@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-
-	"takeover/capture"
 )
 
 // Version is the version of the format of events, checkpoints and manifests.
@@ -49,10 +47,20 @@ type Event struct {
 	State      *State    `json:"state,omitempty"`
 	Progress   *Progress `json:"progress,omitempty"`
 	Refs       *Refs     `json:"refs,omitempty"`
-	// Missing says why there is no picture: secret (a secret field had the focus),
-	// timeout, error or limit.
-	Missing string `json:"missing,omitempty"`
+	// Missing says why there is no picture.
+	Missing Missing `json:"missing,omitempty"`
 }
+
+// Missing is a reason for which there is no picture.
+type Missing string
+
+// The reasons.
+const (
+	MissingSecret  Missing = "secret"  // a secret field had the focus
+	MissingTimeout Missing = "timeout" // the page did not show itself in time
+	MissingError   Missing = "error"   // there was no page to see
+	MissingLimit   Missing = "limit"   // the bundle has no room for it
+)
 
 // State describes the page after an event.
 type State struct {
@@ -86,7 +94,7 @@ type truncated struct {
 }
 
 // encode returns the event as redacted JSON in one line.
-func (e Event) encode(r *capture.Redactor) ([]byte, error) {
+func (e Event) encode(r Redactor) ([]byte, error) {
 	for _, summary := range []*any{&e.Args, &e.Result} {
 		if *summary == nil {
 			continue
@@ -97,8 +105,7 @@ func (e Event) encode(r *capture.Redactor) ([]byte, error) {
 		}
 		*summary = json.RawMessage(raw)
 		if len(raw) > maxSummary {
-			sum := sha256.Sum256(raw)
-			*summary = truncated{Truncated: true, OriginalBytes: len(raw), SHA256: hex.EncodeToString(sum[:])}
+			*summary = truncated{Truncated: true, OriginalBytes: len(raw), SHA256: hashOf(raw)}
 		}
 	}
 	if e.State != nil {
@@ -109,9 +116,15 @@ func (e Event) encode(r *capture.Redactor) ([]byte, error) {
 	return json.Marshal(e)
 }
 
+// hashOf returns a SHA-256 as hexadecimal digits.
+func hashOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
 // redacted returns a value as JSON without secrets: neither by the names of keys
 // nor by registered values.
-func redacted(r *capture.Redactor, v any) ([]byte, error) {
+func redacted(r Redactor, v any) ([]byte, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,6 @@ package trajectory
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -12,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"takeover/capture"
 )
 
 // Manifest is manifest.json: every other file of a bundle.
@@ -30,13 +26,12 @@ type ManifestFile struct {
 }
 
 func describe(name string, content []byte) ManifestFile {
-	sum := sha256.Sum256(content)
-	return ManifestFile{Path: name, SHA256: hex.EncodeToString(sum[:]), Bytes: len(content)}
+	return ManifestFile{Path: name, SHA256: hashOf(content), Bytes: len(content)}
 }
 
 // finish reads every file of a bundle once, and writes the report and the manifest.
 // With a redactor, it looks for registered secrets in the files.
-func finish(root *os.Root, r *Report, secrets *capture.Redactor) error {
+func finish(root *os.Root, r *BundleReport, secrets Redactor) error {
 	list, err := filesOf(root)
 	if err != nil {
 		return err

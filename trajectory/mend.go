@@ -49,7 +49,7 @@ func mend(dir, id string) (was bool, err error) {
 	if _, err := root.Stat(manifestFile); err == nil {
 		return false, nil
 	}
-	r := Report{ID: id, Recovery: []string{"the server ended while it recorded"}}
+	r := BundleReport{ID: id, Recovery: []string{"the server ended while it recorded"}}
 	if err := readBack(root, &r); err != nil {
 		return true, err
 	}
@@ -66,7 +66,7 @@ func mend(dir, id string) (was bool, err error) {
 }
 
 // readBack counts the events of a bundle, and cuts off half a line at the end.
-func readBack(root *os.Root, r *Report) (err error) {
+func readBack(root *os.Root, r *BundleReport) (err error) {
 	if raw, err := root.ReadFile(metaFile); err == nil {
 		var m Meta
 		if json.Unmarshal(raw, &m) == nil {

@@ -1,42 +1,46 @@
 package trajectory
 
-import "time"
+import (
+	"time"
 
-// Report is report.json: what a bundle contains.
-type Report struct {
-	ID        string    `json:"trajectory_id"`
-	StartedAt time.Time `json:"started_at"`
-	EndedAt   time.Time `json:"ended_at"`
-	Events    int       `json:"total_events"`
-	ToolCalls int       `json:"tool_calls"`
-	Failures  int       `json:"failures"` // calls that failed, and errors
+	"takeover/contract"
+)
+
+// BundleReport is report.json: what a bundle contains.
+type BundleReport struct {
+	ID        string    `json:"trajectory_id" doc:"The bundle's id."`
+	StartedAt time.Time `json:"started_at" doc:"When the recording began."`
+	EndedAt   time.Time `json:"ended_at" doc:"When it ended."`
+	Events    int       `json:"total_events" doc:"Events in events.jsonl."`
+	ToolCalls int       `json:"tool_calls" doc:"Calls that began."`
+	Failures  int       `json:"failures" doc:"Calls that failed, and errors."` // calls that failed, and errors
 	Progress  struct {
-		Stalling int `json:"stalling_events"`
-		Stuck    int `json:"stuck_events"`
-	} `json:"progress"`
+		Stalling int `json:"stalling_events" doc:"Events with the status stalling."`
+		Stuck    int `json:"stuck_events" doc:"Events with the status stuck."`
+	} `json:"progress" doc:"How often the calls led nowhere."`
 	Contracts struct {
-		Pass         int `json:"pass"`
-		Fail         int `json:"fail"`
-		Inconclusive int `json:"inconclusive"`
-	} `json:"contracts"`
+		Pass         int `json:"pass" doc:"Passed."`
+		Fail         int `json:"fail" doc:"Failed."`
+		Inconclusive int `json:"inconclusive" doc:"Neither."`
+	} `json:"contracts" doc:"The verdicts of contracts."`
 	Artifacts struct {
-		Events      int `json:"events"`
-		Screenshots int `json:"screenshots"`
-		Checkpoints int `json:"checkpoints"`
-		Contracts   int `json:"contracts"`
-	} `json:"artifacts"`
+		Events      int `json:"events" doc:"Lines of events.jsonl."`
+		Screenshots int `json:"screenshots" doc:"Pictures."`
+		Checkpoints int `json:"checkpoints" doc:"Checkpoints."`
+		Contracts   int `json:"contracts" doc:"Evidence of contracts."`
+	} `json:"artifacts" doc:"The files, by kind."`
 	// Lost counts events and files that could not be written, and Recovery says
 	// why. Both are empty for a whole bundle.
-	Lost     int      `json:"lost,omitempty"`
-	Recovery []string `json:"recovery,omitempty"`
-	LeakScan LeakScan `json:"leak_scan"`
+	Lost     int      `json:"lost,omitempty" doc:"Events and files that are missing."`
+	Recovery []string `json:"recovery,omitempty" doc:"Why something is missing."`
+	LeakScan LeakScan `json:"leak_scan" doc:"Whether a registered secret is in the bundle."`
 }
 
 // LeakScan is the verdict on whether a bundle contains a registered secret.
 type LeakScan struct {
-	State ScanState  `json:"state"`
-	At    *time.Time `json:"at,omitempty"`
-	Files []string   `json:"files,omitempty"` // that contain one
+	State ScanState  `json:"state" doc:"clean, found or not_scanned."`
+	At    *time.Time `json:"at,omitempty" doc:"When the files were searched."`
+	Files []string   `json:"files,omitempty" doc:"The files that contain one."` // that contain one
 }
 
 // ScanState is the outcome of a leak scan.
@@ -50,23 +54,13 @@ const (
 	NotScanned ScanState = "not_scanned"
 )
 
-// Verdict is the outcome of a contract.
-type Verdict string
-
-// The verdicts.
-const (
-	Pass         Verdict = "pass"
-	Fail         Verdict = "fail"
-	Inconclusive Verdict = "inconclusive"
-)
-
 // verdict is the part of an event's result that tells a contract's outcome.
 type verdict struct {
-	Verdict Verdict `json:"verdict"`
+	Verdict contract.Verdict `json:"verdict"`
 }
 
 // count adds an event to the report.
-func (r *Report) count(e Event, v Verdict) {
+func (r *BundleReport) count(e Event, v contract.Verdict) {
 	r.Events++
 	r.Artifacts.Events++
 	failed := e.OK != nil && !*e.OK
@@ -88,11 +82,11 @@ func (r *Report) count(e Event, v Verdict) {
 			r.Artifacts.Contracts++
 		}
 		switch v {
-		case Pass:
+		case contract.Pass:
 			r.Contracts.Pass++
-		case Fail:
+		case contract.Fail:
 			r.Contracts.Fail++
-		case Inconclusive:
+		case contract.Inconclusive:
 			r.Contracts.Inconclusive++
 		}
 	case Hint, Recovery, TakeoverStart, TakeoverEnd: // events only

@@ -49,6 +49,7 @@ type createRequest struct {
 	Profile           string            `json:"profile,omitempty" doc:"The name or the id of a saved profile to start with." maxBytes:"1024"`
 	Persist           bool              `json:"persist,omitempty" doc:"Saves the browser's state to the profile at the end. A profile that does not exist is made."`
 	SessionContext    json.RawMessage   `json:"sessionContext,omitempty" doc:"Cookies and storage to start with, as GET /v1/sessions/:id/context and Playwright's storageState return them."`
+	Recording         *recordingOptions `json:"recording,omitempty" doc:"Records what programs and people do, from the beginning; see POST /v1/sessions/:id/recording."`
 	BlockAds          bool              `json:"blockAds,omitempty" doc:"Refuses hosts of advertising and tracking."`
 	Downloads         *bool             `json:"downloads,omitempty" doc:"Whether downloads are allowed." default:"true"`
 
@@ -126,6 +127,9 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 	}
 	if steel.Asks(r.SessionContext) {
 		o.State = v.sessionContext(r.SessionContext)
+	}
+	if r.Recording != nil {
+		o.Recording = new(r.Recording.options(&v, "recording."))
 	}
 	v.atMost("profile", r.Profile, maxWord)
 	v.atMost("url", r.URL, maxURL)

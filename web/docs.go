@@ -35,6 +35,7 @@ var docsSections = []struct {
 	{"events", "Events", regexp.MustCompile(`/(events|log\.md)\b`)},
 	{"agents", "Agents", regexp.MustCompile(`^/mcp$|^/v1/(sessions/:id/)?(commands|actions|diagnose)$`)},
 	{"profiles", "Profiles", regexp.MustCompile(`^/v1/profiles\b`)},
+	{"trajectories", "Trajectories", regexp.MustCompile(`^/v1/(sessions/:id/(recording|assert|checkpoints.*)|trajectories.*)$`)},
 	{"render", "Pages without a session", regexp.MustCompile(`^/v1/(scrape|screenshot|pdf|renders)$`)},
 	{"browserless", "Browserless", regexp.MustCompile(`^/(json/version|sessions|kill/:id|content|screenshot|pdf|function)$`)},
 	{"webhooks", "Webhooks", regexp.MustCompile(`^/v1/webhooks\b`)},

@@ -399,20 +399,20 @@ type leaseSocket struct {
 }
 
 // socket opens a socket of the server as a program.
-func (l *leaseTest) socket(path string) *leaseSocket {
-	l.t.Helper()
-	conn, _, err := websocket.Dial(l.t.Context(), "ws"+strings.TrimPrefix(l.base, "http")+path, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + testKey}}})
+func (s *testServer) socket(path string) *leaseSocket {
+	s.t.Helper()
+	conn, _, err := websocket.Dial(s.t.Context(), "ws"+strings.TrimPrefix(s.base, "http")+path, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + testKey}}})
 	if err != nil {
-		l.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	conn.SetReadLimit(-1)
-	c := &leaseSocket{t: l.t, conn: conn, waiting: map[string]chan map[string]any{}}
+	c := &leaseSocket{t: s.t, conn: conn, waiting: map[string]chan map[string]any{}}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
 		c.read()
 	}()
-	l.t.Cleanup(func() {
+	s.t.Cleanup(func() {
 		_ = conn.CloseNow()
 		<-read
 	})

@@ -144,6 +144,8 @@ var outcomes = []struct {
 	{session.ErrTakeoverState, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTabCrashed, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrSecret, kindConflict, websocket.StatusPolicyViolation},
+	{session.ErrRecording, kindConflict, websocket.StatusPolicyViolation},
+	{session.ErrNotRecording, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrWorking, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrClaimed, kindConflict, websocket.StatusPolicyViolation},
 	{files.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},

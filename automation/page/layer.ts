@@ -5,7 +5,7 @@ import type { AriaOptions, Injected, ParsedSelector, Point } from './injected.ts
 import { Pointer, type PointerOptions } from './pointer.ts';
 import { Resolver, type Target } from './resolve.ts';
 import { Screenshots, type ShotOptions } from './screenshot.ts';
-import { hideSecrets, type AriaNode } from './secrets.ts';
+import { hideSecrets, isSecret, type AriaNode } from './secrets.ts';
 import { Expired, Fatal, Ready, Task } from './task.ts';
 import { parse, type Tagged } from './serialize.ts';
 
@@ -67,6 +67,14 @@ export class Layer {
     return this.run(r, scope, (task, target) => {
       task.log.push(`  checking visibility of ${this.resolver.describe(r.selector)}`);
       return this.elements.isVisible(target);
+    });
+  }
+
+  /** Returns whether what the element holds is secret; true if there is none yet. */
+  isSecret(r: Request, scope?: Node) {
+    return this.run(r, scope, (_, target) => {
+      const [element] = this.resolver.all(target);
+      return !element || isSecret(element);
     });
   }
 

@@ -10,7 +10,7 @@ export type AriaNode = string | { role?: string; name?: string; ref?: string; te
 const passwords = new WeakSet<Element>();
 
 /** Returns whether what an element holds is not for others to read: a password, a code, a card, or a text that the page shows as dots. */
-function isSecret(element: Element): boolean {
+export function isSecret(element: Element): boolean {
   const is = element instanceof HTMLInputElement && element.type === 'password' || passwords.has(element)
     || /(^|\s)(cc-\S+|one-time-code|(current|new)-password)(\s|$)/i.test(element.getAttribute('autocomplete') ?? '')
     || !['', 'none'].includes(getComputedStyle(element).getPropertyValue('-webkit-text-security'));

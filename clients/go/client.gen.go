@@ -120,6 +120,69 @@ func (e LinkRequestRole) Valid() bool {
 	}
 }
 
+// Defines values for RecordingOptionsScreenshots.
+const (
+	RecordingOptionsScreenshotsAfter RecordingOptionsScreenshots = "after"
+	RecordingOptionsScreenshotsBoth  RecordingOptionsScreenshots = "both"
+	RecordingOptionsScreenshotsNone  RecordingOptionsScreenshots = "none"
+)
+
+// Valid indicates whether the value is a known member of the RecordingOptionsScreenshots enum.
+func (e RecordingOptionsScreenshots) Valid() bool {
+	switch e {
+	case RecordingOptionsScreenshotsAfter:
+		return true
+	case RecordingOptionsScreenshotsBoth:
+		return true
+	case RecordingOptionsScreenshotsNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RecordingRequestAction.
+const (
+	RecordingRequestActionStart  RecordingRequestAction = "start"
+	RecordingRequestActionStatus RecordingRequestAction = "status"
+	RecordingRequestActionStop   RecordingRequestAction = "stop"
+)
+
+// Valid indicates whether the value is a known member of the RecordingRequestAction enum.
+func (e RecordingRequestAction) Valid() bool {
+	switch e {
+	case RecordingRequestActionStart:
+		return true
+	case RecordingRequestActionStatus:
+		return true
+	case RecordingRequestActionStop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RecordingRequestScreenshots.
+const (
+	RecordingRequestScreenshotsAfter RecordingRequestScreenshots = "after"
+	RecordingRequestScreenshotsBoth  RecordingRequestScreenshots = "both"
+	RecordingRequestScreenshotsNone  RecordingRequestScreenshots = "none"
+)
+
+// Valid indicates whether the value is a known member of the RecordingRequestScreenshots enum.
+func (e RecordingRequestScreenshots) Valid() bool {
+	switch e {
+	case RecordingRequestScreenshotsAfter:
+		return true
+	case RecordingRequestScreenshotsBoth:
+		return true
+	case RecordingRequestScreenshotsNone:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StreamEventsBareParamsReplay.
 const (
 	StreamEventsBareParamsReplayAll StreamEventsBareParamsReplay = "all"
@@ -249,6 +312,27 @@ type Action struct {
 	Url *string `json:"url,omitempty"`
 }
 
+// AssertRequest defines model for AssertRequest.
+type AssertRequest struct {
+	// Contract What must be true: an object with one key, such as {"dom_text": {"selector": "h1", "contains": "Welcome"}}.
+	Contract interface{} `json:"contract,omitempty"`
+
+	// Timeout How long it may take until it is true, in ms.
+	Timeout *int `json:"timeout,omitempty"`
+}
+
+// Assertion defines model for Assertion.
+type Assertion struct {
+	// Evidence What was seen: kind, verdict, expected, found, reason, parts.
+	Evidence interface{} `json:"evidence"`
+
+	// Seq The number of its event, if the session is being recorded with a bundle.
+	Seq *int `json:"seq,omitempty"`
+
+	// Verdict pass, fail, or inconclusive: nobody could look, or what was seen is not enough.
+	Verdict string `json:"verdict"`
+}
+
 // BackgroundEvent defines model for BackgroundEvent.
 type BackgroundEvent struct {
 	// Level Of console output: log, info, warn or error.
@@ -268,6 +352,70 @@ type BackgroundEvent struct {
 
 	// Type The kind: console output, or an error.
 	Type string `json:"type"`
+}
+
+// BundleReport defines model for BundleReport.
+type BundleReport struct {
+	// Artifacts The files, by kind.
+	Artifacts struct {
+		// Checkpoints Checkpoints.
+		Checkpoints *int `json:"checkpoints,omitempty"`
+
+		// Contracts Evidence of contracts.
+		Contracts *int `json:"contracts,omitempty"`
+
+		// Events Lines of events.jsonl.
+		Events *int `json:"events,omitempty"`
+
+		// Screenshots Pictures.
+		Screenshots *int `json:"screenshots,omitempty"`
+	} `json:"artifacts"`
+
+	// Contracts The verdicts of contracts.
+	Contracts struct {
+		// Fail Failed.
+		Fail *int `json:"fail,omitempty"`
+
+		// Inconclusive Neither.
+		Inconclusive *int `json:"inconclusive,omitempty"`
+
+		// Pass Passed.
+		Pass *int `json:"pass,omitempty"`
+	} `json:"contracts"`
+
+	// EndedAt When it ended.
+	EndedAt time.Time `json:"ended_at"`
+
+	// Failures Calls that failed, and errors.
+	Failures int      `json:"failures"`
+	LeakScan LeakScan `json:"leak_scan"`
+
+	// Lost Events and files that are missing.
+	Lost *int `json:"lost,omitempty"`
+
+	// Progress How often the calls led nowhere.
+	Progress struct {
+		// StallingEvents Events with the status stalling.
+		StallingEvents *int `json:"stalling_events,omitempty"`
+
+		// StuckEvents Events with the status stuck.
+		StuckEvents *int `json:"stuck_events,omitempty"`
+	} `json:"progress"`
+
+	// Recovery Why something is missing.
+	Recovery *[]string `json:"recovery,omitempty"`
+
+	// StartedAt When the recording began.
+	StartedAt time.Time `json:"started_at"`
+
+	// ToolCalls Calls that began.
+	ToolCalls int `json:"tool_calls"`
+
+	// TotalEvents Events in events.jsonl.
+	TotalEvents int `json:"total_events"`
+
+	// TrajectoryId The bundle's id.
+	TrajectoryId string `json:"trajectory_id"`
 }
 
 // ChangeRequest defines model for ChangeRequest.
@@ -439,6 +587,9 @@ type CreateRequest struct {
 
 	// ProxyUrl The session's way to the web: http, https or socks5, with a name and a password if it needs them.
 	ProxyUrl *string `json:"proxyUrl,omitempty"`
+
+	// Recording Records what programs and people do, from the beginning; see POST /v1/sessions/:id/recording.
+	Recording *RecordingOptions `json:"recording,omitempty"`
 
 	// Region Has no effect.
 	Region interface{} `json:"region,omitempty"`
@@ -703,6 +854,18 @@ type Finding struct {
 type Hosted struct {
 	// Url The address of the picture or document, for ten minutes.
 	Url string `json:"url"`
+}
+
+// LeakScan defines model for LeakScan.
+type LeakScan struct {
+	// At When the files were searched.
+	At *time.Time `json:"at,omitempty"`
+
+	// Files The files that contain one.
+	Files *[]string `json:"files,omitempty"`
+
+	// State clean, found or not_scanned.
+	State string `json:"state"`
 }
 
 // Link defines model for Link.
@@ -1133,6 +1296,67 @@ type Readability struct {
 	// Title The title.
 	Title string `json:"title"`
 }
+
+// Recording defines model for Recording.
+type Recording struct {
+	// Recording Whether the session is being recorded.
+	Recording bool `json:"recording"`
+
+	// Report At the end of a recording with a bundle: its report.json.
+	Report *BundleReport `json:"report,omitempty"`
+
+	// Timeline At the end of a recording without a bundle: its newest events, at most 1,000.
+	Timeline         *[]interface{}  `json:"timeline,omitempty"`
+	TrajectoryBundle RecordingBundle `json:"trajectoryBundle"`
+}
+
+// RecordingBundle defines model for RecordingBundle.
+type RecordingBundle struct {
+	// Dir The bundle's folder in the server's data directory.
+	Dir *string `json:"dir,omitempty"`
+
+	// Enabled Whether the recording writes a bundle.
+	Enabled bool `json:"enabled"`
+
+	// TrajectoryId The bundle's id.
+	TrajectoryId *string `json:"trajectory_id,omitempty"`
+}
+
+// RecordingOptions defines model for RecordingOptions.
+type RecordingOptions struct {
+	// Screenshots The pictures of each call that changes the page: none, after or both.
+	Screenshots *RecordingOptionsScreenshots `json:"screenshots,omitempty"`
+
+	// TrajectoryBundle Writes a bundle: a folder with events, pictures and a report. Otherwise the calls are only kept in memory, and come with the answer to stop.
+	TrajectoryBundle *bool `json:"trajectoryBundle,omitempty"`
+
+	// Video Not available yet.
+	Video *bool `json:"video,omitempty"`
+}
+
+// RecordingOptionsScreenshots The pictures of each call that changes the page: none, after or both.
+type RecordingOptionsScreenshots string
+
+// RecordingRequest defines model for RecordingRequest.
+type RecordingRequest struct {
+	// Action start, status or stop.
+	Action *RecordingRequestAction `json:"action,omitempty"`
+
+	// Screenshots The pictures of each call that changes the page: none, after or both.
+	Screenshots *RecordingRequestScreenshots `json:"screenshots,omitempty"`
+
+	// TrajectoryBundle Writes a bundle: a folder with events, pictures and a report. Otherwise the calls are only kept in memory, and come with the answer to stop.
+	TrajectoryBundle *bool `json:"trajectoryBundle,omitempty"`
+
+	// Video Not available yet.
+	Video *bool `json:"video,omitempty"`
+}
+
+// RecordingRequestAction start, status or stop.
+type RecordingRequestAction string
+
+// RecordingRequestScreenshots The pictures of each call that changes the page: none, after or both.
+type RecordingRequestScreenshots string
 
 // RedeemRequest defines model for RedeemRequest.
 type RedeemRequest struct {
@@ -2271,6 +2495,9 @@ type ChangeSessionJSONRequestBody = ChangeRequest
 // RunActionsJSONRequestBody defines body for RunActions for application/json ContentType.
 type RunActionsJSONRequestBody RunActionsJSONBody
 
+// AssertJSONRequestBody defines body for Assert for application/json ContentType.
+type AssertJSONRequestBody = AssertRequest
+
 // AddEventJSONRequestBody defines body for AddEvent for application/json ContentType.
 type AddEventJSONRequestBody = CustomEvent
 
@@ -2285,6 +2512,9 @@ type UploadFileMultipartRequestBody UploadFileMultipartBody
 
 // CreateLinkJSONRequestBody defines body for CreateLink for application/json ContentType.
 type CreateLinkJSONRequestBody = LinkRequest
+
+// RecordJSONRequestBody defines body for Record for application/json ContentType.
+type RecordJSONRequestBody = RecordingRequest
 
 // ReleaseSessionJSONRequestBody defines body for ReleaseSession for application/json ContentType.
 type ReleaseSessionJSONRequestBody = ReleaseSessionJSONBody
@@ -2772,6 +3002,20 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/sessions/{id}/actions (the `RunActions` operationId).
 	RunActions(ctx context.Context, id string, body RunActionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// AssertWithBody Judge the page by a contract: pass, fail or inconclusive, with the evidence.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/assert (the `Assert` operationId).
+	AssertWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Assert Judge the page by a contract: pass, fail or inconclusive, with the evidence.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/assert (the `Assert` operationId).
+	Assert(ctx context.Context, id string, body AssertJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// Cdp The browser's socket for programs that speak the DevTools protocol: Playwright's connectOverCDP, Puppeteer and others. The same at / with ?sessionId=.
 	//
 	// Corresponds with GET /v1/sessions/{id}/cdp (the `Cdp` operationId).
@@ -2949,6 +3193,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/playwright (the `Playwright` operationId).
 	Playwright(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RecordWithBody Start, stop or look at the recording of what programs and people do in the session.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/recording (the `Record` operationId).
+	RecordWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Record Start, stop or look at the recording of what programs and people do in the session.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/recording (the `Record` operationId).
+	Record(ctx context.Context, id string, body RecordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReleaseSessionWithBody End the session.
 	//
@@ -4157,6 +4415,40 @@ func (c *Client) RunActions(ctx context.Context, id string, body RunActionsJSONR
 	return c.Client.Do(req)
 }
 
+// AssertWithBody Judge the page by a contract: pass, fail or inconclusive, with the evidence.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sessions/{id}/assert (the `Assert` operationId).
+func (c *Client) AssertWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAssertRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Assert Judge the page by a contract: pass, fail or inconclusive, with the evidence.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sessions/{id}/assert (the `Assert` operationId).
+func (c *Client) Assert(ctx context.Context, id string, body AssertJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAssertRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // Cdp The browser's socket for programs that speak the DevTools protocol: Playwright's connectOverCDP, Puppeteer and others. The same at / with ?sessionId=.
 //
 // Corresponds with GET /v1/sessions/{id}/cdp (the `Cdp` operationId).
@@ -4645,6 +4937,40 @@ func (c *Client) GetPicture(ctx context.Context, id string, reqEditors ...Reques
 // Corresponds with GET /v1/sessions/{id}/playwright (the `Playwright` operationId).
 func (c *Client) Playwright(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPlaywrightRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RecordWithBody Start, stop or look at the recording of what programs and people do in the session.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sessions/{id}/recording (the `Record` operationId).
+func (c *Client) RecordWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRecordRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Record Start, stop or look at the recording of what programs and people do in the session.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sessions/{id}/recording (the `Record` operationId).
+func (c *Client) Record(ctx context.Context, id string, body RecordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRecordRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7013,6 +7339,53 @@ func NewRunActionsRequestWithBody(server string, id string, contentType string, 
 	return req, nil
 }
 
+// NewAssertRequest calls the generic Assert builder with application/json body
+func NewAssertRequest(server string, id string, body AssertJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAssertRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewAssertRequestWithBody constructs an http.Request for the Assert method, with any body, and a specified content type
+func NewAssertRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/assert", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewCdpRequest constructs an http.Request for the Cdp method
 func NewCdpRequest(server string, id string) (*http.Request, error) {
 	var err error
@@ -8427,6 +8800,53 @@ func NewPlaywrightRequest(server string, id string) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewRecordRequest calls the generic Record builder with application/json body
+func NewRecordRequest(server string, id string, body RecordJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRecordRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewRecordRequestWithBody constructs an http.Request for the Record method, with any body, and a specified content type
+func NewRecordRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/recording", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -10225,6 +10645,20 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/sessions/{id}/actions (the `RunActions` operationId).
 	RunActionsWithResponse(ctx context.Context, id string, body RunActionsJSONRequestBody, reqEditors ...RequestEditorFn) (*RunActionsResponse, error)
 
+	// AssertWithBodyWithResponse Judge the page by a contract: pass, fail or inconclusive, with the evidence.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/assert (the `Assert` operationId).
+	AssertWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AssertResponse, error)
+
+	// AssertWithResponse Judge the page by a contract: pass, fail or inconclusive, with the evidence.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/assert (the `Assert` operationId).
+	AssertWithResponse(ctx context.Context, id string, body AssertJSONRequestBody, reqEditors ...RequestEditorFn) (*AssertResponse, error)
+
 	// CdpWithResponse The browser's socket for programs that speak the DevTools protocol: Playwright's connectOverCDP, Puppeteer and others. The same at / with ?sessionId=.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -10448,6 +10882,20 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/playwright (the `Playwright` operationId).
 	PlaywrightWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*PlaywrightResponse, error)
+
+	// RecordWithBodyWithResponse Start, stop or look at the recording of what programs and people do in the session.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/recording (the `Record` operationId).
+	RecordWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RecordResponse, error)
+
+	// RecordWithResponse Start, stop or look at the recording of what programs and people do in the session.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/recording (the `Record` operationId).
+	RecordWithResponse(ctx context.Context, id string, body RecordJSONRequestBody, reqEditors ...RequestEditorFn) (*RecordResponse, error)
 
 	// ReleaseSessionWithBodyWithResponse End the session.
 	//
@@ -12617,6 +13065,54 @@ func (r RunActionsResponse) ContentType() string {
 	return ""
 }
 
+type AssertResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Assertion
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AssertResponse) GetJSON200() *Assertion {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AssertResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AssertResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AssertResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AssertResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AssertResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type CdpResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -13900,6 +14396,54 @@ func (r PlaywrightResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PlaywrightResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RecordResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Recording
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RecordResponse) GetJSON200() *Recording {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RecordResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RecordResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RecordResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RecordResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RecordResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -15939,6 +16483,32 @@ func (c *ClientWithResponses) RunActionsWithResponse(ctx context.Context, id str
 	return ParseRunActionsResponse(rsp)
 }
 
+// AssertWithBodyWithResponse Judge the page by a contract: pass, fail or inconclusive, with the evidence.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/assert (the `Assert` operationId).
+func (c *ClientWithResponses) AssertWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AssertResponse, error) {
+	rsp, err := c.AssertWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAssertResponse(rsp)
+}
+
+// AssertWithResponse Judge the page by a contract: pass, fail or inconclusive, with the evidence.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/assert (the `Assert` operationId).
+func (c *ClientWithResponses) AssertWithResponse(ctx context.Context, id string, body AssertJSONRequestBody, reqEditors ...RequestEditorFn) (*AssertResponse, error) {
+	rsp, err := c.Assert(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAssertResponse(rsp)
+}
+
 // CdpWithResponse The browser's socket for programs that speak the DevTools protocol: Playwright's connectOverCDP, Puppeteer and others. The same at / with ?sessionId=.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -16353,6 +16923,32 @@ func (c *ClientWithResponses) PlaywrightWithResponse(ctx context.Context, id str
 		return nil, err
 	}
 	return ParsePlaywrightResponse(rsp)
+}
+
+// RecordWithBodyWithResponse Start, stop or look at the recording of what programs and people do in the session.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/recording (the `Record` operationId).
+func (c *ClientWithResponses) RecordWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RecordResponse, error) {
+	rsp, err := c.RecordWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRecordResponse(rsp)
+}
+
+// RecordWithResponse Start, stop or look at the recording of what programs and people do in the session.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/recording (the `Record` operationId).
+func (c *ClientWithResponses) RecordWithResponse(ctx context.Context, id string, body RecordJSONRequestBody, reqEditors ...RequestEditorFn) (*RecordResponse, error) {
+	rsp, err := c.Record(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRecordResponse(rsp)
 }
 
 // ReleaseSessionWithBodyWithResponse End the session.
@@ -18114,6 +18710,39 @@ func ParseRunActionsResponse(rsp *http.Response) (*RunActionsResponse, error) {
 	return response, nil
 }
 
+// ParseAssertResponse parses an HTTP response from a AssertWithResponse call
+func ParseAssertResponse(rsp *http.Response) (*AssertResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AssertResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Assertion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseCdpResponse parses an HTTP response from a CdpWithResponse call
 func ParseCdpResponse(rsp *http.Response) (*CdpResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -18962,6 +19591,39 @@ func ParsePlaywrightResponse(rsp *http.Response) (*PlaywrightResponse, error) {
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRecordResponse parses an HTTP response from a RecordWithResponse call
+func ParseRecordResponse(rsp *http.Response) (*RecordResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RecordResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Recording
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

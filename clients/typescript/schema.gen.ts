@@ -800,6 +800,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{id}/assert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Judge the page by a contract: pass, fail or inconclusive, with the evidence. */
+        post: operations["assert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}/cdp": {
         parameters: {
             query?: never;
@@ -1190,6 +1207,23 @@ export interface paths {
         get: operations["playwright"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/recording": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start, stop or look at the recording of what programs and people do in the session. */
+        post: operations["record"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1624,6 +1658,23 @@ export interface components {
             /** @description The address, for start and navigate. */
             url?: string;
         };
+        AssertRequest: {
+            /** @description What must be true: an object with one key, such as {"dom_text": {"selector": "h1", "contains": "Welcome"}}. */
+            contract?: unknown;
+            /**
+             * @description How long it may take until it is true, in ms.
+             * @default 0
+             */
+            timeout?: number | null;
+        };
+        Assertion: {
+            /** @description What was seen: kind, verdict, expected, found, reason, parts. */
+            evidence: unknown;
+            /** @description The number of its event, if the session is being recorded with a bundle. */
+            seq?: number;
+            /** @description pass, fail, or inconclusive: nobody could look, or what was seen is not enough. */
+            verdict: string;
+        };
         BackgroundEvent: {
             /** @description Of console output: log, info, warn or error. */
             level?: string;
@@ -1860,6 +1911,59 @@ export interface components {
             /** @description Waits until the element is visible. */
             visible?: boolean;
         };
+        BundleReport: {
+            /** @description The files, by kind. */
+            artifacts: {
+                /** @description Checkpoints. */
+                checkpoints?: number;
+                /** @description Evidence of contracts. */
+                contracts?: number;
+                /** @description Lines of events.jsonl. */
+                events?: number;
+                /** @description Pictures. */
+                screenshots?: number;
+            };
+            /** @description The verdicts of contracts. */
+            contracts: {
+                /** @description Failed. */
+                fail?: number;
+                /** @description Neither. */
+                inconclusive?: number;
+                /** @description Passed. */
+                pass?: number;
+            };
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            ended_at: string;
+            /** @description Calls that failed, and errors. */
+            failures: number;
+            /** @description Whether a registered secret is in the bundle. */
+            leak_scan: components["schemas"]["LeakScan"];
+            /** @description Events and files that are missing. */
+            lost?: number;
+            /** @description How often the calls led nowhere. */
+            progress: {
+                /** @description Events with the status stalling. */
+                stalling_events?: number;
+                /** @description Events with the status stuck. */
+                stuck_events?: number;
+            };
+            /** @description Why something is missing. */
+            recovery?: string[];
+            /**
+             * Format: date-time
+             * @description When the recording began.
+             */
+            started_at: string;
+            /** @description Calls that began. */
+            tool_calls: number;
+            /** @description Events in events.jsonl. */
+            total_events: number;
+            /** @description The bundle's id. */
+            trajectory_id: string;
+        };
         ChangeRequest: {
             /** @description Replaces the metadata. At most 65536 bytes as JSON. */
             metadata?: {
@@ -1989,6 +2093,8 @@ export interface components {
             projectId?: unknown;
             /** @description The session's way to the web: http, https or socks5, with a name and a password if it needs them. */
             proxyUrl?: string;
+            /** @description Records what programs and people do, from the beginning; see POST /v1/sessions/:id/recording. */
+            recording?: components["schemas"]["RecordingOptions"] | null;
             /** @description Has no effect. */
             region?: unknown;
             /** @description Cookies and storage to start with, as GET /v1/sessions/:id/context and Playwright's storageState return them. */
@@ -2181,6 +2287,14 @@ export interface components {
         Hosted: {
             /** @description The address of the picture or document, for ten minutes. */
             url: string;
+        };
+        LeakScan: {
+            /** @description When the files were searched. */
+            at?: string | null;
+            /** @description The files that contain one. */
+            files?: string[];
+            /** @description clean, found or not_scanned. */
+            state: string;
         };
         Link: {
             /** @description The only hosts that the session reaches while a person with the link is in control. */
@@ -2506,6 +2620,53 @@ export interface components {
             textContent: string;
             /** @description The title. */
             title: string;
+        };
+        Recording: {
+            /** @description Whether the session is being recorded. */
+            recording: boolean;
+            /** @description At the end of a recording with a bundle: its report.json. */
+            report?: components["schemas"]["BundleReport"] | null;
+            /** @description At the end of a recording without a bundle: its newest events, at most 1,000. */
+            timeline?: unknown[];
+            /** @description The bundle of the recording. */
+            trajectoryBundle: components["schemas"]["RecordingBundle"];
+        };
+        RecordingBundle: {
+            /** @description The bundle's folder in the server's data directory. */
+            dir?: string;
+            /** @description Whether the recording writes a bundle. */
+            enabled: boolean;
+            /** @description The bundle's id. */
+            trajectory_id?: string;
+        };
+        RecordingOptions: {
+            /**
+             * @description The pictures of each call that changes the page: none, after or both.
+             * @default both
+             * @enum {string}
+             */
+            screenshots?: "none" | "after" | "both";
+            /** @description Writes a bundle: a folder with events, pictures and a report. Otherwise the calls are only kept in memory, and come with the answer to stop. */
+            trajectoryBundle?: boolean;
+            /** @description Not available yet. */
+            video?: boolean;
+        };
+        RecordingRequest: {
+            /**
+             * @description start, status or stop.
+             * @enum {string}
+             */
+            action?: "start" | "status" | "stop";
+            /**
+             * @description The pictures of each call that changes the page: none, after or both.
+             * @default both
+             * @enum {string}
+             */
+            screenshots?: "none" | "after" | "both";
+            /** @description Writes a bundle: a folder with events, pictures and a report. Otherwise the calls are only kept in memory, and come with the answer to stop. */
+            trajectoryBundle?: boolean;
+            /** @description Not available yet. */
+            video?: boolean;
         };
         RedeemRequest: {
             /** @description The page is in a frame of another site. */
@@ -6936,6 +7097,95 @@ export interface operations {
             };
         };
     };
+    assert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AssertRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Assertion"];
+                };
+            };
+            /** @description bad-input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ended */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too-large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     cdp: {
         parameters: {
             query?: never;
@@ -8842,6 +9092,104 @@ export interface operations {
             };
             /** @description upgrade */
             426: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    record: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RecordingRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recording"];
+                };
+            };
+            /** @description bad-input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ended */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too-large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-ready */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -82,6 +82,11 @@ func (r *Runner) Do(ctx context.Context, a *Action) Data {
 	d := Data{Action: a.Type, Logs: []Log{}, NetworkEvents: []NetworkEvent{}}
 	s := r.Program.Session()
 	since := s.Monitor().Ring().Last()
+	recorded := func(any, error) {}
+	if a.Type != Diagnose && a.Type != Stop { // a diagnose has actions of its own
+		args, _ := json.Marshal(a) // never fails
+		ctx, recorded = r.Program.Record(ctx, a.Type, args, a.Type != Screenshot)
+	}
 	var err error
 	switch a.Type {
 	case Diagnose:
@@ -97,6 +102,7 @@ func (r *Runner) Do(ctx context.Context, a *Action) Data {
 	default:
 		err = r.try(ctx, a, &d)
 	}
+	recorded(nil, err)
 	if err != nil {
 		d.Error, d.Hint = string(r.Program.Hide([]byte(err.Error()))), r.hint(ctx, a, err)
 	}

@@ -20,7 +20,9 @@ type call struct {
 	ctx    context.Context // ends with the request, and with the door
 	req    *sdk.CallToolRequest
 	caller Caller
-	seat   *seat // of the session that the call is about; nil until at has found it
+	seat   *seat                       // of the session that the call is about; nil until at has found it
+	acts   bool                        // it may change the page
+	record func(result any, err error) // set with seat
 }
 
 // begin returns a call, and what ends it.
@@ -50,7 +52,9 @@ func (c *call) at(w where) (*seat, error) {
 	if info := s.Info(); info.Status.Ended() {
 		return nil, &session.EndedError{Reason: info.EndReason}
 	}
-	c.seat, err = c.door.seats.of(c.caller, s)
+	if c.seat, err = c.door.seats.of(c.caller, s); err == nil && c.record == nil {
+		c.ctx, c.record = c.seat.program.Record(c.ctx, c.req.Params.Name, c.req.Params.Arguments, c.acts)
+	}
 	return c.seat, err
 }
 
@@ -120,6 +124,17 @@ func (c *call) result(a *answer) *sdk.CallToolResult {
 		}
 	}
 	return r
+}
+
+// recorded records the end of the call, if the session is being recorded.
+func (c *call) recorded(a *answer, err error) {
+	switch {
+	case c.record == nil:
+	case err != nil:
+		c.record(nil, err)
+	default:
+		c.record(strings.Join(a.lines, "\n"), nil)
+	}
 }
 
 // maxError bounds the text of an error, in tokens.

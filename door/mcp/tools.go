@@ -17,9 +17,10 @@ const (
 	setNetwork  = "network"  // console, requests, events
 	setTakeover = "takeover" // people
 	setDiagnose = "diagnose" // what is wrong with pages
+	setRecord   = "record"   // evidence
 )
 
-var allSets = []string{setCore, setInput, setCode, setNetwork, setTakeover, setDiagnose}
+var allSets = []string{setCore, setInput, setCode, setNetwork, setTakeover, setDiagnose, setRecord}
 
 // setsOf parses ?tools=, a list with commas or repeated, in the order of allSets.
 // Nothing stands for all sets.
@@ -69,7 +70,9 @@ func row[In any](name, set, title string, does effect, description, example stri
 		sdk.AddTool(s, t, func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 			c, done := d.begin(ctx, req)
 			defer done()
+			c.acts = does != reads
 			a, err := do(c, in)
+			c.recorded(a, err)
 			if err != nil {
 				return c.failed(err), nil, nil
 			}
@@ -79,4 +82,4 @@ func row[In any](name, set, title string, does effect, description, example stri
 }
 
 // tools is the table of all tools.
-var tools = slices.Concat(sessionTools, pageTools, actionTools, inputTools, codeTools, observationTools, takeoverTools, diagnoseTools)
+var tools = slices.Concat(sessionTools, pageTools, actionTools, assertTools, inputTools, codeTools, observationTools, takeoverTools, diagnoseTools)

@@ -9,6 +9,7 @@ import { activeElement, kindOf } from './fields.ts';
 import { menuWanted } from './menu.ts';
 import { followPermissions } from './permissions.ts';
 import { fieldOf, isInline, isOpen, Picker, shut, suggests, type Field } from './pickers.ts';
+import { metric, textHash } from './look.ts';
 import { secretTyped } from './secrets.ts';
 import { waiting as fieldThatWaits } from './waiting.ts';
 
@@ -30,6 +31,10 @@ interface Agent {
   take(number: number): object | null;
   /** Returns the field that a person probably came for, or null. */
   waiting(): object | null;
+  /** Returns a hash of the document's text. */
+  textHash(): string;
+  /** Returns a metric of the document, or null. */
+  metric(name: string): Promise<number | null>;
   /** Sets the chosen values, if any. Returns false if that is impossible. */
   answer(number: number, values: string[] | null): boolean;
 }
@@ -168,6 +173,8 @@ function install(ours: Ours): Agent {
     },
     look: () => look(null),
     waiting: fieldThatWaits,
+    textHash,
+    metric,
     take(wanted) {
       if (wanted !== number || !opened?.field.isConnected) return null;
       const picker = opened;

@@ -273,6 +273,7 @@ function make(config: Config): any {
       }
       return make({ ...config, custom: { ...config.custom, ...added } });
     },
+    contract,
     configure(o: { message?: string; timeout?: number; soft?: boolean }) { return make({ ...config, ...o }); },
     getState: () => ({}),
   });
@@ -281,6 +282,14 @@ function make(config: Config): any {
     addAsymmetric(expect as unknown as Expecting, name, matcher);
   configs.set(expect, config);
   return expect;
+}
+
+/** The outcome of a contract. */
+interface Assertion { verdict: 'pass' | 'fail' | 'inconclusive'; evidence: Record<string, unknown>; seq?: number }
+
+/** Judges the page that people see by a contract. It does not throw if the verdict is not pass. */
+function contract(c: object, o: { timeout?: number } = {}): Promise<Assertion> {
+  return step('expect.contract', () => 'Expect a contract', send => send<Assertion>('assert', { contract: c, timeout: o.timeout ?? 0 }));
 }
 
 interface Expecting extends Record<string, unknown> { not: Record<string, unknown> }

@@ -71,7 +71,15 @@ declare global {
   /** The request was cancelled. */
   class TakeoverCancelledError extends Error {}
 
-  /** Playwright's expect. */
-  const expect: Expect<{}>;
+  /** What a contract says must be true: an object with one key, such as { dom_text: { selector: 'h1', contains: 'Welcome' } }. */
+  type Contract = { url: { equals: string } | { matches: string } } | { dom_text: { selector?: string; contains?: string; equals?: string; matches?: string } }
+    | { dom_count: { selector: string; eq?: number; gte?: number; lte?: number } } | { network: { url: string; status_in: number[]; since?: number } }
+    | { console: { level: 'log' | 'info' | 'warn' | 'error' | 'debug'; max: number } } | { no_dialog: {} }
+    | { performance: { metric: 'ttfb' | 'fcp' | 'lcp' | 'cls' | 'domContentLoaded' | 'load'; lte: number } } | { and: Contract[] } | { or: Contract[] } | { not: Contract };
+
+  /** Playwright's expect. Its method contract judges the page that people see, and does not throw. */
+  const expect: Expect<{}> & {
+    contract(contract: Contract, options?: { timeout?: number }): Promise<{ verdict: 'pass' | 'fail' | 'inconclusive'; evidence: Record<string, unknown>; seq?: number }>;
+  };
 }
 `;

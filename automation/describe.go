@@ -1,0 +1,136 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"takeover/browser"
+)
+
+// Hidden takes the place of content in the description of an operation.
+const Hidden = "[REDACTED]"
+
+// described lists the reading operations that a program calls for their own sake;
+// all that write are described, too. Names without a dot are those of operations on
+// targets.
+var described = func() map[string]bool {
+	names := map[string]bool{}
+	for _, name := range []string{
+		"allInnerTexts", "allTextContents", "ariaSnapshot", "ariaSnapshotJSON", "boundingBox", "content", "count", "expect", "getAttribute", "innerHTML",
+		"innerText", "inputValue", "isChecked", "isDisabled", "isEditable", "isEnabled", "isHidden", "isVisible", "jsonValue", "querySelector",
+		"querySelectorAll", "textContent", "title", "waitForElementState", "waitForLoadState", "waitForSelector",
+		"api.addCookies", "api.clearCookies", "api.fetch", "context.cookies", "context.storageState", "download.cancel", "download.saveAs",
+		"files.read", "files.write", "page.pdf", "page.screenshot",
+	} {
+		names[name] = true
+	}
+	return names
+}()
+
+// enters lists the operations that enter content into an element. It is shown
+// unless the element is secret.
+var enters = []string{"fill", "press", "selectOption", "type"}
+
+// wholly lists the operations whose parameters and results are not shown at all.
+var wholly = []string{"api.addCookies", "api.cookies", "context.addCookies", "context.cookies", "context.setHTTPCredentials", "context.setStorageState", "context.storageState"}
+
+// Description tells what an operation does, without what is secret about it.
+type Description struct {
+	Tool   string         // the operation's name, without its kind of target
+	Args   map[string]any // its parameters, without names of pages, frames and handles
+	Writes bool           // it may change the page
+	Hidden bool           // its result must not be shown
+	Shown  bool           // its parameters have content, and it is shown
+}
+
+// Describe describes an operation of the client. ok is false for operations that
+// keep house, such as freeing a handle. It may ask the page whether the element to
+// type into is secret, and hides the content if that is not certain.
+func (c *Client) Describe(ctx context.Context, name string, params json.RawMessage) (d Description, ok bool) {
+	o, known := c.automation.operations[name]
+	kind, verb, _ := strings.Cut(name, ".")
+	d = Description{Tool: name, Args: map[string]any{}, Writes: o.writes, Hidden: slices.Contains(wholly, name)}
+	if kind == "frame" || kind == "handle" {
+		d.Tool = verb
+	}
+	if !known || !o.writes && !described[d.Tool] {
+		return Description{}, false
+	}
+	if d.Hidden {
+		return d, true
+	}
+	var args map[string]any
+	_ = json.Unmarshal(params, &args) // the operation itself refuses bad parameters
+	for _, internal := range []string{"page", "frame", "handle", "handles", "context", "tracedAs", "strict"} {
+		delete(args, internal)
+	}
+	d.Shown = slices.Contains(enters, d.Tool) && !c.entersSecret(ctx, kind, params)
+	d.Args, _ = WithoutContent(args, func(string) bool { return d.Shown }).(map[string]any)
+	return d, true
+}
+
+// entersSecret reports whether the element that an operation enters something into
+// is secret, or may be.
+func (c *Client) entersSecret(ctx context.Context, kind string, params json.RawMessage) bool {
+	var target map[string]any
+	if json.Unmarshal(params, &target) != nil {
+		return true
+	}
+	for field := range target {
+		if field != "frame" && field != "handle" && field != "selector" {
+			delete(target, field)
+		}
+	}
+	raw, err := json.Marshal(target)
+	if err != nil {
+		return true
+	}
+	var answer struct{ Value bool }
+	got, err := c.Call(ctx, kind+".isSecret", raw)
+	return err != nil || json.Unmarshal(got, &answer) != nil || answer.Value
+}
+
+// WithoutContent returns a decoded value without the texts that are content, except
+// for those that are shown.
+func WithoutContent(value any, shown func(text string) bool) any {
+	return hide(value, false, shown)
+}
+
+// hide returns a decoded value without its texts and numbers if it is content, or
+// without those of its parts that are.
+func hide(value any, content bool, shown func(text string) bool) any {
+	switch value := value.(type) {
+	case nil:
+		return nil
+	case []any:
+		out := make([]any, len(value))
+		for i, one := range value {
+			out[i] = hide(one, content, shown)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for name, one := range value {
+			key, _ := one.(string)
+			named := name == "key" && utf8.RuneCountInString(key) > 1 // such as Enter
+			out[name] = hide(one, (content || carriesContent[name]) && !named, shown)
+		}
+		return out
+	}
+	if text, _ := value.(string); content && !shown(text) {
+		return Hidden
+	}
+	return value
+}
+
+// PageOf returns the page that an operation with these parameters acts on, or nil.
+func (c *Client) PageOf(params json.RawMessage) *browser.Page {
+	var call traced
+	if json.Unmarshal(params, &call) != nil {
+		return nil
+	}
+	return c.pageOf(call)
+}

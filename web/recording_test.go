@@ -1,0 +1,327 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"takeover/contract"
+	"takeover/door/cdp"
+	"takeover/session"
+	"takeover/trajectory"
+)
+
+const recordedSecret = "super-secret-fixture-password"
+
+// recordedSite serves a page with a name, a password and a button.
+func recordedSite(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<title>Fixture</title><h1>Example Domain</h1><input id=name><input id=password type=password><button onclick="document.title += '!'">press</button>`)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// recorded is a server whose data directory a test reads.
+type recorded struct {
+	*testServer
+	dir string
+}
+
+func startRecorded(t *testing.T) *recorded {
+	t.Helper()
+	r := &recorded{}
+	r.testServer = startServer(t, func(o *session.Options, _ *Config) { r.dir = o.Dir })
+	return r
+}
+
+func (r *recorded) recording(one *session.Session, body string) (now session.Recording) {
+	r.t.Helper()
+	r.call("POST", "/v1/sessions/"+one.ID()+"/recording", body, 200, &now)
+	return now
+}
+
+// run runs a script to its end.
+func (r *recorded) run(one *session.Session, code string) {
+	r.t.Helper()
+	var run session.RunInfo
+	r.call("POST", "/v1/sessions/"+one.ID()+"/scripts", map[string]any{"code": code, "wait": true}, 200, &run)
+	if run.Status != session.RunSucceeded {
+		r.t.Fatalf("%s: %s %+v", code, run.Status, run.Error)
+	}
+}
+
+// events reads the events of a bundle, and checks that their numbers rise.
+func (r *recorded) events(dir string) (list []trajectory.Event) {
+	r.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(r.dir, dir, "events.jsonl"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
+		var e trajectory.Event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			r.t.Fatalf("%s: %v", lines.Text(), err)
+		}
+		if n := len(list); n > 0 && e.Seq <= list[n-1].Seq {
+			r.t.Errorf("event %d comes after %d", e.Seq, list[n-1].Seq)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// search returns the files of a bundle that contain a text.
+func (r *recorded) search(dir, text string) (found []string) {
+	r.t.Helper()
+	root := filepath.Join(r.dir, dir)
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(filepath.Join(root, name))
+		if bytes.Contains(raw, []byte(text)) {
+			found = append(found, name)
+		}
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return found
+}
+
+// TestRecording records what each door and a person do in one session, in one
+// bundle: in order, each with its actor, without the password that a script types.
+func TestRecording(t *testing.T) {
+	r := startRecorded(t)
+	site := recordedSite(t)
+	one := r.create(map[string]any{"url": site})
+	path := "/v1/sessions/" + one.ID()
+	if off := r.recording(one, `{"action":"status"}`); off.Recording || off.Bundle.Enabled {
+		t.Errorf("before the start: %+v", off)
+	}
+	r.do(request{method: "POST", path: path + "/recording", body: `{"action":"stop"}`}).problem(409)
+	r.do(request{method: "POST", path: path + "/recording", body: `{"action":"start","screenshots":"some"}`}).problem(400)
+	started := r.recording(one, `{"action":"start","trajectoryBundle":true}`)
+	dir := started.Bundle.Dir
+	if !started.Recording || !started.Bundle.Enabled || dir != "trajectories/"+started.Bundle.ID || !trajectory.ValidID(started.Bundle.ID) {
+		t.Errorf("started: %+v", started)
+	}
+	r.do(request{method: "POST", path: path + "/recording", body: `{"action":"start"}`}).problem(409)
+
+	r.run(one, `await page.fill('#name', 'Ada'); await page.fill('#password', '`+recordedSecret+`'); await page.locator('button').click(); return page.inputValue('#password')`)
+
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	mcp, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
+		Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: r.base + "/mcp", MaxRetries: -1, HTTPClient: &http.Client{Transport: withKey{transport}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := mcp.CallTool(t.Context(), &sdk.CallToolParams{Name: "browser_navigate", Arguments: map[string]any{"session": one.ID(), "url": site + "/?token=abcdefgh"}}); err != nil || answer.IsError {
+		t.Fatal(answer, err)
+	}
+	typed := &sdk.CallToolParams{Name: "browser_type", Arguments: map[string]any{"session": one.ID(), "target": "#name", "text": "Grace"}}
+	if answer, err := mcp.CallTool(t.Context(), typed); err != nil || answer.IsError {
+		raw, _ := json.Marshal(answer)
+		t.Fatalf("%s %v", raw, err)
+	}
+	if err := mcp.Close(); err != nil {
+		t.Error(err)
+	}
+	r.call("POST", path+"/actions", `{"type":"click","selector":"button"}`, 200, nil)
+	commands := r.socket(path + "/commands")
+	if a, err := commands.ask(map[string]any{"type": "command", "commandId": "1", "method": "title"}, "1"); err != nil || a["error"] != nil {
+		t.Fatal(a, err)
+	}
+	var pages []cdp.Target
+	r.call("GET", path+"/json/list", nil, 200, &pages)
+	client := r.socket(path + "/cdp/page/" + pages[0].ID)
+	if a, err := client.ask(map[string]any{"id": 1, "method": "Page.navigate", "params": map[string]any{"url": site + "/cdp"}}, "1"); err != nil || a["error"] != nil {
+		t.Fatal(a, err)
+	}
+	var asked session.TakeoverInfo
+	r.call("POST", path+"/takeovers", `{"reason":"Sign in"}`, 201, &asked)
+	r.call("POST", path+"/takeovers/"+asked.ID+"/done", `{"note":"signed in"}`, 200, nil)
+
+	stopped := r.recording(one, `{"action":"stop"}`)
+	if stopped.Recording || stopped.Bundle.ID != started.Bundle.ID || stopped.Report == nil || stopped.Report.LeakScan.State != trajectory.Clean || stopped.Report.Lost != 0 {
+		t.Errorf("stopped: %+v, %+v", stopped, stopped.Report)
+	}
+	var told []string
+	for _, e := range r.events(dir) {
+		if e.Kind != trajectory.ToolCallStart {
+			told = append(told, fmt.Sprintf("%s %s %s", e.Kind, e.Actor, e.Tool))
+		}
+		if e.OK != nil && !*e.OK {
+			t.Errorf("failed: %+v", e)
+		}
+	}
+	if len(told) != 11 {
+		t.Errorf("the calls are %q", told)
+	}
+	for _, want := range []string{
+		"tool_call_end script fill", "tool_call_end script click", "tool_call_end script inputValue", "tool_call_end mcp browser_navigate", "tool_call_end actions click",
+		"tool_call_end commands title", "tool_call_end cdp Page.navigate", "takeover_start api ", "takeover_end person ",
+	} {
+		if !slices.Contains(told, want) {
+			t.Errorf("there is no %q in %q", want, told)
+		}
+	}
+	if where := r.search(dir, recordedSecret); len(where) > 0 {
+		t.Errorf("the password is in %s", where)
+	}
+	if where := r.search(dir, r.dir); len(where) > 0 {
+		t.Errorf("the folder's path is in %s", where)
+	}
+	for _, shown := range []string{`"value":"Ada"`, `"text":"Grace"`} {
+		if where := r.search(dir, shown); len(where) == 0 {
+			t.Errorf("%s, which was typed into a field that is not secret, is not in the bundle", shown)
+		}
+	}
+	r.checkPictures(dir)
+}
+
+// checkPictures checks that each call that writes has its pictures, but none while
+// the password field had the focus.
+func (r *recorded) checkPictures(dir string) {
+	r.t.Helper()
+	var missing, taken int
+	for _, e := range r.events(dir) {
+		if e.Missing == trajectory.MissingSecret {
+			missing++
+		}
+		if e.Refs == nil {
+			continue
+		}
+		for _, name := range []string{e.Refs.Before, e.Refs.After} {
+			if name == "" {
+				continue
+			}
+			raw, err := os.ReadFile(filepath.Join(r.dir, dir, name))
+			if err != nil || !bytes.HasPrefix(raw, []byte("\x89PNG")) {
+				r.t.Errorf("%s: %v", name, err)
+			}
+			taken++
+		}
+	}
+	if missing == 0 || taken < 6 {
+		r.t.Errorf("%d pictures, %d missing for a secret", taken, missing)
+	}
+}
+
+// TestRecordingOff checks that a session without a recording, and one with a
+// recording that has no bundle, make no folder.
+func TestRecordingOff(t *testing.T) {
+	r := startRecorded(t)
+	one := r.create(map[string]any{"url": recordedSite(t)})
+	r.run(one, `await page.click('button')`)
+	r.recording(one, `{"action":"start"}`)
+	r.run(one, `await page.click('button'); await page.title()`)
+	stopped := r.recording(one, `{"action":"stop"}`)
+	var tools []string
+	for _, line := range stopped.Timeline {
+		var e trajectory.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		tools = append(tools, string(e.Kind)+" "+e.Tool)
+	}
+	if want := []string{"tool_call_start click", "tool_call_end click", "tool_call_start title", "tool_call_end title"}; !slices.Equal(tools, want) {
+		t.Errorf("the time line is %q, want %q", tools, want)
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "trajectories")); !os.IsNotExist(err) {
+		t.Errorf("there is a folder of trajectories: %v", err)
+	}
+}
+
+// TestRecordingWithSession starts a recording with the session, which ends it, too.
+func TestRecordingWithSession(t *testing.T) {
+	r := startRecorded(t)
+	r.do(request{method: "POST", path: "/v1/sessions", body: `{"recording":{"video":true}}`}).problem(400)
+	one := r.create(map[string]any{"url": recordedSite(t), "recording": map[string]any{"trajectoryBundle": true, "screenshots": "none"}})
+	now := r.recording(one, `{"action":"status"}`)
+	if !now.Recording || !now.Bundle.Enabled {
+		t.Fatalf("recording: %+v", now)
+	}
+	r.run(one, `await page.click('button')`)
+	r.call("POST", "/v1/sessions/"+one.ID()+"/release", `{}`, 200, nil)
+	var report trajectory.BundleReport
+	raw, err := os.ReadFile(filepath.Join(r.dir, now.Bundle.Dir, "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &report); err != nil || report.ToolCalls != 1 || report.Artifacts.Screenshots != 0 {
+		t.Errorf("%s, %v", raw, err)
+	}
+	if !strings.HasPrefix(now.Bundle.ID, "traj-") {
+		t.Errorf("id %s", now.Bundle.ID)
+	}
+}
+
+// TestContracts judges a page by HTTP, a script, a command and a tool, while a bundle
+// is written: the outcomes are events with their evidence, and the report counts
+// them.
+func TestContracts(t *testing.T) {
+	r := startRecorded(t)
+	one := r.create(map[string]any{"url": recordedSite(t)})
+	path := "/v1/sessions/" + one.ID()
+	for body, field := range map[string]string{`{}`: "contract", `{"contract":{"url":{}}}`: "contract.url", `{"contract":{"no_dialog":{}},"timeout":60001}`: "timeout"} {
+		if p := r.do(request{method: "POST", path: path + "/assert", body: body}).problem(400); len(p.Errors) != 1 || p.Errors[0].Field != field {
+			t.Errorf("%s: %+v", body, p)
+		}
+	}
+	var got session.Assertion
+	r.call("POST", path+"/assert", `{"contract":{"no_dialog":{}}}`, 200, &got)
+	if got.Verdict != contract.Pass || got.Seq != 0 {
+		t.Errorf("without a recording: %+v", got)
+	}
+	dir := r.recording(one, `{"action":"start","trajectoryBundle":true}`).Bundle.Dir
+	for body, want := range map[string]contract.Verdict{
+		`{"contract":{"dom_text":{"selector":"h1","contains":"Example Domain"}}}`:                             contract.Pass,
+		`{"contract":{"dom_text":{"contains":"NotPresent"}}}`:                                                 contract.Fail,
+		`{"contract":{"network":{"url":"**/","status_in":[200]}}}`:                                            contract.Pass,
+		`{"contract":{"and":[{"console":{"level":"error","max":0}},{"dom_count":{"selector":"a[","eq":1}}]}}`: contract.Inconclusive,
+		`{"contract":{"performance":{"metric":"load","lte":60000}},"timeout":10000}`:                          contract.Pass,
+		`{"contract":{"performance":{"metric":"cls","lte":0.5}}}`:                                             contract.Pass,
+	} {
+		r.call("POST", path+"/assert", body, 200, &got)
+		if got.Verdict != want || got.Seq == 0 {
+			t.Errorf("%s: %+v %s", body, got, got.Evidence)
+		}
+	}
+	r.run(one, `
+		const { verdict, evidence } = await expect.contract({ dom_count: { selector: 'input', eq: 3 } });
+		expect(verdict).toBe('fail');
+		expect(evidence.found).toBe(2);
+		setTimeout(() => page.evaluate(() => { document.querySelector('h1').textContent = 'Later' }), 300);
+		expect((await expect.contract({ dom_text: { contains: 'Later' } }, { timeout: 20_000 })).verdict).toBe('pass');
+		await expect(expect.contract({ url: {} })).rejects.toThrow('contract.url');`)
+	stopped := r.recording(one, `{"action":"stop"}`)
+	if c := stopped.Report.Contracts; c.Pass != 5 || c.Fail != 2 || c.Inconclusive != 1 || stopped.Report.Artifacts.Contracts != 8 {
+		t.Errorf("report: %+v", stopped.Report)
+	}
+	for _, e := range r.events(dir) {
+		if e.Kind != trajectory.ContractOf {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(r.dir, dir, e.Refs.Contract))
+		if err != nil || !bytes.Contains(raw, []byte(`"evidence":{"kind":`)) || !bytes.Contains(raw, []byte(`"contract":{`)) {
+			t.Errorf("%s: %s, %v", e.Refs.Contract, raw, err)
+		}
+	}
+}
