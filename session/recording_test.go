@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"takeover/browser/browsertest"
 	"takeover/trajectory"
 )
 
@@ -22,20 +23,18 @@ func goroutines() string {
 // recovers, the recording goes on, and its bundle has both calls. Without a
 // recording, nothing of package trajectory runs.
 func TestRecordingCrash(t *testing.T) {
-	const writer = "trajectory.(*Bundle).write"
+	writing := func() bool { return strings.Contains(goroutines(), "takeover/trajectory.") }
 	dir := t.TempDir()
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, Dir: dir}), CreateOptions{URL: serve(t, `<title>page</title><button onclick="document.title += '!'">press</button>`)})
 	v := join(t, s, RoleControl)
-	if strings.Contains(goroutines(), writer) {
+	if writing() {
 		t.Error("a bundle is written without a recording")
 	}
 	started, err := StartRecording(s, RecordingOptions{Bundle: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(goroutines(), writer) {
-		t.Error("no bundle is written")
-	}
+	browsertest.Until(t, "a bundle is written", writing)
 	press := func() {
 		t.Helper()
 		if info := endOf(t, startRun(t, s, `await page.click('button')`)); info.Status != RunSucceeded {
@@ -58,9 +57,7 @@ func TestRecordingCrash(t *testing.T) {
 	if err := json.Unmarshal(raw, &m); err != nil || len(m.Files) != 7 {
 		t.Errorf("%s, %v", raw, err)
 	}
-	if strings.Contains(goroutines(), writer) {
-		t.Error("a bundle is written after the end")
-	}
+	browsertest.Until(t, "nothing is written any more", func() bool { return !writing() })
 }
 
 // TestRecordingWithoutFolder records where no folder can be made: the start is

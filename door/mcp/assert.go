@@ -12,14 +12,14 @@ import (
 // assertTools are the tools of this file.
 var assertTools = []tool{
 	row("assert", setRecord, "Check a contract", reads,
-		`Check what must be true of the page: {"url": {"equals" or "matches"}}, {"dom_text": {"selector", "contains", "equals" or "matches"}}, {"dom_count": {"selector", "eq", "gte" or "lte"}}, {"network": {"url", "status_in"}}, {"console": {"level", "max"}}, {"no_dialog": {}}, {"performance": {"metric", "lte"}}; and, or, not combine them. Answers pass, fail or inconclusive.`,
+		"Check the page: url (equals, matches), dom_text (selector, contains…), dom_count (selector, eq, gte, lte), network (url, status_in), console (level, max), no_dialog, performance (metric, lte), or and, or, not of these.",
 		`{"contract": {"dom_text": {"selector": "h1", "contains": "Welcome"}}}`, (*call).assert),
 }
 
 type assertArgs struct {
 	where
-	Contract map[string]any `json:"contract" jsonschema:"an object with one key"`
-	Timeout  float64        `json:"timeout,omitempty" jsonschema:"how long it may take until it is true, in ms; default 0"`
+	Contract map[string]any `json:"contract" jsonschema:"one key"`
+	Timeout  float64        `json:"timeout,omitempty" jsonschema:"ms until it must be true; default 0"`
 }
 
 // assert judges the shown page.
