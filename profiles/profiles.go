@@ -313,7 +313,7 @@ func (p *Profiles) contents(ctx context.Context, idOrName string, blob func(stri
 	if err != nil {
 		return nil, fmt.Errorf("read profile: %w", err)
 	}
-	return p.keys.open(blobPlace(name), sealed)
+	return p.keys.Open(blobPlace(name), sealed)
 }
 
 // Reencrypt encrypts everything with the first key that was encrypted with
@@ -351,7 +351,7 @@ func (p *Profiles) reencryptOne(ctx context.Context, id string) (changed bool, e
 			if err != nil {
 				return fmt.Errorf("reencrypt profile: %w", err)
 			}
-			plain, err := p.keys.open(blobPlace(name), sealed)
+			plain, err := p.keys.Open(blobPlace(name), sealed)
 			if err != nil {
 				return err
 			}
@@ -431,7 +431,7 @@ func (p *Profiles) taken(all []store.Entry, name, id string) bool {
 }
 
 func (p *Profiles) read(e store.Entry) (r record, err error) {
-	plain, err := p.keys.open(rowPlace(e.Key), e.Value)
+	plain, err := p.keys.Open(rowPlace(e.Key), e.Value)
 	if err != nil {
 		return r, err
 	}
@@ -446,7 +446,7 @@ func (p *Profiles) put(ctx context.Context, t tables, r record, revision uint64)
 	if err != nil {
 		return fmt.Errorf("write profile: %w", err)
 	}
-	sealed, err := p.keys.seal(rowPlace(r.ID), plain)
+	sealed, err := p.keys.Seal(rowPlace(r.ID), plain)
 	if err != nil {
 		return err
 	}
@@ -468,7 +468,7 @@ func (p *Profiles) writeState(ctx context.Context, t tables, id string, state []
 }
 
 func (p *Profiles) writeBlob(ctx context.Context, t tables, name string, plain []byte) error {
-	sealed, err := p.keys.seal(blobPlace(name), plain)
+	sealed, err := p.keys.Seal(blobPlace(name), plain)
 	if err != nil {
 		return err
 	}

@@ -280,10 +280,10 @@ func TestDamagedProfiles(t *testing.T) {
 	for at := range sealed {
 		broken := bytes.Clone(sealed)
 		broken[at] ^= 1
-		if plain, err := p.keys.open(blobPlace(stateBlob(ids[0])), broken); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrWrongKey) {
+		if plain, err := p.keys.Open(blobPlace(stateBlob(ids[0])), broken); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrWrongKey) {
 			t.Errorf("byte %d changed: %q, %v", at, plain, err)
 		}
-		if plain, err := p.keys.open(blobPlace(stateBlob(ids[0])), sealed[:at]); !errors.Is(err, ErrDamaged) {
+		if plain, err := p.keys.Open(blobPlace(stateBlob(ids[0])), sealed[:at]); !errors.Is(err, ErrDamaged) {
 			t.Errorf("cut at %d: %q, %v", at, plain, err)
 		}
 	}

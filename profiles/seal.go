@@ -114,12 +114,12 @@ func newKey(secret []byte) (k key, err error) {
 	return k, err
 }
 
-// seal encrypts a value with the first key. what names the place where the value
+// Seal encrypts a value with the first key. what names the place where the value
 // is stored: a value that was moved elsewhere does not open.
 //
 // The result is the version, the key's id, a random nonce, and the output of
 // AES-256-GCM, which also authenticates everything before it.
-func (k *Keys) seal(what string, plain []byte) ([]byte, error) {
+func (k *Keys) Seal(what string, plain []byte) ([]byte, error) {
 	if k == nil {
 		return nil, ErrNoKey
 	}
@@ -133,8 +133,8 @@ func (k *Keys) seal(what string, plain []byte) ([]byte, error) {
 	return first.aead.Seal(sealed, nonce, plain, append([]byte(what), sealed[:head]...)), nil
 }
 
-// open decrypts a sealed value. The error is ErrNoKey, ErrWrongKey or ErrDamaged.
-func (k *Keys) open(what string, sealed []byte) ([]byte, error) {
+// Open decrypts a sealed value. The error is ErrNoKey, ErrWrongKey or ErrDamaged.
+func (k *Keys) Open(what string, sealed []byte) ([]byte, error) {
 	if k == nil {
 		return nil, ErrNoKey
 	}

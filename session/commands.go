@@ -294,7 +294,7 @@ func (o commandOperations) Queue(ctx context.Context) context.Context {
 // Call runs one operation.
 func (o commandOperations) Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error) {
 	<-o.worker.ready
-	if at, _ := ctx.Value(rankKey{}).(*rank); strings.HasPrefix(op, "command.") || op == "takeover.request" || op == "takeover.satisfy" || op == "assert" {
+	if at, _ := ctx.Value(rankKey{}).(*rank); strings.HasPrefix(op, "command.") || op == "takeover.request" || op == "takeover.satisfy" || op == "assert" || op == "recording" {
 		at.wait()
 		at.arrive()
 	}
@@ -312,6 +312,8 @@ func (o commandOperations) Call(ctx context.Context, op string, params json.RawM
 			_ = t.Done("condition", "") // if it has just ended, the request has its outcome
 		}
 		return json.RawMessage("{}"), nil
+	case "recording":
+		return recordingOperation(o.commands.program.session, params)
 	case "assert":
 		return assertOperation(ctx, o.commands.program.session, o.commands.program.holder, params)
 	}

@@ -20,6 +20,7 @@ import (
 	"takeover/archive"
 	"takeover/browser"
 	"takeover/capture"
+	"takeover/checkpoints"
 	"takeover/egress"
 	"takeover/files"
 	"takeover/invalid"
@@ -61,6 +62,7 @@ type settings struct {
 	leaseGrace      time.Duration
 	profileBytes    int64
 	profiles        *profiles.Profiles
+	checkpoints     *checkpoints.Checkpoints
 	files           files.Limits
 	s2              *store.S2
 	capture         capture.Config // of sessions that capture from the start
@@ -79,7 +81,7 @@ func settingsOf(o *Options) settings {
 	return settings{
 		dir: o.Dir, chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
 		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
-		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, files: o.Files, s2: o.S2, capture: captured, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
+		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, checkpoints: checkpoints.New(o.Store, o.SecretKeys), files: o.Files, s2: o.S2, capture: captured, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
 	}
 }
 
@@ -185,6 +187,9 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	if err != nil { // asked before a profile is made
 		return nil, err
 	}
+	if err := m.openCheckpoint(ctx, &o); err != nil {
+		return nil, err
+	}
 	if err := m.openProfile(ctx, &o); err != nil {
 		return nil, err
 	}
@@ -218,6 +223,11 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	if o.Recording != nil {
 		if _, err := StartRecording(s, *o.Recording); err != nil { // the session is worth more than its record
 			s.log.Warn("record the session", "error", err)
+		}
+	}
+	if o.checkpoint != nil {
+		if problems, err := LoadCheckpoint(ctx, s, *o.checkpoint); err != nil || len(problems) > 0 {
+			s.log.Warn("load the checkpoint", "problems", problems, "error", err)
 		}
 	}
 	return s, nil

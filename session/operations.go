@@ -24,6 +24,8 @@ func (o runOperations) Call(ctx context.Context, op string, params json.RawMessa
 		return o.requestTakeover(ctx, params)
 	case "takeover.satisfy":
 		return o.satisfyTakeover()
+	case "recording":
+		return recordingOperation(o.run.session, params)
 	case "assert":
 		return assertOperation(ctx, o.run.session, control.Script, params)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"takeover/browser"
 	"takeover/capture"
+	"takeover/checkpoints"
 	"takeover/control"
 	"takeover/egress"
 	"takeover/files"
@@ -78,6 +79,7 @@ type Options struct {
 	MaxProfileBytes int64                   // that Chromium stores for a session; default DefaultProfileBytes
 	Files           files.Limits            // of each session; default: those of package files
 	Profiles        *profiles.Profiles      // saved profiles; default: none
+	SecretKeys      *profiles.Keys          // encrypt checkpoints; default: none, so none can be saved
 	Store           *store.Store            // keeps data after the process has ended; default: none, so nothing can be saved
 	Events          store.EventsOptions     // limits of the stored events
 	S2              *store.S2               // also gets the events; default: none
@@ -165,12 +167,14 @@ type CreateOptions struct {
 	State             *storagestate.State // added to what the browser starts with
 	NoDownloads       bool                // downloads are cancelled
 	BlockAds          bool                // hosts of advertising and tracking are refused
+	Checkpoint        string              // id of the checkpoint whose tabs and state it begins with; default: none
 	Recording         *RecordingOptions   // recorded from the start; default: not
 	Capture           *bool               // capture from the start, and keep pictures; default: if the server has an Options.Capture
 
-	policy   *egress.Policy   // set by check
-	upstream *egress.Upstream // likewise; nil for none
-	saved    *savedProfile    // set by openProfile; nil without a profile
+	policy     *egress.Policy          // set by check
+	upstream   *egress.Upstream        // likewise; nil for none
+	saved      *savedProfile           // set by openProfile; nil without a profile
+	checkpoint *checkpoints.Checkpoint // set by openCheckpoint
 }
 
 // check fills in the defaults, and returns an error that names every invalid

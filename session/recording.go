@@ -130,6 +130,31 @@ func StopRecording(s *Session) (Recording, error) {
 	return out, nil
 }
 
+// recordingOperation carries out the operation recording of a script: {action,
+// trajectoryBundle, screenshots}.
+func recordingOperation(s *Session, params json.RawMessage) (json.RawMessage, error) {
+	var p struct {
+		Action      string                 `json:"action"`
+		Bundle      bool                   `json:"trajectoryBundle"`
+		Screenshots trajectory.Screenshots `json:"screenshots"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, fmt.Errorf("bad options: %w", err)
+	}
+	now := RecordingOf(s)
+	var err error
+	switch p.Action {
+	case "start":
+		now, err = StartRecording(s, RecordingOptions{Bundle: p.Bundle, Screenshots: p.Screenshots})
+	case "stop":
+		now, err = StopRecording(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(now)
+}
+
 func describeRecording(r *trajectory.Recorder) Recording {
 	out := Recording{Recording: r != nil}
 	if id := r.ID(); id != "" {

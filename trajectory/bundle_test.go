@@ -104,7 +104,7 @@ func TestBundle(t *testing.T) {
 	if read(t, filepath.Join(dir, reportFile), &stored); stored.ID != b.ID() || stored.EndedAt.Before(stored.StartedAt) {
 		t.Errorf("report %+v", stored)
 	}
-	if got.Events != 5 || got.ToolCalls != 1 || got.Failures != 1 || got.Contracts.Pass != 1 || got.Contracts.Fail != 1 || got.Progress.Stuck != 1 ||
+	if got.Events != 5 || got.ToolCalls != 1 || got.Failures != 1 || got.Contracts.Pass != 1 || got.Contracts.Fail != 1 || got.Progress.Stuck != 0 ||
 		got.Artifacts.Screenshots != 2 || got.Artifacts.Checkpoints != 1 || got.Artifacts.Contracts != 2 || got.Lost != 0 || got.LeakScan.State != Clean {
 		t.Errorf("report %+v", got)
 	}

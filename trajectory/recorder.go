@@ -75,6 +75,7 @@ type Recorder struct {
 	timeline *timeline
 	sink     sink
 	shots    Screenshots
+	progress progress
 
 	mu      sync.Mutex // guards stopped, and late while it is false
 	stopped bool
@@ -91,6 +92,20 @@ func (r *Recorder) Judged(e Event, v contract.Verdict, evidence any) uint64 {
 		r.sink.Add(e)
 	default:
 		return r.bundle.AddContract(e, v, evidence)
+	}
+	return 0
+}
+
+// Checkpoint records a checkpoint, with its content if there is a bundle, and returns
+// the event's number in the bundle, or 0 without one.
+func (r *Recorder) Checkpoint(e Event, content any) uint64 {
+	switch {
+	case r == nil:
+	case r.bundle == nil:
+		e.Kind = CheckpointOf
+		r.sink.Add(e)
+	default:
+		return r.bundle.AddCheckpoint(e, content)
 	}
 	return 0
 }
@@ -197,7 +212,24 @@ func (s *Step) End(ctx context.Context, took time.Duration, result any, failure 
 			e.State.ScreenshotHash = hashOf(png)
 		}
 	}
+	now, hint := s.recorder.progress.after(s.ended(failure != "", e.State))
+	e.Progress = &now
 	s.recorder.sink.AddEnd(s.seq, e, png)
+	if hint != nil {
+		s.recorder.sink.Add(hint.event(e))
+	}
+}
+
+// ended describes the call with the state of the page after it, which may be nil.
+func (s *Step) ended(failed bool, state *State) endedCall {
+	c := endedCall{tool: s.call.Tool, args: s.call.Args, failed: failed, writes: s.call.Writes}
+	if s.args != nil {
+		c.args = s.args
+	}
+	if state != nil {
+		c.url, c.hash = state.URL, state.DOMTextHash
+	}
+	return c
 }
 
 // EndLater is End, but does not wait for the page. Stop does.

@@ -89,14 +89,14 @@ func (r *BundleReport) count(e Event, v contract.Verdict) {
 		case contract.Inconclusive:
 			r.Contracts.Inconclusive++
 		}
-	case Hint, Recovery, TakeoverStart, TakeoverEnd: // events only
-	}
-	if e.Progress != nil {
-		switch e.Progress.Status {
-		case "stalling":
+	case Hint: // the calls themselves repeat their status
+		switch {
+		case e.Progress == nil:
+		case e.Progress.Status == stalling:
 			r.Progress.Stalling++
-		case "stuck":
+		case e.Progress.Status == stuck:
 			r.Progress.Stuck++
 		}
+	case Recovery, TakeoverStart, TakeoverEnd: // events only
 	}
 }

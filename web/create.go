@@ -49,6 +49,7 @@ type createRequest struct {
 	Profile           string            `json:"profile,omitempty" doc:"The name or the id of a saved profile to start with." maxBytes:"1024"`
 	Persist           bool              `json:"persist,omitempty" doc:"Saves the browser's state to the profile at the end. A profile that does not exist is made."`
 	SessionContext    json.RawMessage   `json:"sessionContext,omitempty" doc:"Cookies and storage to start with, as GET /v1/sessions/:id/context and Playwright's storageState return them."`
+	Checkpoint        string            `json:"checkpoint,omitempty" doc:"The id of a checkpoint: the session begins with its tabs and, if it has one, its state." maxBytes:"1024"`
 	Recording         *recordingOptions `json:"recording,omitempty" doc:"Records what programs and people do, from the beginning; see POST /v1/sessions/:id/recording."`
 	BlockAds          bool              `json:"blockAds,omitempty" doc:"Refuses hosts of advertising and tracking."`
 	Downloads         *bool             `json:"downloads,omitempty" doc:"Whether downloads are allowed." default:"true"`
@@ -110,7 +111,7 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 		URL: r.URL, DeviceScaleFactor: r.DeviceScaleFactor, IsMobile: r.IsMobile || r.DeviceConfig != nil && r.DeviceConfig.Device == "mobile",
 		UserAgent: r.UserAgent, Locale: r.Locale, Timezone: r.Timezone, ProxyURL: r.ProxyURL, Hosts: egress.Hosts{Allowed: r.AllowedHosts, Denied: r.DeniedHosts},
 		ExtraHTTPHeaders: r.ExtraHTTPHeaders, Metadata: r.Metadata, Capture: r.Capture,
-		Profile: r.Profile, Persist: r.Persist, BlockAds: r.BlockAds, NoDownloads: r.Downloads != nil && !*r.Downloads,
+		Checkpoint: r.Checkpoint, Profile: r.Profile, Persist: r.Persist, BlockAds: r.BlockAds, NoDownloads: r.Downloads != nil && !*r.Downloads,
 		Timeout:     v.milliseconds("timeout", r.Timeout, time.Second, session.MaxTimeout),
 		IdleTimeout: v.milliseconds("idleTimeout", r.IdleTimeout, 0, session.MaxTimeout),
 	}
@@ -131,6 +132,7 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 	if r.Recording != nil {
 		o.Recording = new(r.Recording.options(&v, "recording."))
 	}
+	v.atMost("checkpoint", r.Checkpoint, maxWord)
 	v.atMost("profile", r.Profile, maxWord)
 	v.atMost("url", r.URL, maxURL)
 	v.atMost("proxyUrl", r.ProxyURL, maxURL)

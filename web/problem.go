@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"takeover/capture"
+	"takeover/checkpoints"
 	"takeover/door/playwright"
 	"takeover/door/steel"
 	"takeover/files"
@@ -144,6 +145,9 @@ var outcomes = []struct {
 	{session.ErrTakeoverState, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrTabCrashed, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrSecret, kindConflict, websocket.StatusPolicyViolation},
+	{checkpoints.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
+	{checkpoints.ErrNoStore, kindNotAvailable, websocket.StatusPolicyViolation},
+	{checkpoints.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
 	{session.ErrRecording, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrNotRecording, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrWorking, kindConflict, websocket.StatusPolicyViolation},

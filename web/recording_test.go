@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,8 +17,10 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"takeover/checkpoints"
 	"takeover/contract"
 	"takeover/door/cdp"
+	"takeover/profiles"
 	"takeover/session"
 	"takeover/trajectory"
 )
@@ -322,6 +325,107 @@ func TestContracts(t *testing.T) {
 		raw, err := os.ReadFile(filepath.Join(r.dir, dir, e.Refs.Contract))
 		if err != nil || !bytes.Contains(raw, []byte(`"evidence":{"kind":`)) || !bytes.Contains(raw, []byte(`"contract":{`)) {
 			t.Errorf("%s: %s, %v", e.Refs.Contract, raw, err)
+		}
+	}
+}
+
+// TestCheckpoints keeps a checkpoint with the browser's state, loads it in the same
+// session and in a new one, and removes it. The bundle has it without the state.
+func TestCheckpoints(t *testing.T) {
+	keys, err := profiles.NewKeys(strings.Repeat("5e", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorded{}
+	r.testServer = startServer(t, func(o *session.Options, _ *Config) { r.dir, o.SecretKeys = o.Dir, keys })
+	site := recordedSite(t)
+	one := r.create(map[string]any{"url": site + "/first"})
+	path := "/v1/sessions/" + one.ID()
+	r.do(request{method: "POST", path: path + "/checkpoints", body: `{"completedSteps":["a"]}`}).problem(400)
+	r.run(one, `await page.evaluate(() => { localStorage.setItem('step', '`+recordedSecret+`'); document.cookie = 'user=ada' });
+		const other = await context.newPage(); await other.goto('`+site+`/second')`)
+	dir := r.recording(one, `{"action":"start","trajectoryBundle":true}`).Bundle.Dir
+	var saved checkpointSaved
+	r.call("POST", path+"/checkpoints", `{"taskDescription":"Order the parts","completedSteps":["signed in"],"pendingSteps":["check out"],"extractedData":{"order":4711},"includeStorage":true}`, 201, &saved)
+	if saved.ID == "" || saved.Version != 1 || saved.Seq == 0 || len(saved.Tabs) != 2 || saved.Tabs[1].URL != site+"/second" || saved.StorageState != nil || saved.CurrentURL == "" {
+		t.Errorf("saved: %+v", saved)
+	}
+	if stopped := r.recording(one, `{"action":"stop"}`); stopped.Report.Artifacts.Checkpoints != 1 {
+		t.Errorf("report: %+v", stopped.Report)
+	}
+	if in := r.search(dir, `"pendingSteps":["check out"]`); len(in) != 1 || len(r.search(dir, recordedSecret)) > 0 || len(r.search(dir, "ada")) > 0 {
+		t.Errorf("in the bundle: %q", in)
+	}
+
+	var got checkpoints.Checkpoint
+	r.call("GET", path+"/checkpoints/"+saved.ID, nil, 200, &got)
+	if string(got.ExtractedData) != `{"order":4711}` || !bytes.Contains(got.StorageState, []byte(recordedSecret)) {
+		t.Errorf("got %+v", got)
+	}
+	var listed struct{ Checkpoints []checkpoints.Checkpoint }
+	r.call("GET", path+"/checkpoints", nil, 200, &listed)
+	if len(listed.Checkpoints) != 1 || listed.Checkpoints[0].StorageState != nil {
+		t.Errorf("listed: %+v", listed)
+	}
+
+	check := func(in *session.Session) {
+		t.Helper()
+		r.run(in, `
+			expect(context.pages().map(p => p.url()).sort()).toEqual(['`+site+`/first', '`+site+`/second']);
+			expect(await context.pages()[0].evaluate(() => localStorage.getItem('step') + document.cookie)).toBe('`+recordedSecret+`user=ada')`)
+	}
+	r.run(one, `await page.goto('`+site+`/elsewhere'); await page.evaluate(() => localStorage.clear()); await context.clearCookies()`)
+	var loaded checkpointLoaded
+	r.call("POST", path+"/checkpoints/"+saved.ID+"/load", `{}`, 200, &loaded)
+	if loaded.ID != saved.ID || len(loaded.Problems) > 0 {
+		t.Errorf("loaded: %+v", loaded)
+	}
+	check(one)
+	r.call("POST", path+"/release", `{}`, 200, nil)
+	check(r.create(map[string]any{"checkpoint": saved.ID}))
+	r.do(request{method: "POST", path: "/v1/sessions", body: `{"checkpoint":"none"}`}).problem(400)
+	r.do(request{method: "POST", path: "/v1/sessions", body: `{"checkpoint":"` + saved.ID + `","url":"` + site + `"}`}).problem(400)
+
+	r.call("DELETE", path+"/checkpoints/"+saved.ID, nil, 204, nil)
+	for _, id := range []string{saved.ID, "*", ">", "a.b"} {
+		r.do(request{method: "GET", path: path + "/checkpoints/" + id}).problem(404)
+	}
+}
+
+// TestEpisode records an episode from its beginning to its end: read the page, a
+// contract that holds, a checkpoint, a contract that does not, a password. It then looks
+// at the bundle as people do, with a shell.
+func TestEpisode(t *testing.T) {
+	keys, err := profiles.NewKeys(strings.Repeat("5e", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorded{}
+	r.testServer = startServer(t, func(o *session.Options, _ *Config) { r.dir, o.SecretKeys = o.Dir, keys })
+	one := r.create(map[string]any{})
+	path := "/v1/sessions/" + one.ID()
+	dir := r.recording(one, `{"action":"start","trajectoryBundle":true}`).Bundle.Dir
+	r.run(one, `await page.goto('`+recordedSite(t)+`'); return page.textContent('h1')`)
+	r.call("POST", path+"/assert", `{"contract":{"dom_text":{"selector":"h1","contains":"Example Domain"}}}`, 200, nil)
+	r.call("POST", path+"/checkpoints", `{"taskDescription":"Read the page","completedSteps":["open it"],"pendingSteps":["leave it"]}`, 201, nil)
+	r.call("POST", path+"/assert", `{"contract":{"dom_text":{"contains":"NotPresent"}}}`, 200, nil)
+	r.run(one, `await page.type('#password', '`+recordedSecret+`'); await page.click('#name')`)
+	stopped := r.recording(one, `{"action":"stop"}`)
+	if c := stopped.Report.Contracts; c.Pass != 1 || c.Fail != 1 {
+		t.Errorf("report: %+v", stopped.Report)
+	}
+	for what, command := range map[string]string{
+		"the files exist":           `test -f meta.json && test -f events.jsonl && test -d contracts && test -d checkpoints && test -f report.json`,
+		"seq rises":                 `sed 's/.*"seq":\([0-9]*\),.*/\1/' events.jsonl | awk 'NR>1 && $1<=prev { exit 1 } { prev=$1 }'`,
+		"the contracts are linked":  `test "$(cat contracts/*.json | grep -c '"evidence"')" = 2 && grep -q '"verdict":"fail"' contracts/*.json`,
+		"the checkpoint is linked":  `grep -q '"taskDescription":"Read the page".*"completedSteps":\["open it"\],"pendingSteps":\["leave it"\],"currentUrl":"http.*"tabStates":\[{' checkpoints/*.json`,
+		"the password is not in it": `! grep -R "` + recordedSecret + `" .`,
+		"no path is in it":          `! grep -R "` + r.dir + `" .`,
+	} {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+		cmd.Dir = filepath.Join(r.dir, dir)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", what, err, out)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"takeover/capture"
+	"takeover/checkpoints"
 	"takeover/door/actions"
 	"takeover/door/browserless"
 	"takeover/door/cdp"
@@ -92,6 +93,11 @@ func (s *Server) routes() []route {
 		{method: del, path: one, name: "deleteSession", does: "The same as release.", slow: true, handler: s.releaseSession, answers: answer{body: releasedView{}}},
 		{method: post, path: one + "/recording", name: "record", does: "Start, stop or look at the recording of what programs and people do in the session.", slow: true, handler: s.changeRecording, body: recordingRequest{}, answers: answer{body: session.Recording{}}, fails: []kind{kindConflict, kindNotReady}, sample: sample{body: `{"action": "status"}`}},
 		{method: post, path: one + "/assert", name: "assert", does: "Judge the page by a contract: pass, fail or inconclusive, with the evidence.", slow: true, handler: s.assert, body: assertRequest{}, answers: answer{body: session.Assertion{}}, fails: []kind{kindNotReady}, sample: sample{body: `{"contract": {"dom_text": {"selector": "h1", "contains": "Example Domain"}}}`}},
+		{method: post, path: one + "/checkpoints", name: "saveCheckpoint", does: "Keep how far a task has come, and which tabs are open.", handler: s.saveCheckpoint, body: checkpointRequest{}, answers: answer{status: 201, body: checkpointSaved{}}, fails: []kind{kindNotReady, kindConflict, kindNotAvailable}, sample: sample{body: `{"taskDescription": "Order the parts", "completedSteps": ["signed in"], "pendingSteps": ["check out"]}`}},
+		{method: get, path: one + "/checkpoints", name: "listCheckpoints", does: "The session's checkpoints, newest first.", query: []string{"limit", "cursor"}, handler: s.listCheckpoints, answers: answer{body: checkpoints.Checkpoint{}, list: "checkpoints"}, fails: []kind{kindNotAvailable}},
+		{method: get, path: one + "/checkpoints/:cid", name: "getCheckpoint", does: "One checkpoint, with the browser's state if it was asked for.", handler: s.getCheckpoint, answers: answer{body: checkpoints.Checkpoint{}}, fails: []kind{kindNotAvailable}},
+		{method: post, path: one + "/checkpoints/:cid/load", name: "loadCheckpoint", does: "Open the checkpoint's tabs in place of the present ones, with its state.", slow: true, handler: s.loadCheckpoint, body: struct{}{}, answers: answer{body: checkpointLoaded{}}, fails: []kind{kindNotReady, kindConflict, kindNotAvailable}},
+		{method: del, path: one + "/checkpoints/:cid", name: "deleteCheckpoint", does: "Remove a checkpoint.", handler: s.deleteCheckpoint, answers: answer{status: 204}, fails: []kind{kindNotAvailable}},
 		{method: get, path: one + "/context", name: "getContext", does: "Cookies and storage.", slow: true, handler: s.getContext, answers: answer{body: map[string]any{}}, fails: []kind{kindConflict, kindEnded}},
 		{method: get, path: one + "/screenshot", name: "getScreenshot", does: "A picture of the active tab; ?format=png|jpeg|webp, ?fullPage=.", slow: true, query: []string{"format", "fullPage"}, handler: s.getScreenshot, answers: answer{mime: "image/png"}, fails: []kind{kindConflict, kindEnded}, sample: sample{query: "format=jpeg&fullPage=true"}},
 		{method: get, path: one + "/thumbnail", name: "getThumbnail", does: "The latest available picture; takes no new one.", access: guests, role: view, handler: s.getThumbnail, answers: answer{mime: "image/jpeg"}},

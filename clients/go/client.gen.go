@@ -442,6 +442,108 @@ type Changes struct {
 	UrlBefore string `json:"urlBefore"`
 }
 
+// Checkpoint defines model for Checkpoint.
+type Checkpoint struct {
+	// CompletedSteps What is done.
+	CompletedSteps []string `json:"completedSteps"`
+
+	// CurrentUrl The address of the tab that people saw.
+	CurrentUrl string `json:"currentUrl"`
+
+	// ExtractedData Values of your own.
+	ExtractedData interface{} `json:"extractedData,omitempty"`
+
+	// Id The checkpoint's id.
+	Id string `json:"id"`
+
+	// PendingSteps What is left.
+	PendingSteps []string `json:"pendingSteps"`
+
+	// SessionId The session in which it was made.
+	SessionId string `json:"sessionId"`
+
+	// StorageState Cookies and storage, if they were asked for; not in lists.
+	StorageState interface{} `json:"storageState,omitempty"`
+
+	// TabStates The tabs.
+	TabStates []TabState `json:"tabStates"`
+
+	// TaskDescription What is to be done.
+	TaskDescription string `json:"taskDescription"`
+
+	// Timestamp When it was made.
+	Timestamp time.Time `json:"timestamp"`
+
+	// Version Of the form: 1.
+	Version int `json:"version"`
+}
+
+// CheckpointLoaded defines model for CheckpointLoaded.
+type CheckpointLoaded struct {
+	// Id The checkpoint's id.
+	Id string `json:"id"`
+
+	// Problems Tabs that could not be opened, and why.
+	Problems []string `json:"problems"`
+}
+
+// CheckpointRequest defines model for CheckpointRequest.
+type CheckpointRequest struct {
+	// CompletedSteps What is done. At most 200 entries.
+	CompletedSteps *[]string `json:"completedSteps,omitempty"`
+
+	// ExtractedData Values of your own, of at most 262144 bytes.
+	ExtractedData interface{} `json:"extractedData,omitempty"`
+
+	// IncludeStorage Keeps cookies and storage, too, encrypted.
+	IncludeStorage *bool `json:"includeStorage,omitempty"`
+
+	// PendingSteps What is left. At most 200 entries.
+	PendingSteps *[]string `json:"pendingSteps,omitempty"`
+
+	// TaskDescription What is to be done. At most 4,000 characters.
+	TaskDescription *string `json:"taskDescription,omitempty"`
+}
+
+// CheckpointSaved defines model for CheckpointSaved.
+type CheckpointSaved struct {
+	// CompletedSteps What is done.
+	CompletedSteps []string `json:"completedSteps"`
+
+	// CurrentUrl The address of the tab that people saw.
+	CurrentUrl string `json:"currentUrl"`
+
+	// ExtractedData Values of your own.
+	ExtractedData interface{} `json:"extractedData,omitempty"`
+
+	// Id The checkpoint's id.
+	Id string `json:"id"`
+
+	// PendingSteps What is left.
+	PendingSteps []string `json:"pendingSteps"`
+
+	// Seq The number of its event, if the session is being recorded with a bundle.
+	Seq *int `json:"seq,omitempty"`
+
+	// SessionId The session in which it was made.
+	SessionId string `json:"sessionId"`
+
+	// StorageState Cookies and storage, if they were asked for; not in lists.
+	StorageState interface{} `json:"storageState,omitempty"`
+
+	// TabStates The tabs.
+	TabStates []TabState `json:"tabStates"`
+
+	// TaskDescription What is to be done.
+	TaskDescription string `json:"taskDescription"`
+
+	// Timestamp When it was made.
+	Timestamp time.Time `json:"timestamp"`
+
+	// Version Of the form: 1.
+	Version int `json:"version"`
+}
+
 // Config defines model for Config.
 type Config struct {
 	// Actions What programs do.
@@ -506,6 +608,9 @@ type CreateRequest struct {
 
 	// Capture Whether events are captured from the beginning. By default, they are not, unless the server runs with --capture.
 	Capture *bool `json:"capture,omitempty"`
+
+	// Checkpoint The id of a checkpoint: the session begins with its tabs and, if it has one, its state.
+	Checkpoint *string `json:"checkpoint,omitempty"`
 
 	// Concurrency Has no effect.
 	Concurrency interface{} `json:"concurrency,omitempty"`
@@ -2018,6 +2123,18 @@ type Tab struct {
 	Url string `json:"url"`
 }
 
+// TabState defines model for TabState.
+type TabState struct {
+	// TabId Its number.
+	TabId int `json:"tabId"`
+
+	// Title Its title.
+	Title string `json:"title"`
+
+	// Url Its address.
+	Url string `json:"url"`
+}
+
 // Takeover defines model for Takeover.
 type Takeover struct {
 	// Changes What changed while a person worked; null before the end.
@@ -2251,6 +2368,18 @@ type ReleaseAllJSONBody = map[string]interface{}
 
 // RunActionsJSONBody defines parameters for RunActions.
 type RunActionsJSONBody map[string]interface{}
+
+// ListCheckpointsParams defines parameters for ListCheckpoints.
+type ListCheckpointsParams struct {
+	// Limit Length of a page of the list.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The value of next from the previous page of the list.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// LoadCheckpointJSONBody defines parameters for LoadCheckpoint.
+type LoadCheckpointJSONBody = map[string]interface{}
 
 // ListEventsParams defines parameters for ListEvents.
 type ListEventsParams struct {
@@ -2497,6 +2626,12 @@ type RunActionsJSONRequestBody RunActionsJSONBody
 
 // AssertJSONRequestBody defines body for Assert for application/json ContentType.
 type AssertJSONRequestBody = AssertRequest
+
+// SaveCheckpointJSONRequestBody defines body for SaveCheckpoint for application/json ContentType.
+type SaveCheckpointJSONRequestBody = CheckpointRequest
+
+// LoadCheckpointJSONRequestBody defines body for LoadCheckpoint for application/json ContentType.
+type LoadCheckpointJSONRequestBody = LoadCheckpointJSONBody
 
 // AddEventJSONRequestBody defines body for AddEvent for application/json ContentType.
 type AddEventJSONRequestBody = CustomEvent
@@ -3025,6 +3160,49 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/cdp/page/{target} (the `CdpPage` operationId).
 	CdpPage(ctx context.Context, id string, target string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListCheckpoints The session's checkpoints, newest first.
+	//
+	// Corresponds with GET /v1/sessions/{id}/checkpoints (the `ListCheckpoints` operationId).
+	ListCheckpoints(ctx context.Context, id string, params *ListCheckpointsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SaveCheckpointWithBody Keep how far a task has come, and which tabs are open.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/checkpoints (the `SaveCheckpoint` operationId).
+	SaveCheckpointWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SaveCheckpoint Keep how far a task has come, and which tabs are open.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/checkpoints (the `SaveCheckpoint` operationId).
+	SaveCheckpoint(ctx context.Context, id string, body SaveCheckpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteCheckpoint Remove a checkpoint.
+	//
+	// Corresponds with DELETE /v1/sessions/{id}/checkpoints/{cid} (the `DeleteCheckpoint` operationId).
+	DeleteCheckpoint(ctx context.Context, id string, cid string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetCheckpoint One checkpoint, with the browser's state if it was asked for.
+	//
+	// Corresponds with GET /v1/sessions/{id}/checkpoints/{cid} (the `GetCheckpoint` operationId).
+	GetCheckpoint(ctx context.Context, id string, cid string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LoadCheckpointWithBody Open the checkpoint's tabs in place of the present ones, with its state.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/checkpoints/{cid}/load (the `LoadCheckpoint` operationId).
+	LoadCheckpointWithBody(ctx context.Context, id string, cid string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LoadCheckpoint Open the checkpoint's tabs in place of the present ones, with its state.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/checkpoints/{cid}/load (the `LoadCheckpoint` operationId).
+	LoadCheckpoint(ctx context.Context, id string, cid string, body LoadCheckpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Commands The socket of programs that call members of the script API's Page: one JSON message for each call.
 	//
@@ -4469,6 +4647,119 @@ func (c *Client) Cdp(ctx context.Context, id string, reqEditors ...RequestEditor
 // Corresponds with GET /v1/sessions/{id}/cdp/page/{target} (the `CdpPage` operationId).
 func (c *Client) CdpPage(ctx context.Context, id string, target string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCdpPageRequest(c.Server, id, target)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCheckpoints The session's checkpoints, newest first.
+//
+// Corresponds with GET /v1/sessions/{id}/checkpoints (the `ListCheckpoints` operationId).
+func (c *Client) ListCheckpoints(ctx context.Context, id string, params *ListCheckpointsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCheckpointsRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SaveCheckpointWithBody Keep how far a task has come, and which tabs are open.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sessions/{id}/checkpoints (the `SaveCheckpoint` operationId).
+func (c *Client) SaveCheckpointWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSaveCheckpointRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SaveCheckpoint Keep how far a task has come, and which tabs are open.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sessions/{id}/checkpoints (the `SaveCheckpoint` operationId).
+func (c *Client) SaveCheckpoint(ctx context.Context, id string, body SaveCheckpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSaveCheckpointRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteCheckpoint Remove a checkpoint.
+//
+// Corresponds with DELETE /v1/sessions/{id}/checkpoints/{cid} (the `DeleteCheckpoint` operationId).
+func (c *Client) DeleteCheckpoint(ctx context.Context, id string, cid string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteCheckpointRequest(c.Server, id, cid)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCheckpoint One checkpoint, with the browser's state if it was asked for.
+//
+// Corresponds with GET /v1/sessions/{id}/checkpoints/{cid} (the `GetCheckpoint` operationId).
+func (c *Client) GetCheckpoint(ctx context.Context, id string, cid string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCheckpointRequest(c.Server, id, cid)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LoadCheckpointWithBody Open the checkpoint's tabs in place of the present ones, with its state.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sessions/{id}/checkpoints/{cid}/load (the `LoadCheckpoint` operationId).
+func (c *Client) LoadCheckpointWithBody(ctx context.Context, id string, cid string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLoadCheckpointRequestWithBody(c.Server, id, cid, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LoadCheckpoint Open the checkpoint's tabs in place of the present ones, with its state.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sessions/{id}/checkpoints/{cid}/load (the `LoadCheckpoint` operationId).
+func (c *Client) LoadCheckpoint(ctx context.Context, id string, cid string, body LoadCheckpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLoadCheckpointRequest(c.Server, id, cid, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7457,6 +7748,262 @@ func NewCdpPageRequest(server string, id string, target string) (*http.Request, 
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewListCheckpointsRequest constructs an http.Request for the ListCheckpoints method
+func NewListCheckpointsRequest(server string, id string, params *ListCheckpointsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/checkpoints", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSaveCheckpointRequest calls the generic SaveCheckpoint builder with application/json body
+func NewSaveCheckpointRequest(server string, id string, body SaveCheckpointJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSaveCheckpointRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewSaveCheckpointRequestWithBody constructs an http.Request for the SaveCheckpoint method, with any body, and a specified content type
+func NewSaveCheckpointRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/checkpoints", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteCheckpointRequest constructs an http.Request for the DeleteCheckpoint method
+func NewDeleteCheckpointRequest(server string, id string, cid string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "cid", cid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/checkpoints/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetCheckpointRequest constructs an http.Request for the GetCheckpoint method
+func NewGetCheckpointRequest(server string, id string, cid string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "cid", cid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/checkpoints/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewLoadCheckpointRequest calls the generic LoadCheckpoint builder with application/json body
+func NewLoadCheckpointRequest(server string, id string, cid string, body LoadCheckpointJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewLoadCheckpointRequestWithBody(server, id, cid, "application/json", bodyReader)
+}
+
+// NewLoadCheckpointRequestWithBody constructs an http.Request for the LoadCheckpoint method, with any body, and a specified content type
+func NewLoadCheckpointRequestWithBody(server string, id string, cid string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "cid", cid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/checkpoints/%s/load", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -10673,6 +11220,55 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/sessions/{id}/cdp/page/{target} (the `CdpPage` operationId).
 	CdpPageWithResponse(ctx context.Context, id string, target string, reqEditors ...RequestEditorFn) (*CdpPageResponse, error)
 
+	// ListCheckpointsWithResponse The session's checkpoints, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{id}/checkpoints (the `ListCheckpoints` operationId).
+	ListCheckpointsWithResponse(ctx context.Context, id string, params *ListCheckpointsParams, reqEditors ...RequestEditorFn) (*ListCheckpointsResponse, error)
+
+	// SaveCheckpointWithBodyWithResponse Keep how far a task has come, and which tabs are open.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/checkpoints (the `SaveCheckpoint` operationId).
+	SaveCheckpointWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SaveCheckpointResponse, error)
+
+	// SaveCheckpointWithResponse Keep how far a task has come, and which tabs are open.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/checkpoints (the `SaveCheckpoint` operationId).
+	SaveCheckpointWithResponse(ctx context.Context, id string, body SaveCheckpointJSONRequestBody, reqEditors ...RequestEditorFn) (*SaveCheckpointResponse, error)
+
+	// DeleteCheckpointWithResponse Remove a checkpoint.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/sessions/{id}/checkpoints/{cid} (the `DeleteCheckpoint` operationId).
+	DeleteCheckpointWithResponse(ctx context.Context, id string, cid string, reqEditors ...RequestEditorFn) (*DeleteCheckpointResponse, error)
+
+	// GetCheckpointWithResponse One checkpoint, with the browser's state if it was asked for.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{id}/checkpoints/{cid} (the `GetCheckpoint` operationId).
+	GetCheckpointWithResponse(ctx context.Context, id string, cid string, reqEditors ...RequestEditorFn) (*GetCheckpointResponse, error)
+
+	// LoadCheckpointWithBodyWithResponse Open the checkpoint's tabs in place of the present ones, with its state.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/checkpoints/{cid}/load (the `LoadCheckpoint` operationId).
+	LoadCheckpointWithBodyWithResponse(ctx context.Context, id string, cid string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoadCheckpointResponse, error)
+
+	// LoadCheckpointWithResponse Open the checkpoint's tabs in place of the present ones, with its state.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/checkpoints/{cid}/load (the `LoadCheckpoint` operationId).
+	LoadCheckpointWithResponse(ctx context.Context, id string, cid string, body LoadCheckpointJSONRequestBody, reqEditors ...RequestEditorFn) (*LoadCheckpointResponse, error)
+
 	// CommandsWithResponse The socket of programs that call members of the script API's Page: one JSON message for each call.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -13189,6 +13785,249 @@ func (r CdpPageResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CdpPageResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListCheckpointsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		Checkpoints []Checkpoint `json:"checkpoints"`
+
+		// Next The cursor for the next page of the list; null at the end.
+		Next *string `json:"next"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListCheckpointsResponse) GetJSON200() *struct {
+	Checkpoints []Checkpoint `json:"checkpoints"`
+
+	// Next The cursor for the next page of the list; null at the end.
+	Next *string `json:"next"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListCheckpointsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListCheckpointsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCheckpointsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCheckpointsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCheckpointsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SaveCheckpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CheckpointSaved
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r SaveCheckpointResponse) GetJSON201() *CheckpointSaved {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SaveCheckpointResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SaveCheckpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SaveCheckpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SaveCheckpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SaveCheckpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteCheckpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteCheckpointResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteCheckpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteCheckpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteCheckpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteCheckpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetCheckpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Checkpoint
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetCheckpointResponse) GetJSON200() *Checkpoint {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetCheckpointResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetCheckpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCheckpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCheckpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetCheckpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type LoadCheckpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CheckpointLoaded
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r LoadCheckpointResponse) GetJSON200() *CheckpointLoaded {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r LoadCheckpointResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r LoadCheckpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r LoadCheckpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r LoadCheckpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r LoadCheckpointResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -16535,6 +17374,97 @@ func (c *ClientWithResponses) CdpPageWithResponse(ctx context.Context, id string
 	return ParseCdpPageResponse(rsp)
 }
 
+// ListCheckpointsWithResponse The session's checkpoints, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{id}/checkpoints (the `ListCheckpoints` operationId).
+func (c *ClientWithResponses) ListCheckpointsWithResponse(ctx context.Context, id string, params *ListCheckpointsParams, reqEditors ...RequestEditorFn) (*ListCheckpointsResponse, error) {
+	rsp, err := c.ListCheckpoints(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCheckpointsResponse(rsp)
+}
+
+// SaveCheckpointWithBodyWithResponse Keep how far a task has come, and which tabs are open.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/checkpoints (the `SaveCheckpoint` operationId).
+func (c *ClientWithResponses) SaveCheckpointWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SaveCheckpointResponse, error) {
+	rsp, err := c.SaveCheckpointWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSaveCheckpointResponse(rsp)
+}
+
+// SaveCheckpointWithResponse Keep how far a task has come, and which tabs are open.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/checkpoints (the `SaveCheckpoint` operationId).
+func (c *ClientWithResponses) SaveCheckpointWithResponse(ctx context.Context, id string, body SaveCheckpointJSONRequestBody, reqEditors ...RequestEditorFn) (*SaveCheckpointResponse, error) {
+	rsp, err := c.SaveCheckpoint(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSaveCheckpointResponse(rsp)
+}
+
+// DeleteCheckpointWithResponse Remove a checkpoint.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/sessions/{id}/checkpoints/{cid} (the `DeleteCheckpoint` operationId).
+func (c *ClientWithResponses) DeleteCheckpointWithResponse(ctx context.Context, id string, cid string, reqEditors ...RequestEditorFn) (*DeleteCheckpointResponse, error) {
+	rsp, err := c.DeleteCheckpoint(ctx, id, cid, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteCheckpointResponse(rsp)
+}
+
+// GetCheckpointWithResponse One checkpoint, with the browser's state if it was asked for.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{id}/checkpoints/{cid} (the `GetCheckpoint` operationId).
+func (c *ClientWithResponses) GetCheckpointWithResponse(ctx context.Context, id string, cid string, reqEditors ...RequestEditorFn) (*GetCheckpointResponse, error) {
+	rsp, err := c.GetCheckpoint(ctx, id, cid, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCheckpointResponse(rsp)
+}
+
+// LoadCheckpointWithBodyWithResponse Open the checkpoint's tabs in place of the present ones, with its state.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/checkpoints/{cid}/load (the `LoadCheckpoint` operationId).
+func (c *ClientWithResponses) LoadCheckpointWithBodyWithResponse(ctx context.Context, id string, cid string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoadCheckpointResponse, error) {
+	rsp, err := c.LoadCheckpointWithBody(ctx, id, cid, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLoadCheckpointResponse(rsp)
+}
+
+// LoadCheckpointWithResponse Open the checkpoint's tabs in place of the present ones, with its state.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/checkpoints/{cid}/load (the `LoadCheckpoint` operationId).
+func (c *ClientWithResponses) LoadCheckpointWithResponse(ctx context.Context, id string, cid string, body LoadCheckpointJSONRequestBody, reqEditors ...RequestEditorFn) (*LoadCheckpointResponse, error) {
+	rsp, err := c.LoadCheckpoint(ctx, id, cid, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLoadCheckpointResponse(rsp)
+}
+
 // CommandsWithResponse The socket of programs that call members of the script API's Page: one JSON message for each call.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -18783,6 +19713,172 @@ func ParseCdpPageResponse(rsp *http.Response) (*CdpPageResponse, error) {
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListCheckpointsResponse parses an HTTP response from a ListCheckpointsWithResponse call
+func ParseListCheckpointsResponse(rsp *http.Response) (*ListCheckpointsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCheckpointsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			Checkpoints []Checkpoint `json:"checkpoints"`
+
+			// Next The cursor for the next page of the list; null at the end.
+			Next *string `json:"next"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSaveCheckpointResponse parses an HTTP response from a SaveCheckpointWithResponse call
+func ParseSaveCheckpointResponse(rsp *http.Response) (*SaveCheckpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SaveCheckpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CheckpointSaved
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteCheckpointResponse parses an HTTP response from a DeleteCheckpointWithResponse call
+func ParseDeleteCheckpointResponse(rsp *http.Response) (*DeleteCheckpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteCheckpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetCheckpointResponse parses an HTTP response from a GetCheckpointWithResponse call
+func ParseGetCheckpointResponse(rsp *http.Response) (*GetCheckpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCheckpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Checkpoint
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseLoadCheckpointResponse parses an HTTP response from a LoadCheckpointWithResponse call
+func ParseLoadCheckpointResponse(rsp *http.Response) (*LoadCheckpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &LoadCheckpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CheckpointLoaded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

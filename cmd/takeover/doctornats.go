@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"takeover/archive"
+	"takeover/checkpoints"
 	"takeover/profiles"
 	"takeover/savedscripts"
 	"takeover/session"
@@ -26,7 +27,7 @@ const natsTime = 10 * time.Second
 
 // tables returns the names of all tables in the store.
 func tables() []string {
-	return slices.Concat(archive.Tables(), profiles.Tables(), []string{savedscripts.Table, webhook.Table})
+	return slices.Concat(archive.Tables(), profiles.Tables(), checkpoints.Tables(), []string{savedscripts.Table, webhook.Table})
 }
 
 // storage returns how many bytes the store may need for everything that it keeps.

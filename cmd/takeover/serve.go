@@ -222,7 +222,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	}
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
 	options := s.options(captured, kept, hooks, log)
-	options.Profiles = profiles.New(kept, secretKeys)
+	options.Profiles, options.SecretKeys = profiles.New(kept, secretKeys), secretKeys
 	if _, err := options.Profiles.List(ctx); errors.Is(err, store.ErrReserved) {
 		log.Warn("profiles cannot be kept", "error", err, "fix", lessStorage)
 	}

@@ -35,7 +35,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	want := strings.Fields(`session_create session_list session_release browser_navigate browser_navigate_back browser_snapshot browser_find
 		browser_click browser_type browser_fill_form browser_select_option browser_press_key browser_hover browser_drag browser_scroll browser_file_upload
 		browser_handle_dialog browser_take_screenshot browser_evaluate browser_run_code browser_wait_for browser_tabs browser_console_messages
-		browser_network_requests events request_takeover takeover_status diagnose assert`)
+		browser_network_requests events request_takeover takeover_status diagnose assert checkpoint recording`)
 	var got []string
 	for _, tool := range list.Tools {
 		got = append(got, tool.Name)

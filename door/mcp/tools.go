@@ -82,4 +82,4 @@ func row[In any](name, set, title string, does effect, description, example stri
 }
 
 // tools is the table of all tools.
-var tools = slices.Concat(sessionTools, pageTools, actionTools, assertTools, inputTools, codeTools, observationTools, takeoverTools, diagnoseTools)
+var tools = slices.Concat(sessionTools, pageTools, actionTools, recordTools, inputTools, codeTools, observationTools, takeoverTools, diagnoseTools)

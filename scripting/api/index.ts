@@ -40,6 +40,7 @@ import { shared } from './shared.ts';
 import { installWording, mended } from './core/wording.ts';
 import { WebStorage } from './objects/webstorage.ts';
 import { SoftErrors, setSoftSink } from './expect/soft.ts';
+import { recording } from './objects/recording.ts';
 import { onShown, requestTakeover, useWorld } from './objects/takeover.ts';
 import { World, type WorldInit } from './objects/world.ts';
 
@@ -179,7 +180,7 @@ async function begin(args: string): Promise<void> {
     page = world.pages.get(made.page);
   }
   define({
-    page, context, browser: world.browser, request: context.request, requestTakeover,
+    page, context, browser: world.browser, request: context.request, requestTakeover, recording,
     require: makeRequire(world.browser),
     args: parse(args),
     TakeoverFailedError, TakeoverTimeoutError, TakeoverCancelledError,

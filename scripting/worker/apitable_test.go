@@ -56,6 +56,8 @@ var classRefused = []struct{ names, instead string }{
 // ownMembers are members that scripts have in addition to Playwright's API.
 var ownMembers = [][2]string{
 	{"page.waitForSettled({ timeout? })", "waits until the page has come to rest: loaded, no request for 500 ms, nothing moved for 1 s"},
+	{"recording.start({ trajectoryBundle?, screenshots? }), recording.status(), recording.stop()", "records what is done in the session; see Trajectories"},
+	{"expect.contract(contract, { timeout? })", "judges the page by a contract, and does not throw; see Trajectories"},
 	{"requestTakeover(reason, { timeout?, until?, note? })", "hands the browser to a person and waits until they are done"},
 }
 

@@ -74,7 +74,7 @@ func (h *host) reword(c goja.FunctionCall) goja.Value {
 }
 
 // scriptGlobals are the globals that scripts use most.
-var scriptGlobals = []string{"page", "context", "browser", "request", "expect", "requestTakeover", "console", "args", "require", "setTimeout", "JSON", "Promise", "fetch"}
+var scriptGlobals = []string{"page", "context", "browser", "request", "expect", "requestTakeover", "recording", "console", "args", "require", "setTimeout", "JSON", "Promise", "fetch"}
 
 var nativeFrame = regexp.MustCompile(`^\s*at (.*) \(native\)$`)
 

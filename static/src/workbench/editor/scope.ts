@@ -64,6 +64,15 @@ declare global {
    */
   function requestTakeover(reason: string, options?: TakeoverOptions): Promise<TakeoverResult>;
 
+  /** What a session's recording has, and its bundle. */
+  interface Recording { recording: boolean; trajectoryBundle: { enabled: boolean; trajectory_id?: string; dir?: string }; report?: Record<string, unknown>; timeline?: Record<string, unknown>[] }
+  /** Records what programs and people do in the session, until it is stopped or the session ends. */
+  const recording: {
+    start(options?: { trajectoryBundle?: boolean; screenshots?: 'none' | 'after' | 'both' }): Promise<Recording>;
+    stop(): Promise<Recording>;
+    status(): Promise<Recording>;
+  };
+
   /** The person could not do it, and said why. */
   class TakeoverFailedError extends Error { reason: string }
   /** Nobody finished in time. */
