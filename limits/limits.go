@@ -34,6 +34,7 @@ const (
 	Waiting            Name = "waiting-commands"     // commands of programs refused because too many wait for a person
 	ProgramOutbox      Name = "program-outbox"       // programs disconnected because they do not read
 	Trajectory         Name = "trajectory"           // events, pictures and documents that a trajectory lacks
+	Trajectories       Name = "trajectories"         // bundles that were removed to make room
 	Trace              Name = "trace-bytes"          // traces of programs that lack events or are refused, because too much is kept
 	Messages           Name = "large-messages"       // sockets of programs closed because large messages did not fit into memory or did not arrive whole
 	MCPClients         Name = "mcp-clients"          // clients of MCP that were forgotten or refused because too many are connected
@@ -70,7 +71,7 @@ const (
 
 // Names lists every limit, in the order of /metrics.
 var Names = []Name{
-	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Trajectory, Trace, Messages, MCPClients, Playwright, PlaywrightFiles, Commands, Permissions, SignInLinks, Secrets, Asked,
+	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Trajectory, Trajectories, Trace, Messages, MCPClients, Playwright, PlaywrightFiles, Commands, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, Disk, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	Egress, ProxyHead, Renders, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,

@@ -29,6 +29,7 @@ import (
 	"takeover/profiles"
 	"takeover/scripting"
 	"takeover/store"
+	"takeover/trajectory"
 )
 
 // services are the parts of a server that all its sessions use. A session has
@@ -51,7 +52,6 @@ type services struct {
 // settings are the options of the server that its sessions use; Options describes
 // them.
 type settings struct {
-	dir             string
 	chromiumPath    string
 	publicURL       func() string
 	egress          *egress.Policy
@@ -63,6 +63,7 @@ type settings struct {
 	profileBytes    int64
 	profiles        *profiles.Profiles
 	checkpoints     *checkpoints.Checkpoints
+	trajectories    *trajectory.Library
 	files           files.Limits
 	s2              *store.S2
 	capture         capture.Config // of sessions that capture from the start
@@ -79,7 +80,7 @@ func settingsOf(o *Options) settings {
 		captured = *o.Capture
 	}
 	return settings{
-		dir: o.Dir, chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
+		trajectories: trajectory.Open(filepath.Join(o.Dir, trajectoriesDir), o.Trajectories), chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
 		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
 		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, checkpoints: checkpoints.New(o.Store, o.SecretKeys), files: o.Files, s2: o.S2, capture: captured, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
 	}
@@ -138,7 +139,6 @@ func NewManager(o Options) (*Manager, error) {
 	if err := browser.Reap(root); err != nil {
 		o.Logger.Warn("could not clean up after an earlier run", "error", err)
 	}
-	mendTrajectories(&o)
 	m := &Manager{
 		services: services{
 			settings: settingsOf(&o), links: links.New(nil), capturing: defaultCapturing(), saveEvery: saveInterval,
@@ -146,6 +146,7 @@ func NewManager(o Options) (*Manager, error) {
 		},
 		opts: o, sessions: map[string]*Session{},
 	}
+	mendTrajectories(&m.settings)
 	if o.Store != nil {
 		if err := m.openStore(o.Store); err != nil {
 			return nil, err

@@ -22,6 +22,7 @@ import (
 	"takeover/profiles"
 	"takeover/storagestate"
 	"takeover/store"
+	"takeover/trajectory"
 )
 
 // Limits, and defaults for options.
@@ -86,6 +87,7 @@ type Options struct {
 	Redaction       capture.RedactorOptions // further secrets to remove from events and logs; default: none
 	Limits          *limits.Hits            // counts how often limits are reached; default: one of its own
 	Keep            KeepOptions             // limits of the kept ended sessions
+	Trajectories    trajectory.KeepOptions  // limits of the kept bundles
 	Capture         *capture.Config         // what sessions capture that do not choose for themselves; default nothing
 	Notify          func(Notice)            // receives news for receivers other than viewers; must not block; default: none
 	Logger          *slog.Logger            // default: discard

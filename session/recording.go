@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"takeover/capture"
 	"takeover/control"
 	"takeover/invalid"
+	"takeover/limits"
 	"takeover/trajectory"
 	"takeover/widget"
 )
@@ -94,7 +94,7 @@ func StartRecording(s *Session, o RecordingOptions) (Recording, error) {
 	if o.Bundle {
 		var err error
 		ro.Bundle, err = trajectory.Begin(trajectory.Options{
-			Dir: filepath.Join(s.services.settings.dir, trajectoriesDir), Session: s.id, Redactor: hide, Hits: s.services.settings.limits, Logger: s.log,
+			Dir: s.services.settings.trajectories.Dir(), Session: s.id, Redactor: hide, Hits: s.services.settings.limits, Logger: s.log,
 		})
 		if err != nil {
 			s.log.Warn("begin a trajectory", "error", err)
@@ -126,6 +126,9 @@ func StopRecording(s *Session) (Recording, error) {
 	if out.Report, out.Timeline, err = r.Stop(); err != nil {
 		s.log.Warn("end a trajectory", "error", err)
 		return out, fmt.Errorf("%w: the report could not be written", ErrNotReady)
+	}
+	if o := &s.services.settings; out.Bundle.Enabled {
+		retainTrajectories(o)
 	}
 	return out, nil
 }
@@ -424,12 +427,28 @@ func endRecording(s *Session) {
 }
 
 // mendTrajectories finishes the bundles of a server that was killed.
-func mendTrajectories(o *Options) {
-	mended, err := trajectory.Mend(filepath.Join(o.Dir, trajectoriesDir))
+func mendTrajectories(o *settings) {
+	mended, err := trajectory.Mend(o.trajectories.Dir())
 	if err != nil {
-		o.Logger.Warn("mend trajectories", "error", err)
+		o.logger.Warn("mend trajectories", "error", err)
 	}
 	if len(mended) > 0 {
-		o.Logger.Info("trajectories of an earlier run are finished", "ids", mended)
+		o.logger.Info("trajectories of an earlier run are finished", "ids", mended)
+	}
+	retainTrajectories(o)
+}
+
+// retainTrajectories removes bundles that are more than what is kept.
+func retainTrajectories(o *settings) {
+	removed, err := o.trajectories.Retain(time.Now())
+	if err != nil {
+		o.logger.Warn("remove old trajectories", "error", err)
+	}
+	if len(removed) > 0 {
+		o.limits.Add(limits.Trajectories, uint64(len(removed)))
+		o.logger.Info("old trajectories are removed", "ids", removed)
 	}
 }
+
+// Trajectories returns the bundles of recordings.
+func (m *Manager) Trajectories() *trajectory.Library { return m.settings.trajectories }

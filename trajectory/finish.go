@@ -20,9 +20,9 @@ type Manifest struct {
 
 // ManifestFile is a file of a bundle.
 type ManifestFile struct {
-	Path   string `json:"path"` // in the bundle
-	SHA256 string `json:"sha256"`
-	Bytes  int    `json:"bytes"`
+	Path   string `json:"path" doc:"The file's path in the bundle."` // in the bundle
+	SHA256 string `json:"sha256" doc:"Its hash."`
+	Bytes  int    `json:"bytes" doc:"Its size."`
 }
 
 func describe(name string, content []byte) ManifestFile {

@@ -18,7 +18,7 @@ func fill(r route, sessionID, takeoverID string) string {
 	if r.byTakeover {
 		id = takeoverID
 	}
-	return strings.NewReplacer(":id", id, ":tid", takeoverID, ":run", "r", ":script", "s", ":lid", "l", "*", "x.js").Replace(r.path)
+	return strings.NewReplacer(":id", id, ":tid", takeoverID, ":run", "r", ":script", "s", ":lid", "l", ":cid", "cp", ":trajectory", "traj", "*", "x.js").Replace(r.path)
 }
 
 func refused(status int) bool {

@@ -24,6 +24,7 @@ import (
 	"takeover/profiles"
 	"takeover/savedscripts"
 	"takeover/session"
+	"takeover/trajectory"
 	"takeover/web/views"
 	"takeover/webhook"
 )
@@ -148,6 +149,11 @@ var outcomes = []struct {
 	{checkpoints.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
 	{checkpoints.ErrNoStore, kindNotAvailable, websocket.StatusPolicyViolation},
 	{checkpoints.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
+	{trajectory.ErrID, kindNotFound, websocket.StatusPolicyViolation},
+	{trajectory.ErrFile, kindNotFound, websocket.StatusPolicyViolation},
+	{trajectory.ErrRecording, kindConflict, websocket.StatusPolicyViolation},
+	{trajectory.ErrNotScanned, kindConflict, websocket.StatusPolicyViolation},
+	{trajectory.ErrLeak, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrRecording, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrNotRecording, kindConflict, websocket.StatusPolicyViolation},
 	{session.ErrWorking, kindConflict, websocket.StatusPolicyViolation},

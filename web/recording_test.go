@@ -1,8 +1,11 @@
 package web
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -197,6 +200,35 @@ func TestRecording(t *testing.T) {
 		}
 	}
 	r.checkPictures(dir)
+	r.checkLibrary(started.Bundle.ID)
+}
+
+// checkLibrary reads a bundle by the API, and removes it.
+func (r *recorded) checkLibrary(id string) {
+	r.t.Helper()
+	var listed struct{ Trajectories []trajectory.BundleInfo }
+	r.call("GET", "/v1/trajectories", nil, 200, &listed)
+	if len(listed.Trajectories) != 1 || listed.Trajectories[0].ID != id || listed.Trajectories[0].Report == nil {
+		r.t.Errorf("listed: %+v", listed)
+	}
+	path := "/v1/trajectories/" + id
+	var info trajectory.BundleInfo
+	r.call("GET", path, nil, 200, &info)
+	for _, file := range info.Files {
+		got := r.do(request{method: "GET", path: path + "/files/" + file.Path})
+		if sum := sha256.Sum256(got.body); got.status != 200 || hex.EncodeToString(sum[:]) != file.SHA256 {
+			r.t.Errorf("%s: %d, %d bytes", file.Path, got.status, len(got.body))
+		}
+	}
+	for _, name := range []string{"none", "..%2fmeta.json", "screenshots"} {
+		r.do(request{method: "GET", path: path + "/files/" + name}).problem(404)
+	}
+	got := r.do(request{method: "GET", path: path + "/bundle.zip"})
+	if z, err := zip.NewReader(bytes.NewReader(got.body), int64(len(got.body))); err != nil || len(z.File) != len(info.Files)+1 {
+		r.t.Errorf("the archive: %v", err)
+	}
+	r.call("DELETE", path, nil, 204, nil)
+	r.do(request{method: "GET", path: path}).problem(404)
 }
 
 // checkPictures checks that each call that writes has its pictures, but none while

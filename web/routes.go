@@ -17,6 +17,7 @@ import (
 	"takeover/profiles"
 	"takeover/savedscripts"
 	"takeover/session"
+	"takeover/trajectory"
 	"takeover/webhook"
 )
 
@@ -145,6 +146,11 @@ func (s *Server) routes() []route {
 		{method: get, path: one + "/runs/:run/picture", name: "getRunPicture", does: "What the page showed when a run failed, unless the session was created without a capture or a secret was on the screen.", handler: s.getRunPicture, answers: answer{mime: "image/jpeg"}},
 		{method: get, path: one + "/runs/:run/script", name: "getRunScript", does: "What a run was given: code, file name, arguments.", handler: s.getRunScript, answers: answer{body: session.RunScript{}}},
 
+		{method: get, path: "/v1/trajectories", name: "listTrajectories", does: "The bundles of recordings, newest first.", query: []string{"limit", "cursor"}, handler: s.listTrajectories, answers: answer{body: trajectory.BundleInfo{}, list: "trajectories"}},
+		{method: get, path: "/v1/trajectories/:trajectory", name: "getTrajectory", does: "One bundle, with its report and its files.", handler: s.getTrajectory, answers: answer{body: trajectory.BundleInfo{}}},
+		{method: get, path: "/v1/trajectories/:trajectory/files/*", name: "getTrajectoryFile", does: "A file of a bundle, by its path in it. A bundle with a secret in it does not leave the server.", slow: true, query: []string{"unscanned"}, handler: s.getTrajectoryFile, answers: answer{mime: "*/*"}, fails: []kind{kindConflict}},
+		{method: get, path: "/v1/trajectories/:trajectory/bundle.zip", name: "zipTrajectory", does: "A bundle as one archive. A bundle with a secret in it does not leave the server.", slow: true, query: []string{"unscanned"}, handler: s.zipTrajectory, answers: answer{mime: "application/zip"}, fails: []kind{kindConflict}},
+		{method: del, path: "/v1/trajectories/:trajectory", name: "deleteTrajectory", does: "Remove a bundle.", handler: s.deleteTrajectory, answers: answer{status: 204}, fails: []kind{kindConflict}},
 		{method: get, path: "/v1/saved-scripts", name: "listSavedScripts", does: "Saved scripts, most recently changed first.", query: []string{"limit", "cursor"}, handler: s.listSaved, answers: answer{body: savedscripts.Script{}, list: "scripts"}, fails: []kind{kindNotAvailable}},
 		{method: post, path: "/v1/saved-scripts", name: "saveScript", does: "Keep a script under a name; pass its id as script to run it.", handler: s.saveScript, body: savedRequest{}, answers: answer{status: 201, body: savedscripts.Script{}}, fails: []kind{kindConflict, kindNotAvailable, kindDiskFull}, sample: sample{body: `{"name": "Title of a page", "code": "await page.goto(args.url); return page.title()", "args": {"url": "https://example.com"}}`}},
 		{method: get, path: "/v1/saved-scripts/:script", name: "getSavedScript", does: "One saved script.", handler: s.getSaved, answers: answer{body: savedscripts.Script{}}, fails: []kind{kindNotAvailable}},

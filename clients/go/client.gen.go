@@ -354,6 +354,30 @@ type BackgroundEvent struct {
 	Type string `json:"type"`
 }
 
+// Bundle defines model for Bundle.
+type Bundle struct {
+	// Bytes The size of all files.
+	Bytes int `json:"bytes"`
+
+	// Files Of one bundle: its files, without manifest.json.
+	Files *[]ManifestFile `json:"files,omitempty"`
+
+	// Recording Whether it is still being recorded.
+	Recording bool `json:"recording"`
+
+	// Report Its report.json; null while it is being recorded.
+	Report *BundleReport `json:"report"`
+
+	// SessionId The session that was recorded.
+	SessionId string `json:"sessionId"`
+
+	// StartedAt When the recording began.
+	StartedAt time.Time `json:"started_at"`
+
+	// TrajectoryId The bundle's id.
+	TrajectoryId string `json:"trajectory_id"`
+}
+
 // BundleReport defines model for BundleReport.
 type BundleReport struct {
 	// Artifacts The files, by kind.
@@ -1196,6 +1220,18 @@ type Log struct {
 
 	// Type error, warning or info.
 	Type string `json:"type"`
+}
+
+// ManifestFile defines model for ManifestFile.
+type ManifestFile struct {
+	// Bytes Its size.
+	Bytes int `json:"bytes"`
+
+	// Path The file's path in the bundle.
+	Path string `json:"path"`
+
+	// Sha256 Its hash.
+	Sha256 string `json:"sha256"`
 }
 
 // Member defines model for Member.
@@ -2302,7 +2338,7 @@ type StreamEventsBareParamsReplay string
 
 // McpStreamParams defines parameters for McpStream.
 type McpStreamParams struct {
-	// Tools Sets of tools, separated by commas: core, input, code, network, takeover, diagnose. Default: all.
+	// Tools Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record. Default: all.
 	Tools *string `form:"tools,omitempty" json:"tools,omitempty"`
 }
 
@@ -2311,7 +2347,7 @@ type McpJSONBody map[string]interface{}
 
 // McpParams defines parameters for Mcp.
 type McpParams struct {
-	// Tools Sets of tools, separated by commas: core, input, code, network, takeover, diagnose. Default: all.
+	// Tools Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record. Default: all.
 	Tools *string `form:"tools,omitempty" json:"tools,omitempty"`
 }
 
@@ -2551,6 +2587,27 @@ type ListTakeoversParams struct {
 
 // ListTakeoversParamsState defines parameters for ListTakeovers.
 type ListTakeoversParamsState string
+
+// ListTrajectoriesParams defines parameters for ListTrajectories.
+type ListTrajectoriesParams struct {
+	// Limit Length of a page of the list.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The value of next from the previous page of the list.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ZipTrajectoryParams defines parameters for ZipTrajectory.
+type ZipTrajectoryParams struct {
+	// Unscanned Also a bundle that nobody has searched for secrets, because the server ended while it recorded.
+	Unscanned *bool `form:"unscanned,omitempty" json:"unscanned,omitempty"`
+}
+
+// GetTrajectoryFileParams defines parameters for GetTrajectoryFile.
+type GetTrajectoryFileParams struct {
+	// Unscanned Also a bundle that nobody has searched for secrets, because the server ended while it recorded.
+	Unscanned *bool `form:"unscanned,omitempty" json:"unscanned,omitempty"`
+}
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
@@ -3571,6 +3628,31 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/takeovers (the `ListTakeovers` operationId).
 	ListTakeovers(ctx context.Context, params *ListTakeoversParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListTrajectories The bundles of recordings, newest first.
+	//
+	// Corresponds with GET /v1/trajectories (the `ListTrajectories` operationId).
+	ListTrajectories(ctx context.Context, params *ListTrajectoriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteTrajectory Remove a bundle.
+	//
+	// Corresponds with DELETE /v1/trajectories/{trajectory} (the `DeleteTrajectory` operationId).
+	DeleteTrajectory(ctx context.Context, trajectory string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTrajectory One bundle, with its report and its files.
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory} (the `GetTrajectory` operationId).
+	GetTrajectory(ctx context.Context, trajectory string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ZipTrajectory A bundle as one archive. A bundle with a secret in it does not leave the server.
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/bundle.zip (the `ZipTrajectory` operationId).
+	ZipTrajectory(ctx context.Context, trajectory string, params *ZipTrajectoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTrajectoryFile A file of a bundle, by its path in it. A bundle with a secret in it does not leave the server.
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/files/{path} (the `GetTrajectoryFile` operationId).
+	GetTrajectoryFile(ctx context.Context, trajectory string, path string, params *GetTrajectoryFileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks Webhook addresses and their delivery status.
 	//
@@ -5748,6 +5830,81 @@ func (c *Client) View(ctx context.Context, id string, params *ViewParams, reqEdi
 // Corresponds with GET /v1/takeovers (the `ListTakeovers` operationId).
 func (c *Client) ListTakeovers(ctx context.Context, params *ListTakeoversParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListTakeoversRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListTrajectories The bundles of recordings, newest first.
+//
+// Corresponds with GET /v1/trajectories (the `ListTrajectories` operationId).
+func (c *Client) ListTrajectories(ctx context.Context, params *ListTrajectoriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTrajectoriesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteTrajectory Remove a bundle.
+//
+// Corresponds with DELETE /v1/trajectories/{trajectory} (the `DeleteTrajectory` operationId).
+func (c *Client) DeleteTrajectory(ctx context.Context, trajectory string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteTrajectoryRequest(c.Server, trajectory)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTrajectory One bundle, with its report and its files.
+//
+// Corresponds with GET /v1/trajectories/{trajectory} (the `GetTrajectory` operationId).
+func (c *Client) GetTrajectory(ctx context.Context, trajectory string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTrajectoryRequest(c.Server, trajectory)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ZipTrajectory A bundle as one archive. A bundle with a secret in it does not leave the server.
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/bundle.zip (the `ZipTrajectory` operationId).
+func (c *Client) ZipTrajectory(ctx context.Context, trajectory string, params *ZipTrajectoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewZipTrajectoryRequest(c.Server, trajectory, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTrajectoryFile A file of a bundle, by its path in it. A bundle with a secret in it does not leave the server.
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/files/{path} (the `GetTrajectoryFile` operationId).
+func (c *Client) GetTrajectoryFile(ctx context.Context, trajectory string, path string, params *GetTrajectoryFileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTrajectoryFileRequest(c.Server, trajectory, path, params)
 	if err != nil {
 		return nil, err
 	}
@@ -10528,6 +10685,269 @@ func NewListTakeoversRequest(server string, params *ListTakeoversParams) (*http.
 	return req, nil
 }
 
+// NewListTrajectoriesRequest constructs an http.Request for the ListTrajectories method
+func NewListTrajectoriesRequest(server string, params *ListTrajectoriesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trajectories")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteTrajectoryRequest constructs an http.Request for the DeleteTrajectory method
+func NewDeleteTrajectoryRequest(server string, trajectory string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "trajectory", trajectory, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trajectories/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetTrajectoryRequest constructs an http.Request for the GetTrajectory method
+func NewGetTrajectoryRequest(server string, trajectory string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "trajectory", trajectory, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trajectories/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewZipTrajectoryRequest constructs an http.Request for the ZipTrajectory method
+func NewZipTrajectoryRequest(server string, trajectory string, params *ZipTrajectoryParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "trajectory", trajectory, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trajectories/%s/bundle.zip", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unscanned != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unscanned", *params.Unscanned, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetTrajectoryFileRequest constructs an http.Request for the GetTrajectoryFile method
+func NewGetTrajectoryFileRequest(server string, trajectory string, path string, params *GetTrajectoryFileParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "trajectory", trajectory, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "path", path, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trajectories/%s/files/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unscanned != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unscanned", *params.Unscanned, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListWebhooksRequest constructs an http.Request for the ListWebhooks method
 func NewListWebhooksRequest(server string) (*http.Request, error) {
 	var err error
@@ -11702,6 +12122,41 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/takeovers (the `ListTakeovers` operationId).
 	ListTakeoversWithResponse(ctx context.Context, params *ListTakeoversParams, reqEditors ...RequestEditorFn) (*ListTakeoversResponse, error)
+
+	// ListTrajectoriesWithResponse The bundles of recordings, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/trajectories (the `ListTrajectories` operationId).
+	ListTrajectoriesWithResponse(ctx context.Context, params *ListTrajectoriesParams, reqEditors ...RequestEditorFn) (*ListTrajectoriesResponse, error)
+
+	// DeleteTrajectoryWithResponse Remove a bundle.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/trajectories/{trajectory} (the `DeleteTrajectory` operationId).
+	DeleteTrajectoryWithResponse(ctx context.Context, trajectory string, reqEditors ...RequestEditorFn) (*DeleteTrajectoryResponse, error)
+
+	// GetTrajectoryWithResponse One bundle, with its report and its files.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory} (the `GetTrajectory` operationId).
+	GetTrajectoryWithResponse(ctx context.Context, trajectory string, reqEditors ...RequestEditorFn) (*GetTrajectoryResponse, error)
+
+	// ZipTrajectoryWithResponse A bundle as one archive. A bundle with a secret in it does not leave the server.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/bundle.zip (the `ZipTrajectory` operationId).
+	ZipTrajectoryWithResponse(ctx context.Context, trajectory string, params *ZipTrajectoryParams, reqEditors ...RequestEditorFn) (*ZipTrajectoryResponse, error)
+
+	// GetTrajectoryFileWithResponse A file of a bundle, by its path in it. A bundle with a secret in it does not leave the server.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/files/{path} (the `GetTrajectoryFile` operationId).
+	GetTrajectoryFileWithResponse(ctx context.Context, trajectory string, path string, params *GetTrajectoryFileParams, reqEditors ...RequestEditorFn) (*GetTrajectoryFileResponse, error)
 
 	// ListWebhooksWithResponse Webhook addresses and their delivery status.
 	//
@@ -16279,6 +16734,233 @@ func (r ListTakeoversResponse) ContentType() string {
 	return ""
 }
 
+type ListTrajectoriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Next The cursor for the next page of the list; null at the end.
+		Next         *string  `json:"next"`
+		Trajectories []Bundle `json:"trajectories"`
+	}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListTrajectoriesResponse) GetJSON200() *struct {
+	// Next The cursor for the next page of the list; null at the end.
+	Next         *string  `json:"next"`
+	Trajectories []Bundle `json:"trajectories"`
+} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListTrajectoriesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListTrajectoriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListTrajectoriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListTrajectoriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListTrajectoriesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteTrajectoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteTrajectoryResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteTrajectoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteTrajectoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteTrajectoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteTrajectoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetTrajectoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Bundle
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTrajectoryResponse) GetJSON200() *Bundle {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetTrajectoryResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTrajectoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTrajectoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTrajectoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTrajectoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ZipTrajectoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ZipTrajectoryResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ZipTrajectoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ZipTrajectoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ZipTrajectoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ZipTrajectoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetTrajectoryFileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetTrajectoryFileResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTrajectoryFileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTrajectoryFileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTrajectoryFileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTrajectoryFileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListWebhooksResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -18269,6 +18951,71 @@ func (c *ClientWithResponses) ListTakeoversWithResponse(ctx context.Context, par
 		return nil, err
 	}
 	return ParseListTakeoversResponse(rsp)
+}
+
+// ListTrajectoriesWithResponse The bundles of recordings, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/trajectories (the `ListTrajectories` operationId).
+func (c *ClientWithResponses) ListTrajectoriesWithResponse(ctx context.Context, params *ListTrajectoriesParams, reqEditors ...RequestEditorFn) (*ListTrajectoriesResponse, error) {
+	rsp, err := c.ListTrajectories(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListTrajectoriesResponse(rsp)
+}
+
+// DeleteTrajectoryWithResponse Remove a bundle.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/trajectories/{trajectory} (the `DeleteTrajectory` operationId).
+func (c *ClientWithResponses) DeleteTrajectoryWithResponse(ctx context.Context, trajectory string, reqEditors ...RequestEditorFn) (*DeleteTrajectoryResponse, error) {
+	rsp, err := c.DeleteTrajectory(ctx, trajectory, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteTrajectoryResponse(rsp)
+}
+
+// GetTrajectoryWithResponse One bundle, with its report and its files.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/trajectories/{trajectory} (the `GetTrajectory` operationId).
+func (c *ClientWithResponses) GetTrajectoryWithResponse(ctx context.Context, trajectory string, reqEditors ...RequestEditorFn) (*GetTrajectoryResponse, error) {
+	rsp, err := c.GetTrajectory(ctx, trajectory, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTrajectoryResponse(rsp)
+}
+
+// ZipTrajectoryWithResponse A bundle as one archive. A bundle with a secret in it does not leave the server.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/bundle.zip (the `ZipTrajectory` operationId).
+func (c *ClientWithResponses) ZipTrajectoryWithResponse(ctx context.Context, trajectory string, params *ZipTrajectoryParams, reqEditors ...RequestEditorFn) (*ZipTrajectoryResponse, error) {
+	rsp, err := c.ZipTrajectory(ctx, trajectory, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseZipTrajectoryResponse(rsp)
+}
+
+// GetTrajectoryFileWithResponse A file of a bundle, by its path in it. A bundle with a secret in it does not leave the server.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/files/{path} (the `GetTrajectoryFile` operationId).
+func (c *ClientWithResponses) GetTrajectoryFileWithResponse(ctx context.Context, trajectory string, path string, params *GetTrajectoryFileParams, reqEditors ...RequestEditorFn) (*GetTrajectoryFileResponse, error) {
+	rsp, err := c.GetTrajectoryFile(ctx, trajectory, path, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTrajectoryFileResponse(rsp)
 }
 
 // ListWebhooksWithResponse Webhook addresses and their delivery status.
@@ -21383,6 +22130,157 @@ func ParseListTakeoversResponse(rsp *http.Response) (*ListTakeoversResponse, err
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListTrajectoriesResponse parses an HTTP response from a ListTrajectoriesWithResponse call
+func ParseListTrajectoriesResponse(rsp *http.Response) (*ListTrajectoriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTrajectoriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Next The cursor for the next page of the list; null at the end.
+			Next         *string  `json:"next"`
+			Trajectories []Bundle `json:"trajectories"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteTrajectoryResponse parses an HTTP response from a DeleteTrajectoryWithResponse call
+func ParseDeleteTrajectoryResponse(rsp *http.Response) (*DeleteTrajectoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteTrajectoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTrajectoryResponse parses an HTTP response from a GetTrajectoryWithResponse call
+func ParseGetTrajectoryResponse(rsp *http.Response) (*GetTrajectoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTrajectoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Bundle
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseZipTrajectoryResponse parses an HTTP response from a ZipTrajectoryWithResponse call
+func ParseZipTrajectoryResponse(rsp *http.Response) (*ZipTrajectoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ZipTrajectoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTrajectoryFileResponse parses an HTTP response from a GetTrajectoryFileWithResponse call
+func ParseGetTrajectoryFileResponse(rsp *http.Response) (*GetTrajectoryFileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTrajectoryFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

@@ -1608,6 +1608,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/trajectories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The bundles of recordings, newest first. */
+        get: operations["listTrajectories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/trajectories/{trajectory}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One bundle, with its report and its files. */
+        get: operations["getTrajectory"];
+        put?: never;
+        post?: never;
+        /** Remove a bundle. */
+        delete: operations["deleteTrajectory"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/trajectories/{trajectory}/bundle.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A bundle as one archive. A bundle with a secret in it does not leave the server. */
+        get: operations["zipTrajectory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/trajectories/{trajectory}/files/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A file of a bundle, by its path in it. A bundle with a secret in it does not leave the server. */
+        get: operations["getTrajectoryFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks": {
         parameters: {
             query?: never;
@@ -1963,6 +2032,25 @@ export interface components {
             timeout?: number;
             /** @description Waits until the element is visible. */
             visible?: boolean;
+        };
+        Bundle: {
+            /** @description The size of all files. */
+            bytes: number;
+            /** @description Of one bundle: its files, without manifest.json. */
+            files?: components["schemas"]["ManifestFile"][];
+            /** @description Whether it is still being recorded. */
+            recording: boolean;
+            /** @description Its report.json; null while it is being recorded. */
+            report: components["schemas"]["BundleReport"] | null;
+            /** @description The session that was recorded. */
+            sessionId: string;
+            /**
+             * Format: date-time
+             * @description When the recording began.
+             */
+            started_at: string;
+            /** @description The bundle's id. */
+            trajectory_id: string;
         };
         BundleReport: {
             /** @description The files, by kind. */
@@ -2602,6 +2690,14 @@ export interface components {
             timestamp: number;
             /** @description error, warning or info. */
             type: string;
+        };
+        ManifestFile: {
+            /** @description Its size. */
+            bytes: number;
+            /** @description The file's path in the bundle. */
+            path: string;
+            /** @description Its hash. */
+            sha256: string;
         };
         Member: {
             /** @description What it does. */
@@ -4253,7 +4349,7 @@ export interface operations {
     mcpStream: {
         parameters: {
             query?: {
-                /** @description Sets of tools, separated by commas: core, input, code, network, takeover, diagnose. Default: all. */
+                /** @description Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record. Default: all. */
                 tools?: string;
             };
             header?: never;
@@ -4303,7 +4399,7 @@ export interface operations {
     mcp: {
         parameters: {
             query?: {
-                /** @description Sets of tools, separated by commas: core, input, code, network, takeover, diagnose. Default: all. */
+                /** @description Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record. Default: all. */
                 tools?: string;
             };
             header?: never;
@@ -11317,6 +11413,308 @@ export interface operations {
             };
             /** @description not-signed-in */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTrajectories: {
+        parameters: {
+            query?: {
+                /** @description Length of a page of the list. */
+                limit?: number;
+                /** @description The value of next from the previous page of the list. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The cursor for the next page of the list; null at the end. */
+                        next: string | null;
+                        trajectories: components["schemas"]["Bundle"][];
+                    };
+                };
+            };
+            /** @description bad-input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTrajectory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                trajectory: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bundle"];
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteTrajectory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                trajectory: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    zipTrajectory: {
+        parameters: {
+            query?: {
+                /** @description Also a bundle that nobody has searched for secrets, because the server ended while it recorded. */
+                unscanned?: boolean;
+            };
+            header?: never;
+            path: {
+                trajectory: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            /** @description bad-input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTrajectoryFile: {
+        parameters: {
+            query?: {
+                /** @description Also a bundle that nobody has searched for secrets, because the server ended while it recorded. */
+                unscanned?: boolean;
+            };
+            header?: never;
+            path: {
+                trajectory: string;
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description bad-input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

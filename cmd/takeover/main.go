@@ -41,18 +41,19 @@ type cli struct {
 	JSON    bool        `help:"Write JSON." name:"json"`
 	Release versionFlag `help:"Print the version." name:"version"`
 
-	Serve     serveCommand     `cmd:"" help:"Run the server."`
-	Run       runCommand       `cmd:"" help:"Run a script or a Playwright Test file."`
-	Sessions  sessionsCommand  `cmd:"" aliases:"list" help:"List, show, release and open sessions."`
-	Files     filesCommand     `cmd:"" help:"List, fetch, add and remove a session's files."`
-	Takeovers takeoversCommand `cmd:"" help:"List the takeovers that wait for a person."`
-	Profiles  profilesCommand  `cmd:"" help:"List, save, import, export, rename and remove profiles: what browsers have stored."`
-	Events    eventsCommand    `cmd:"" help:"Show a session's events."`
-	Open      openCommand      `cmd:"" help:"Open a session's page in your browser."`
-	Diagnose  diagnoseCommand  `cmd:"" help:"Find out what is wrong with a page."`
-	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Speak the Model Context Protocol on the standard streams, for a running server."`
-	Doctor    doctorCommand    `cmd:"" help:"Check that this machine has what the server needs, and say how to fix what is missing."`
-	Version   versionCommand   `cmd:"" help:"Print the version, and which Chromium would be used."`
+	Serve        serveCommand        `cmd:"" help:"Run the server."`
+	Run          runCommand          `cmd:"" help:"Run a script or a Playwright Test file."`
+	Sessions     sessionsCommand     `cmd:"" aliases:"list" help:"List, show, release and open sessions."`
+	Files        filesCommand        `cmd:"" help:"List, fetch, add and remove a session's files."`
+	Takeovers    takeoversCommand    `cmd:"" help:"List the takeovers that wait for a person."`
+	Trajectories trajectoriesCommand `cmd:"" help:"List, show, zip and remove the bundles of recordings."`
+	Profiles     profilesCommand     `cmd:"" help:"List, save, import, export, rename and remove profiles: what browsers have stored."`
+	Events       eventsCommand       `cmd:"" help:"Show a session's events."`
+	Open         openCommand         `cmd:"" help:"Open a session's page in your browser."`
+	Diagnose     diagnoseCommand     `cmd:"" help:"Find out what is wrong with a page."`
+	MCP          mcpCommand          `cmd:"" name:"mcp" help:"Speak the Model Context Protocol on the standard streams, for a running server."`
+	Doctor       doctorCommand       `cmd:"" help:"Check that this machine has what the server needs, and say how to fix what is missing."`
+	Version      versionCommand      `cmd:"" help:"Print the version, and which Chromium would be used."`
 
 	Licenses   licensesCommand   `cmd:"" help:"Print the licences of the program and of the parts that it contains."`
 	Completion completionCommand `cmd:"" help:"Print a script that makes a shell complete commands and flags."`

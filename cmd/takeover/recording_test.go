@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ func TestKilledWhileRecording(t *testing.T) {
 		t.Errorf("a report before the restart: %v", err)
 	}
 
-	startProcess(t, dir)
+	after := startProcess(t, dir)
 	var report struct {
 		Calls    int      `json:"tool_calls"`
 		Recovery []string `json:"recovery"`
@@ -51,5 +52,34 @@ func TestKilledWhileRecording(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(bundle, "manifest.json")); err != nil {
 		t.Error(err)
+	}
+
+	// The command line lists it, and lets it out only when it is told that nobody has
+	// looked for secrets.
+	id, out := filepath.Base(bundle), filepath.Join(t.TempDir(), "out.zip")
+	run := func(want int, args ...string) (stdout, stderr string) {
+		t.Helper()
+		code, stdout, stderr := command(t, "", append(args, "--server", after.base, "--key", testKey)...)
+		if code != want {
+			t.Errorf("%q: exit code %d, %s", args, code, stderr)
+		}
+		return stdout, stderr
+	}
+	if stdout, _ := run(0, "trajectories"); !strings.Contains(stdout, id) || !strings.Contains(stdout, "not_scanned") {
+		t.Errorf("listed: %s", stdout)
+	}
+	if stdout, _ := run(0, "trajectories", "show", id); !strings.Contains(stdout, "missing: the server ended while it recorded") || !strings.Contains(stdout, "events.jsonl") {
+		t.Errorf("shown: %s", stdout)
+	}
+	if _, stderr := run(1, "trajectories", "zip", id, "-o", out); !strings.Contains(stderr, "unscanned") {
+		t.Errorf("refused: %s", stderr)
+	}
+	run(0, "trajectories", "zip", id, "-o", out, "--unscanned")
+	if z, err := zip.OpenReader(out); err != nil || z.Close() != nil {
+		t.Errorf("the archive: %v", err)
+	}
+	run(0, "trajectories", "rm", id)
+	if _, err := os.Stat(bundle); !os.IsNotExist(err) {
+		t.Errorf("after its removal: %v", err)
 	}
 }

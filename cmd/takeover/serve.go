@@ -34,6 +34,7 @@ import (
 	"takeover/session"
 	"takeover/static"
 	"takeover/store"
+	"takeover/trajectory"
 	"takeover/web"
 	"takeover/webhook"
 )
@@ -73,11 +74,14 @@ type serveCommand struct {
 	EventsBytes int64         `help:"Maximum size on disk of the events of all sessions, in bytes. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_EVENTS_BYTES"`
 	EventsAge   time.Duration `help:"How long events are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_EVENTS_AGE"`
 
-	Capture      []string      `help:"What sessions capture that do not choose for themselves, such as console,network,navigation. Default: nothing." placeholder:"SETS" env:"TAKEOVER_CAPTURE"`
-	KeepSessions int           `help:"Number of ended sessions to keep, with their runs and takeovers. Default: 200." placeholder:"N" env:"TAKEOVER_KEEP_SESSIONS"`
-	KeepAge      time.Duration `help:"How long ended sessions are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_KEEP_AGE"`
-	KeepBytes    int64         `help:"Maximum size on disk of ended sessions without their events, in bytes. Default: 256 MiB." placeholder:"BYTES" env:"TAKEOVER_KEEP_BYTES"`
-	Webhooks     []string      `help:"Addresses that get a POST when a person is needed and when a run or session ends; slack+https://… posts to a Slack channel." placeholder:"URL" env:"TAKEOVER_WEBHOOKS"`
+	Capture           []string      `help:"What sessions capture that do not choose for themselves, such as console,network,navigation. Default: nothing." placeholder:"SETS" env:"TAKEOVER_CAPTURE"`
+	KeepSessions      int           `help:"Number of ended sessions to keep, with their runs and takeovers. Default: 200." placeholder:"N" env:"TAKEOVER_KEEP_SESSIONS"`
+	KeepAge           time.Duration `help:"How long ended sessions are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_KEEP_AGE"`
+	KeepBytes         int64         `help:"Maximum size on disk of ended sessions without their events, in bytes. Default: 256 MiB." placeholder:"BYTES" env:"TAKEOVER_KEEP_BYTES"`
+	TrajectoriesAge   time.Duration `help:"How long bundles of recordings are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_TRAJECTORIES_AGE"`
+	KeepTrajectories  int           `help:"Number of bundles of recordings to keep. Default: 50." placeholder:"N" env:"TAKEOVER_KEEP_TRAJECTORIES"`
+	TrajectoriesBytes int64         `help:"Maximum size on disk of all bundles of recordings, in bytes. Default: 4 GiB." placeholder:"BYTES" env:"TAKEOVER_TRAJECTORIES_BYTES"`
+	Webhooks          []string      `help:"Addresses that get a POST when a person is needed and when a run or session ends; slack+https://… posts to a Slack channel." placeholder:"URL" env:"TAKEOVER_WEBHOOKS"`
 
 	RedactKeys     []string `help:"Further names of headers, parameters and fields whose values are secret." placeholder:"NAME" env:"TAKEOVER_REDACT_KEYS"`
 	RedactPatterns []string `help:"Regular expressions that match further secrets. If one has a group, only its first group is secret. Repeat the flag for several; the variable has one per line." placeholder:"REGEXP" sep:"none" env:"TAKEOVER_REDACT_PATTERNS"`
@@ -342,6 +346,7 @@ func (s *serveCommand) options(captured *capture.Config, kept *store.Store, hook
 		Events:          store.EventsOptions{Bytes: s.EventsBytes, Age: s.EventsAge},
 		Capture:         captured,
 		Keep:            session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
+		Trajectories:    trajectory.KeepOptions{Number: s.KeepTrajectories, Age: s.TrajectoriesAge, Bytes: s.TrajectoriesBytes},
 		MaxProfileBytes: s.MaxProfileBytes,
 		Bandwidth:       s.SessionBandwidth,
 		Files:           files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
