@@ -2,9 +2,12 @@ package automation
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"takeover/browser"
@@ -33,6 +36,18 @@ var described = func() map[string]bool {
 // enters lists the operations that enter content into an element. It is shown
 // unless the element is secret.
 var enters = []string{"fill", "press", "selectOption", "type"}
+
+// tells lists the operations whose result is what an element holds. It is shown unless
+// the element is secret.
+var tells = []string{"expect", "getAttribute", "inputValue"}
+
+// opaque lists the operations whose results are contents of files and of answers, or of
+// the protocol, in a form that no redaction sees through.
+var opaque = []string{"api.fetch", "cdp.send", "files.read", "page.pdf", "page.screenshot", "screenshot"}
+
+// code lists the parameters that are code. It may contain secrets that nobody knows yet,
+// so only its size and hash are shown.
+var code = []string{"code", "expression", "function", "script", "source"}
 
 // wholly lists the operations whose parameters and results are not shown at all.
 var wholly = []string{"api.addCookies", "api.cookies", "context.addCookies", "context.cookies", "context.setHTTPCredentials", "context.setStorageState", "context.storageState"}
@@ -67,14 +82,19 @@ func (c *Client) Describe(ctx context.Context, name string, params json.RawMessa
 	for _, internal := range []string{"page", "frame", "handle", "handles", "context", "tracedAs", "strict"} {
 		delete(args, internal)
 	}
-	d.Shown = slices.Contains(enters, d.Tool) && !c.entersSecret(ctx, kind, params)
+	d.Shown = slices.Contains(enters, d.Tool) && !c.onSecret(ctx, kind, params)
+	d.Hidden = slices.Contains(opaque, d.Tool) || slices.Contains(tells, d.Tool) && c.onSecret(ctx, kind, params)
 	d.Args, _ = WithoutContent(args, func(string) bool { return d.Shown }).(map[string]any)
 	return d, true
 }
 
-// entersSecret reports whether the element that an operation enters something into
-// is secret, or may be.
-func (c *Client) entersSecret(ctx context.Context, kind string, params json.RawMessage) bool {
+// lookTimeout bounds the question whether an element is secret.
+const lookTimeout = time.Second
+
+// onSecret reports whether the element of an operation is secret, or may be.
+func (c *Client) onSecret(ctx context.Context, kind string, params json.RawMessage) bool {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
 	var target map[string]any
 	if json.Unmarshal(params, &target) != nil {
 		return true
@@ -115,6 +135,10 @@ func hide(value any, content bool, shown func(text string) bool) any {
 		out := make(map[string]any, len(value))
 		for name, one := range value {
 			key, _ := one.(string)
+			if key != "" && slices.Contains(code, name) {
+				out[name] = digest(key)
+				continue
+			}
 			named := name == "key" && utf8.RuneCountInString(key) > 1 // such as Enter
 			out[name] = hide(one, (content || carriesContent[name]) && !named, shown)
 		}
@@ -124,6 +148,12 @@ func hide(value any, content bool, shown func(text string) bool) any {
 		return Hidden
 	}
 	return value
+}
+
+// digest describes a text without showing it.
+func digest(text string) map[string]any {
+	sum := sha256.Sum256([]byte(text))
+	return map[string]any{"bytes": len(text), "sha256": hex.EncodeToString(sum[:])}
 }
 
 // PageOf returns the page that an operation with these parameters acts on, or nil.

@@ -41,6 +41,7 @@ var benches = []bench{
 	{name: "start", run: benchStart},
 	{name: "link", run: benchLink},
 	{name: "script", run: benchScript},
+	{name: "record", run: benchRecord},
 	{name: "cdp", run: benchCDP},
 	{name: "crowd", run: benchCrowd},
 	{name: "run", run: benchRun},

@@ -32,7 +32,7 @@ const (
 	maxData       = 256 << 10 // bytes of the extracted data
 	maxState      = 16 << 20  // bytes of a browser's state
 	tableBytes    = 64 << 20
-	stateBytes    = 512 << 20
+	stateBytes    = 256 << 20
 )
 
 var (

@@ -57,9 +57,17 @@ func (s *Session) act(ctx context.Context, by actor, operation string, params js
 		}
 		return by.client.Call(ctx, operation, params)
 	}
-	hidden := false
+	return a.run(ctx, by, turn, operation, params)
+}
+
+// run executes the operation of an action, and reports it.
+func (a *action) run(ctx context.Context, by actor, turn *turn, operation string, params json.RawMessage) (json.RawMessage, error) {
+	s, hidden := a.session, false
 	result, err := by.client.Call(automation.OnStart(context.WithValue(ctx, actionKey{}, a), func() {
 		a.step, hidden = recordCall(ctx, a.recorder, s, by, operation, params)
+		if a.step.Writes() { // a person may have taken control while the picture was taken
+			_ = s.gate(ctx, by.holder) // if ctx has ended, the operation fails by itself
+		}
 		a.start()
 		turn.start()
 	}), operation, params)

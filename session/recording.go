@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -182,8 +183,13 @@ type programSecret struct {
 	remove func()
 }
 
+// linkSecret is the secret of a share link, which stands in the fragment.
+var linkSecret = regexp.MustCompile(`(/(?:sessions|takeover)/[\w-]+#)[\w.~-]+`)
+
 // Text removes secrets from a text.
-func (p *programSecrets) Text(text string) string { return p.own.Values(p.Redactor.Text(text)) }
+func (p *programSecrets) Text(text string) string {
+	return linkSecret.ReplaceAllString(p.own.Values(p.Redactor.Text(text)), "${1}"+capture.Redacted)
+}
 
 // JSON removes registered secrets from a JSON text.
 func (p *programSecrets) JSON(text []byte) []byte { return p.own.JSON(p.Redactor.JSON(text)) }
@@ -389,6 +395,7 @@ func recordRaw(s *Session, r *trajectory.Recorder, method string, params json.Ra
 			args[name] = value
 		}
 	}
+	args, _ = automation.WithoutContent(args, func(string) bool { return false }).(map[string]any)
 	if utf8.RuneCountInString(p.Key) > 1 { // such as Enter
 		args["key"] = p.Key
 	}
@@ -421,10 +428,25 @@ func recordTakeover(s *Session, t *Takeover) {
 
 // endRecording ends the recording of a session that is over.
 func endRecording(s *Session) {
-	if _, err := StopRecording(s); err != nil && !errors.Is(err, ErrNotRecording) {
-		s.log.Warn("end the recording", "error", err)
+	if s.recording.now.Load() == nil {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if _, err := StopRecording(s); err != nil && !errors.Is(err, ErrNotRecording) {
+			s.log.Warn("end the recording", "error", err)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(endPatience):
+		s.log.Warn("the bundle is still being written; if the disk does not answer, the next start finishes it")
 	}
 }
+
+// endPatience is how long the end of a session waits for its bundle.
+const endPatience = 30 * time.Second
 
 // mendTrajectories finishes the bundles of a server that was killed.
 func mendTrajectories(o *settings) {

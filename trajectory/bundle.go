@@ -240,6 +240,7 @@ func (b *Bundle) addLocked(e Event, v contract.Verdict) uint64 {
 		b.lostLocked("an event could not be written as JSON: " + b.o.Redactor.Text(err.Error()))
 		return b.seq
 	}
+	e.Args, e.Result = nil, nil // the report does not need them, and they may be large
 	b.acceptLocked(entry{content: append(line, '\n'), event: e, verdict: v})
 	return b.seq
 }

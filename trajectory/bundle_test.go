@@ -112,7 +112,7 @@ func TestBundle(t *testing.T) {
 	if len(list) != 5 || list[0].Refs.Before != "screenshots/000001-before.png" || list[1].Refs.After != "screenshots/000001-after.png" || list[3].Refs.Contract != "contracts/000004.json" || list[4].Refs.Checkpoint != "checkpoints/000005.json" {
 		t.Errorf("events %+v", list)
 	}
-	if cut, ok := list[1].Result.(map[string]any); !ok || cut["truncated"] != true || cut["originalBytes"] != float64(maxSummary+2) {
+	if cut, ok := list[1].Result.(map[string]any); !ok || cut["truncated"] != true || cut["originalBytes"] != float64(maxSummary+len(`{"value":""}`)) {
 		t.Errorf("a long result became %v", list[1].Result)
 	}
 

@@ -1,9 +1,11 @@
 package trajectory
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 )
 
 // Version is the version of the format of events, checkpoints and manifests.
@@ -116,6 +118,9 @@ func (e Event) encode(r Redactor) ([]byte, error) {
 	return json.Marshal(e)
 }
 
+// hidden takes the place of a summary that could not be redacted.
+const hidden = "[REDACTED]"
+
 // hashOf returns a SHA-256 as hexadecimal digits.
 func hashOf(content []byte) string {
 	sum := sha256.Sum256(content)
@@ -125,9 +130,18 @@ func hashOf(content []byte) string {
 // redacted returns a value as JSON without secrets: neither by the names of keys
 // nor by registered values.
 func redacted(r Redactor, v any) ([]byte, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
+	var buf bytes.Buffer
+	plain := json.NewEncoder(&buf)
+	plain.SetEscapeHTML(false) // an address keeps its form, which says what is secret in it
+	if err := plain.Encode(v); err != nil {
 		return nil, err
 	}
-	return r.JSON([]byte(r.Text(string(raw)))), nil
+	raw := bytes.TrimSpace(buf.Bytes())
+	if !bytes.HasPrefix(raw, []byte("{")) { // only in an object, each text is redacted by itself
+		raw = fmt.Appendf(nil, `{"value":%s}`, raw)
+	}
+	if raw = r.JSON([]byte(r.Text(string(raw)))); json.Valid(raw) {
+		return raw, nil
+	}
+	return []byte(`{"value":"` + hidden + `"}`), nil
 }

@@ -138,8 +138,8 @@ func (l *Library) Get(id string) (info BundleInfo, err error) {
 	var manifest Manifest
 	if readJSON(root, manifestFile, &manifest) == nil {
 		info.Recording, info.Report, info.Files = false, &BundleReport{}, manifest.Files
-		if err := readJSON(root, reportFile, info.Report); err != nil {
-			return info, fmt.Errorf("read trajectory %s: %w", id, err)
+		if readJSON(root, reportFile, info.Report) != nil { // one broken bundle does not hide the others
+			info.Report = &BundleReport{ID: id, StartedAt: info.StartedAt, EndedAt: info.StartedAt, Recovery: []string{"the report cannot be read"}, LeakScan: LeakScan{State: NotScanned}}
 		}
 	}
 	err = fs.WalkDir(root.FS(), ".", func(_ string, d fs.DirEntry, err error) error {
@@ -256,11 +256,19 @@ func (l *Library) Delete(id string) error {
 	case info.Recording:
 		return ErrRecording
 	}
-	if err := os.RemoveAll(filepath.Join(l.dir, id)); err != nil {
+	// Half a bundle must never look like one.
+	err = os.Rename(filepath.Join(l.dir, id), filepath.Join(l.dir, trash+id))
+	if err == nil {
+		err = os.RemoveAll(filepath.Join(l.dir, trash+id))
+	}
+	if err != nil {
 		return fmt.Errorf("delete trajectory: %w", err)
 	}
 	return nil
 }
+
+// trash begins the name of a bundle that is being removed.
+const trash = ".trash-"
 
 // Retain removes the oldest bundles that are more than what is kept, and returns
 // their ids.
@@ -268,6 +276,12 @@ func (l *Library) Retain(now time.Time) (removed []string, err error) {
 	list, err := l.List()
 	if err != nil {
 		return nil, err
+	}
+	left, _ := filepath.Glob(filepath.Join(l.dir, trash+"*")) // the pattern is right
+	for _, name := range left {
+		if err := os.RemoveAll(name); err != nil {
+			return nil, fmt.Errorf("delete trajectory: %w", err)
+		}
 	}
 	bytes, number := int64(0), 0
 	for _, info := range list {

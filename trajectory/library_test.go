@@ -27,7 +27,7 @@ func TestLibrary(t *testing.T) {
 
 	r := capture.NewRedactor(capture.RedactorOptions{})
 	leaky := begin(t, Options{Dir: dir, Redactor: r})
-	leaky.Add(Event{Kind: Hint, Tool: secret}) // before anybody knows that it is one
+	leaky.Add(Event{Kind: Hint, Args: secret}) // before anybody knows that it is one
 	r.AddSecret(secret)
 	end(t, leaky)
 	killed := begin(t, Options{Dir: dir})

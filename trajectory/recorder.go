@@ -19,6 +19,10 @@ const (
 	// lookTimeout is how long a call waits for the hash of its page's text.
 	lookTimeout = time.Second
 
+	// maxLate bounds the pictures that are taken at once after commands of CDP
+	// clients, which do not wait for them.
+	maxLate = 2
+
 	// maxTimeline bounds the events of a recording without a bundle. The oldest
 	// are dropped first.
 	maxTimeline = 1000
@@ -77,9 +81,10 @@ type Recorder struct {
 	shots    Screenshots
 	progress progress
 
-	mu      sync.Mutex // guards stopped, and late while it is false
+	mu      sync.Mutex // guards what follows
 	stopped bool
 	late    sync.WaitGroup // calls whose end is being recorded
+	lates   int            // how many
 }
 
 // Judged records the outcome of a contract, with its evidence if there is a bundle,
@@ -159,7 +164,8 @@ type Step struct {
 	recorder *Recorder
 	call     Call
 	seq      uint64
-	args     any // at the end; mostly nil
+	args     any  // at the end; mostly nil
+	crowded  bool // there is no picture, because too many are being taken
 }
 
 // Begin records that a call starts. It waits for the picture before it.
@@ -177,6 +183,9 @@ func (r *Recorder) Begin(ctx context.Context, c Call) *Step {
 	}
 	return &Step{recorder: r, call: c, seq: r.sink.AddCall(e, png)}
 }
+
+// Writes reports whether the call may change the page.
+func (s *Step) Writes() bool { return s != nil && s.call.Writes }
 
 // Know sets the arguments that the end shows, because they were not all known at the
 // beginning. Call it before the end.
@@ -206,6 +215,9 @@ func (s *Step) End(ctx context.Context, took time.Duration, result any, failure 
 			cancel()
 		}
 		e.TabID, e.State = tabID(c.Page), &state
+	}
+	if s.crowded && s.recorder.shots != ScreenshotsNone {
+		e.Missing = MissingLimit
 	}
 	if c.Writes && s.recorder.shots != ScreenshotsNone {
 		if png, e.Missing = pictureOf(ctx, c.Page); png != nil && e.State != nil {
@@ -240,9 +252,18 @@ func (s *Step) EndLater(ctx context.Context, took time.Duration, result any, fai
 	r := s.recorder
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.stopped {
-		r.late.Go(func() { s.End(ctx, took, result, failure) })
+	if r.stopped {
+		return
 	}
+	if r.lates++; r.lates > maxLate { // their pictures would slow the page down
+		s.call.Writes, s.crowded = false, true
+	}
+	r.late.Go(func() {
+		s.End(ctx, took, result, failure)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.lates--
+	})
 }
 
 func tabID(p Page) string {

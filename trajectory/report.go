@@ -15,8 +15,8 @@ type BundleReport struct {
 	ToolCalls int       `json:"tool_calls" doc:"Calls that began."`
 	Failures  int       `json:"failures" doc:"Calls that failed, and errors."` // calls that failed, and errors
 	Progress  struct {
-		Stalling int `json:"stalling_events" doc:"Events with the status stalling."`
-		Stuck    int `json:"stuck_events" doc:"Events with the status stuck."`
+		Stalling int `json:"stalling_events" doc:"Hints with the status stalling."`
+		Stuck    int `json:"stuck_events" doc:"Hints with the status stuck."`
 	} `json:"progress" doc:"How often the calls led nowhere."`
 	Contracts struct {
 		Pass         int `json:"pass" doc:"Passed."`

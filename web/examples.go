@@ -54,6 +54,8 @@ var parameter = regexp.MustCompile(`:(\w+)|\*`)
 func variablesIn(r route) string {
 	return parameter.ReplaceAllStringFunc(r.path, func(p string) string {
 		switch {
+		case p == "*" && strings.HasPrefix(r.path, "/v1/trajectories"):
+			return "meta.json"
 		case p == "*":
 			return "heap"
 		case p == ":tid" || r.byTakeover:

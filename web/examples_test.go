@@ -51,7 +51,11 @@ func TestExamplesRun(t *testing.T) {
 		o.MaxSessions = 30
 	})
 	run := &exampleRunner{testServer: s, dir: t.TempDir()}
-	run.forgetProfiles() // makes their table before the stream of events reserves the disk
+	// Their tables are made before the stream of events reserves the disk.
+	run.forgetProfiles()
+	if _, err := s.manager.Checkpoints().List(t.Context(), "none"); err != nil {
+		t.Fatal(err)
+	}
 	page := string(s.do(request{method: "GET", path: "/docs"}).body)
 	codes := run.codes(page)
 	run.buildGo(codes)
@@ -291,6 +295,13 @@ func (run *exampleRunner) prepare(t *testing.T, r route) map[string]string {
 		var list []struct{ ID string }
 		run.call("GET", path+"/json/list", nil, 200, &list)
 		v["TARGET"] = list[0].ID
+	}
+	need("CID", path+"/checkpoints", map[string]any{"taskDescription": "help"}, 201)
+	if strings.Contains(variablesIn(r), "{TRAJECTORY}") {
+		var recorded session.Recording
+		run.call("POST", path+"/recording", map[string]any{"action": "start", "trajectoryBundle": true}, 200, nil)
+		run.call("POST", path+"/recording", map[string]any{"action": "stop"}, 200, &recorded)
+		v["TRAJECTORY"] = recorded.Bundle.ID
 	}
 	if strings.Contains(variablesIn(r), "{DELIVERY}") {
 		v["DELIVERY"] = run.waitingDelivery(t)

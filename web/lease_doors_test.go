@@ -121,6 +121,8 @@ func TestMCPObeysTheLease(t *testing.T) {
 		"session_create": true, "session_release": true, // sessions, not pages
 		"request_takeover":      true, // asks a person
 		"diagnose":              true, // in a session of its own
+		"recording":             true, // writes nothing to the page
+		"checkpoint":            true, // TestCheckpoints loads one while a person is in control
 		"browser_handle_dialog": true, // a dialog that opens while a person is in control is the person's
 	}
 	call := func(name, events, page string, arguments map[string]any) write {

@@ -17,7 +17,7 @@ func withProfiles(t *testing.T) func(*session.Options, *Config) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Profiles = profiles.New(o.Store, keys)
+		o.Profiles, o.SecretKeys = profiles.New(o.Store, keys), keys
 	}
 }
 

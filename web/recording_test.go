@@ -413,6 +413,27 @@ func TestCheckpoints(t *testing.T) {
 		t.Errorf("loaded: %+v", loaded)
 	}
 	check(one)
+
+	// While a person is in control, it waits.
+	person := r.join(one, http.Header{"Authorization": {"Bearer " + testKey}})
+	person.takeControl()
+	waited := make(chan reply, 1)
+	go func() {
+		waited <- r.do(request{method: "POST", path: path + "/checkpoints/" + saved.ID + "/load", body: `{}`})
+	}()
+	r.call("POST", path+"/assert", `{"contract":{"no_dialog":{}}}`, 200, nil) // what reads goes on
+	if tabs := one.Info().Tabs; len(tabs) != 2 {
+		t.Errorf("beside a person: %+v", tabs)
+	}
+	select {
+	case got := <-waited:
+		t.Errorf("loaded beside a person: %d", got.status)
+	default:
+	}
+	person.send(map[string]any{"type": "control", "action": "release"})
+	if got := <-waited; got.status != 200 {
+		t.Errorf("after the person: %d %s", got.status, got.body)
+	}
 	r.call("POST", path+"/release", `{}`, 200, nil)
 	check(r.create(map[string]any{"checkpoint": saved.ID}))
 	r.do(request{method: "POST", path: "/v1/sessions", body: `{"checkpoint":"none"}`}).problem(400)

@@ -68,7 +68,11 @@ func (s *Server) zipTrajectory(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set(echo.HeaderContentType, "application/zip")
 	h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": id + ".zip"}))
-	return bundle.Write(&stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit})
+	if err := bundle.Write(&stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit}); err != nil {
+		s.log.Debug("zip a trajectory", "error", err)
+		panic(http.ErrAbortHandler) // the archive must not look whole
+	}
+	return nil
 }
 
 // deleteTrajectory handles DELETE /v1/trajectories/:trajectory.

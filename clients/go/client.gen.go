@@ -419,10 +419,10 @@ type BundleReport struct {
 
 	// Progress How often the calls led nowhere.
 	Progress struct {
-		// StallingEvents Events with the status stalling.
+		// StallingEvents Hints with the status stalling.
 		StallingEvents *int `json:"stalling_events,omitempty"`
 
-		// StuckEvents Events with the status stuck.
+		// StuckEvents Hints with the status stuck.
 		StuckEvents *int `json:"stuck_events,omitempty"`
 	} `json:"progress"`
 

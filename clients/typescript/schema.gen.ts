@@ -2086,9 +2086,9 @@ export interface components {
             lost?: number;
             /** @description How often the calls led nowhere. */
             progress: {
-                /** @description Events with the status stalling. */
+                /** @description Hints with the status stalling. */
                 stalling_events?: number;
-                /** @description Events with the status stuck. */
+                /** @description Hints with the status stuck. */
                 stuck_events?: number;
             };
             /** @description Why something is missing. */

@@ -8,6 +8,9 @@ export function activeElement(): Element | null {
 const TYPES = new Set(['text', 'password', 'email', 'tel', 'number', 'url', 'search']);
 const MODES: Record<string, string> = { none: 'none', numeric: 'numeric', decimal: 'number', tel: 'tel', search: 'search', email: 'email', url: 'url' };
 
+/** The kinds of fields whose content is secret. */
+export const SECRET = new Set(['password', 'otp', 'card']);
+
 /** Fields that were password fields: a page may reveal a password by changing the field's type. */
 const passwords = new WeakSet<Element>();
 

@@ -1,11 +1,22 @@
+import { kindOf, SECRET } from './fields.ts';
+
 /** The largest part of a page's text that is looked at (UTF-16 code units). */
 const MOST = 1 << 20;
 /** The prime of the hash FNV-1a of 32 bits. */
 const PRIME = 16_777_619;
 
-/** Returns a hash of the document's text in 16 hexadecimal digits. It tells whether the text has changed, and protects nothing. */
+/** The most fields whose values are looked at. */
+const MOST_FIELDS = 500;
+
+/** Returns what a form shows: the values of its fields. Of a secret one, only how long it is. */
+function values(): string {
+  const fields = [...document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>('input, textarea, select')].slice(0, MOST_FIELDS);
+  return fields.map((field) => `${SECRET.has(kindOf(field)) ? field.value.length : field.value} ${'checked' in field && field.checked}`).join('\n');
+}
+
+/** Returns a hash of the document's text and the values of its fields, in 16 hexadecimal digits. It tells whether they have changed, and protects nothing. */
 export function textHash(): string {
-  const text = (document.body?.textContent ?? '').slice(0, MOST);
+  const text = ((document.body?.textContent ?? '') + values()).slice(-MOST);
   let forward = 2_166_136_261;
   let mixed = text.length;
   for (let i = 0; i < text.length; i++) {

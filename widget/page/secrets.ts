@@ -1,7 +1,5 @@
-import { kindOf } from './fields.ts';
+import { kindOf, SECRET } from './fields.ts';
 
-/** The kinds of fields with secret content. */
-const SECRET = new Set(['password', 'otp', 'card']);
 /** How much of a value is reported, in UTF-16 units. People do not type longer secrets. */
 const MOST = 512;
 

@@ -1,10 +1,9 @@
-import { kindOf } from './fields.ts';
+import { kindOf, SECRET } from './fields.ts';
 import { placeOf } from './caret.ts';
 
 const FIELDS = 'input, textarea, [contenteditable]';
 /** The maximum number of fields that are looked at, because a page may have thousands. */
 const MAX_FIELDS = 100;
-const SECRETS = new Set(['password', 'otp', 'card']);
 
 /**
  * Returns the field that a person probably came for, or null: a secret one in sight, else the first one; of its form, the first one in sight. Fields for
@@ -12,7 +11,7 @@ const SECRETS = new Set(['password', 'otp', 'card']);
  */
 export function waiting(): object | null {
   const fields = [...document.querySelectorAll(FIELDS)].slice(0, MAX_FIELDS).filter((field) => kindOf(field) && !isSearch(field) && inSight(field));
-  const wanted = fields.find((field) => SECRETS.has(kindOf(field))) ?? fields[0];
+  const wanted = fields.find((field) => SECRET.has(kindOf(field))) ?? fields[0];
   if (!wanted) return null;
   const form = wanted.closest('form, dialog, [role=dialog]');
   const field = (form && fields.find((other) => form.contains(other))) ?? wanted;
