@@ -40,13 +40,14 @@ func (s *Session) leave(a actor) {
 }
 
 // act executes one operation of an actor: an operation of package automation,
-// with its parameters. It is the only caller of automation.Client.Call. There are
-// two other ways in, and neither runs operations: Viewer.dispatch for a person's
-// input, and RawClient.Post for the commands of a program's CDP client. Post asks
-// nobody, so package door/cdp asks MayWrite before it posts what writes.
+// with its parameters. It is the only caller of automation.Client.Call, except for a
+// question of a recording (Client.Describe). There are two other ways in, and neither
+// runs operations: Viewer.dispatch for a person's input, and RawClient.Post for the
+// commands of a program's CDP client. Post asks nobody, so package door/cdp asks
+// MayWrite before it posts what writes.
 //
 // A writing operation waits until the actor may act. If the capture includes
-// actions, two events report the operation.
+// actions, two events report the operation, and so does a recording.
 func (s *Session) act(ctx context.Context, by actor, operation string, params json.RawMessage) (json.RawMessage, error) {
 	turn := turnOf(ctx)
 	defer turn.pass()
