@@ -414,7 +414,11 @@ func recordTakeover(s *Session, t *Takeover) {
 		return
 	}
 	info := t.Info()
-	e := trajectory.Event{Kind: trajectory.TakeoverStart, Actor: info.RequestedBy, Args: map[string]any{"takeover": info.ID, "reason": info.Reason}}
+	by := info.RequestedBy
+	if id, ok := strings.CutPrefix(by, "client:"); ok {
+		by = kindOfActor(control.Client(id))
+	}
+	e := trajectory.Event{Kind: trajectory.TakeoverStart, Actor: by, Args: map[string]any{"takeover": info.ID, "reason": info.Reason}}
 	if !info.State.Open() {
 		e.Kind, e.Actor, e.OK = trajectory.TakeoverEnd, "person", new(info.State == TakeoverDone)
 		e.DurationMS = new(float64(info.EndedAt.Sub(info.CreatedAt).Microseconds()) / 1000)
