@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { Line, listen, POOR, VERY_POOR } from './line.js';
-import { accessible, auth, codeOnPhone, enlarged, explore, Fingers, hasPicture, Remote, signInByHand, wholeWidth, type Point } from './remote.js';
+import { accessible, auth, codeOnPhone, enlarged, explore, Fingers, hasPicture, Remote, signInByHand, still, wholeWidth, type Point } from './remote.js';
 import { devices, expect, test, type APIRequestContext, type Browser, type Page } from './test.js';
 
 /** A takeover on a phone: a finger presses what it is on, whatever moves meanwhile. */
@@ -424,6 +424,7 @@ const LINES = [
     await again;
     await expect(page.locator('#control-words')).toHaveText('You are in control');
     await page.setViewportSize(WINDOWS[1]);
+    await still(page);
   } },
   { name: '1 Mbit/s and 200 ms with an outage of 20 s, sideways', speed: POOR, size: { width: 844, height: 390 }, soon: 3_500, step: async (page: Page, line: Line, n: number) => {
     if (n > 0) return;

@@ -57,6 +57,18 @@ export async function enlarged(page: Page): Promise<void> {
   await expect.poll(async () => (await page.locator('#frame').boundingBox())?.width ?? 0).toBeGreaterThan(1.5 * whole);
 }
 
+/** Waits until the picture keeps its place, for example after the phone was turned: what is measured before is elsewhere by then. */
+export async function still(page: Page): Promise<void> {
+  await page.locator('#frame').evaluate(async (frame) => {
+    for (let same = 0, last = ''; same < 20; ) {
+      await new Promise(requestAnimationFrame);
+      const now = JSON.stringify(frame.getBoundingClientRect());
+      same = now === last ? same + 1 : 0;
+      last = now;
+    }
+  });
+}
+
 /** A remote page as a person uses it: a picture to look at, with points to press. */
 export class Remote {
   constructor(readonly page: Page) {}
