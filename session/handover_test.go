@@ -208,6 +208,7 @@ func TestInputIsTakenOnce(t *testing.T) {
 	}
 	enter(again.Viewer, 2, "b", now)
 	enter(again.Viewer, 3, "c", now)
+	browsertest.Until(t, "the page has it", func() bool { return s.Info().Title == "abc|" }) // a script may overtake input
 	inPage(t, s, `document.getElementById('b').focus()`)
 	await(again, "the other field", func(m FocusMessage) bool { return m.Field > field })
 	enter(again.Viewer, 4, "x", now)
