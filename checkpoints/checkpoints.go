@@ -1,6 +1,6 @@
-// Package checkpoints keeps how far a task has come: what is done, what is left, which
-// tabs were open and, where asked for, the state of the browser. Everything is
-// encrypted with the keys of the profiles.
+// Package checkpoints keeps the state of tasks: the steps that are done and left, the
+// open tabs and, where asked for, the state of the browser. Everything is encrypted
+// with the keys of the profiles.
 package checkpoints
 
 import (

@@ -115,7 +115,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestParseRefuses checks that what is wrong is refused, with the path of the field.
+// TestParseRefuses checks that each error names the path of the wrong field.
 func TestParseRefuses(t *testing.T) {
 	for raw, field := range map[string]string{
 		`[]`: "contract", `{}`: "contract", `{"url":{},"no_dialog":{}}`: "contract", `null`: "contract",

@@ -28,7 +28,7 @@ const (
 type Request struct {
 	URL    string
 	Status int    // 0 before the response
-	Failed string // why there is none
+	Failed string // why there is no response
 	At     time.Time
 }
 

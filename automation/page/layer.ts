@@ -70,7 +70,7 @@ export class Layer {
     });
   }
 
-  /** Returns whether what the element holds is secret; true if there is none yet. */
+  /** Returns whether the element holds a secret. An element that does not exist yet may hold one. */
   isSecret(r: Request, scope?: Node) {
     return this.run(r, scope, (_, target) => {
       const [element] = this.resolver.all(target);
