@@ -69,10 +69,11 @@ func (l *lifetime) paused() bool {
 // lifeMessage returns the message about the end of the session's time.
 func (s *Session) lifeMessage() LifeMessage {
 	expiresAt, timeout := s.life.clock.read(time.Now().UTC())
-	return LifeMessage{Type: "life", ExpiresAt: expiresAt, Timeout: msOf(timeout), Paused: s.life.clock.paused()}
+	return LifeMessage{Type: "life", ExpiresAt: expiresAt, Timeout: msOf(timeout), Paused: s.life.clock.paused(), Recording: s.recording.now.Load() != nil}
 }
 
-// tellLife tells every viewer when the session's time ends.
+// tellLife tells every viewer when the session's time ends, and whether it is being
+// recorded.
 func (s *Session) tellLife() {
 	s.tell("life", func(*Viewer) any { return s.lifeMessage() })
 }

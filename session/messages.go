@@ -81,12 +81,13 @@ type (
 		Tabs   []Tab  `json:"tabs"`
 		Active uint32 `json:"active"`
 	}
-	// LifeMessage says when the session's time ends.
+	// LifeMessage says when the session's time ends, and whether it is being recorded.
 	LifeMessage struct {
 		Type      string    `json:"type"` // life
 		ExpiresAt time.Time `json:"expiresAt"`
 		Timeout   int64     `json:"timeout"` // ms of the session's life, without the time spent waiting for people
 		Paused    bool      `json:"paused"`  // the clock is stopped, because a takeover is open
+		Recording bool      `json:"recording"`
 	}
 	// TakeoverMessage is the open takeover, or null.
 	TakeoverMessage struct {

@@ -105,6 +105,7 @@ func StartRecording(s *Session, o RecordingOptions) (Recording, error) {
 	r := trajectory.NewRecorder(ro)
 	s.recording.secrets.Store(hide)
 	s.recording.now.Store(r)
+	s.tellLife()
 	return describeRecording(r), nil
 }
 
@@ -120,6 +121,7 @@ func StopRecording(s *Session) (Recording, error) {
 	if r == nil {
 		return Recording{}, ErrNotRecording
 	}
+	s.tellLife()
 	defer s.recording.secrets.Store(nil)
 	out := describeRecording(r)
 	out.Recording = false

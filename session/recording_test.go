@@ -35,6 +35,7 @@ func TestRecordingCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	browsertest.Until(t, "a bundle is written", writing)
+	await(v, "that the session is recorded", func(m LifeMessage) bool { return m.Recording })
 	press := func() {
 		t.Helper()
 		if info := endOf(t, startRun(t, s, `await page.click('button')`)); info.Status != RunSucceeded {
@@ -49,6 +50,7 @@ func TestRecordingCrash(t *testing.T) {
 	if err != nil || stopped.Report.ToolCalls != 2 || stopped.Report.Failures != 0 || stopped.Report.Artifacts.Screenshots != 4 || stopped.Report.Lost != 0 {
 		t.Errorf("%+v, %v", stopped.Report, err)
 	}
+	await(v, "that it no longer is", func(m LifeMessage) bool { return !m.Recording })
 	var m trajectory.Manifest
 	raw, err := os.ReadFile(filepath.Join(dir, started.Bundle.Dir, "manifest.json"))
 	if err != nil {

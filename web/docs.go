@@ -115,7 +115,7 @@ var serverMessages = map[string]sentMessage{
 	"hello":      {session.HelloMessage{}, "The first message: who the viewer is and what its role is. resume is a secret for ?resume=, with which a new connection keeps control. taken is the number of the last input that was handled; leaseGrace is how long (ms) control is kept for a connection that broke."},
 	"control":    {session.ControlMessage{}, "Who is in control, and the epoch that input has to carry. Comes with each change. asked means that another person asks for control."},
 	"tabs":       {session.TabsMessage{}, "The tabs, and which one is shown. Comes with each change."},
-	"life":       {session.LifeMessage{}, "The time at which the session ends. Sent on each change."},
+	"life":       {session.LifeMessage{}, "The time at which the session ends, and whether it is being recorded. Sent on each change."},
 	"takeover":   {session.TakeoverMessage{}, "The open takeover, as in the API, or null."},
 	"run":        {session.RunMessage{}, "A run that began, changed its status or ended, as in the API but without logs and steps."},
 	"dialog":     {questions.DialogMessage{}, "A dialog of the page that needs an answer: kind is alert, confirm, prompt or beforeunload. closed means that it no longer needs an answer."},

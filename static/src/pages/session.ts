@@ -15,6 +15,7 @@ import { EventsPanel } from '../workbench/panel/events.js';
 import { notice } from '../ui/notices.js';
 import { read, write } from '../ui/storage.js';
 import { startAgain } from '../workbench/again.js';
+import { Recording, showRecorded } from '../workbench/recording.js';
 import { Runner } from '../workbench/run.js';
 import { Scripts } from '../workbench/saved.js';
 import { Sharing } from '../workbench/sharing.js';
@@ -42,6 +43,7 @@ showConnection(stage.live);
 showBanner(stage.live);
 showTabs(stage.live);
 showTimeLeft(stage.live, !guest);
+showRecorded(stage.live);
 if (!guest) operate();
 new Embedding().follow(stage);
 stage.open();
@@ -62,6 +64,7 @@ function operate(): void {
   sheets();
   again(editor);
   new Sharing(session);
+  new Recording(session, stage.live);
   ending();
   byId('run-keys').textContent = isMac() ? '⌘ ↵' : 'Ctrl ↵';
   // Monaco is large, so the picture comes first and the editor second.
@@ -160,6 +163,6 @@ function ending(): void {
   });
   stage.live.on('connection', (state) => {
     if (state.phase !== 'closed') return;
-    for (const id of ['run', 'share-button', 'end-button']) maybeById<HTMLButtonElement>(id)?.setAttribute('disabled', '');
+    for (const id of ['run', 'share-button', 'record-button', 'end-button']) maybeById<HTMLButtonElement>(id)?.setAttribute('disabled', '');
   });
 }

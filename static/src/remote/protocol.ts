@@ -279,13 +279,14 @@ export interface ControlMessage {
   asked?: Asked;
 }
 
-/** When the session's time is up. While `paused`, the clock is stopped, and the time left does not change. */
+/** When the session's time is up, and whether it is being recorded. While `paused`, the clock is stopped, and the time left does not change. */
 export interface LifeMessage {
   type: 'life';
   expiresAt: string;
   /** The session's timeout in ms, without the time spent waiting for people. */
   timeout: number;
   paused: boolean;
+  recording: boolean;
 }
 
 /** What the server may send. */
