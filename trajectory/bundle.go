@@ -29,6 +29,10 @@ const (
 	// more is left out, and the report says so.
 	maxQueued = 32 << 20
 
+	// gather is how long what was accepted waits for more, which is then written with
+	// it. A server that is killed loses no more than that.
+	gather = 20 * time.Millisecond
+
 	// maxReasons bounds the different reasons in a report.
 	maxReasons = 20
 )
@@ -82,12 +86,13 @@ type Meta struct {
 // Bundle is a bundle that is being written. Its methods may be called from any
 // goroutine; except for End, none of them waits for the disk.
 type Bundle struct {
-	id   string
-	o    Options
-	root *os.Root
-	log  *os.File // events.jsonl
-	done chan struct{}
-	end  func() (BundleReport, error) // what End does, once
+	id     string
+	o      Options
+	root   *os.Root
+	log    *os.File      // events.jsonl
+	ending chan struct{} // closed by End
+	done   chan struct{}
+	end    func() (BundleReport, error) // what End does, once
 
 	mu     sync.Mutex // guards what follows; never held across I/O
 	seq    uint64
@@ -112,7 +117,7 @@ func Begin(o Options) (*Bundle, error) {
 	o.Bytes = cmp.Or(o.Bytes, DefaultBytes)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	now := time.Now().UTC()
-	b := &Bundle{o: o, id: newID(now), done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	b := &Bundle{o: o, id: newID(now), ending: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	b.report.ID, b.report.StartedAt = b.id, now
 	if err := b.create(now); err != nil {
 		return nil, fmt.Errorf("begin a trajectory: %w", err)
@@ -300,27 +305,24 @@ func (b *Bundle) write() {
 		list, ended := b.queue, b.ended
 		b.queue = nil
 		b.mu.Unlock()
-		for _, e := range list {
-			err := b.put(e)
-			b.mu.Lock()
-			b.queued -= int64(len(e.content))
-			switch {
-			case err != nil:
-				b.lostLocked(reason(err))
-			case e.name == "":
-				b.report.count(e.event, e.verdict)
-			case path.Dir(e.name) == screenshots:
-				b.report.Artifacts.Screenshots++
+		for rest := list; len(rest) > 0; {
+			n := 1
+			for rest[0].name == "" && n < len(rest) && rest[n].name == "" { // lines go into one write
+				n++
 			}
-			b.mu.Unlock()
+			b.put(rest[:n])
+			rest = rest[n:]
 		}
-		if len(list) > 0 {
-			continue
-		}
-		if ended {
+		switch {
+		case len(list) == 0 && ended:
 			return
+		case len(list) == 0:
+			<-b.wake
 		}
-		<-b.wake
+		select {
+		case <-b.ending:
+		case <-time.After(gather):
+		}
 	}
 }
 
@@ -332,15 +334,40 @@ func reason(err error) string {
 	return "a file could not be written"
 }
 
-func (b *Bundle) put(e entry) error {
-	if e.name != "" {
-		return writeFile(b.root, e.name, e.content)
+// put writes a file, or lines, and counts them.
+func (b *Bundle) put(list []entry) {
+	var err error
+	if one := list[0]; one.name != "" {
+		err = writeFile(b.root, one.name, one.content)
+	} else {
+		err = b.append(list)
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range list {
+		b.queued -= int64(len(e.content))
+		switch {
+		case err != nil:
+			b.lostLocked(reason(err))
+		case e.name == "":
+			b.report.count(e.event, e.verdict)
+		case path.Dir(e.name) == screenshots:
+			b.report.Artifacts.Screenshots++
+		}
+	}
+}
+
+// append writes lines.
+func (b *Bundle) append(list []entry) error {
 	info, err := b.log.Stat()
 	if err != nil {
 		return err
 	}
-	if _, err := b.log.Write(e.content); err != nil {
+	var lines []byte
+	for _, e := range list {
+		lines = append(lines, e.content...)
+	}
+	if _, err := b.log.Write(lines); err != nil {
 		return errors.Join(err, b.log.Truncate(info.Size())) // the rest of half a line would spoil the next one
 	}
 	return nil
@@ -356,6 +383,7 @@ func (b *Bundle) finish() (BundleReport, error) {
 	b.ended = true
 	b.signal()
 	b.mu.Unlock()
+	close(b.ending)
 	<-b.done
 	err := b.log.Close()
 	b.report.EndedAt = time.Now().UTC()
