@@ -13,11 +13,12 @@ RUN npm ci --ignore-scripts
 COPY build.mjs ./
 COPY static static
 COPY automation/page automation/page
+COPY capture/page capture/page
 COPY widget/page widget/page
 COPY scripting/api scripting/api
 COPY clients/viewer clients/viewer
 COPY docs/api-table.md docs/
-RUN mkdir -p static/dist automation/dist widget/dist scripting/dist && node build.mjs
+RUN mkdir -p static/dist automation/dist capture/dist widget/dist scripting/dist && node build.mjs
 
 # The program, which embeds them.
 FROM ${GO_IMAGE} AS server
@@ -28,6 +29,7 @@ RUN go mod download
 COPY . .
 COPY --from=assets /src/static/dist static/dist
 COPY --from=assets /src/automation/dist automation/dist
+COPY --from=assets /src/capture/dist capture/dist
 COPY --from=assets /src/widget/dist widget/dist
 COPY --from=assets /src/scripting/dist scripting/dist
 ARG VERSION=dev

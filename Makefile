@@ -7,7 +7,7 @@ BIN       := bin/takeover
 VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS   := -s -w -X main.release=$(VERSION)
 GO_FILES  := $(shell git ls-files -co --exclude-standard '*.go' 2>/dev/null)
-WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page widget/page scripting/api clients/viewer build.mjs 2>/dev/null)
+WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page capture/page widget/page scripting/api clients/viewer build.mjs 2>/dev/null)
 BUILT     := static/dist/.built
 LINTER    := bin/golangci-lint
 OAPI      := bin/oapi-codegen
@@ -139,4 +139,4 @@ image-test: ## build the container image without docker, run it, and run a scrip
 	tools/image-test.sh
 
 clean: ## remove what was built
-	rm -rf bin static/dist/* automation/dist/* widget/dist/* scripting/dist/* node_modules tools/oapi/node_modules
+	rm -rf bin static/dist/* automation/dist/* capture/dist/* widget/dist/* scripting/dist/* node_modules tools/oapi/node_modules

@@ -1,10 +1,11 @@
-// Builds everything that comes from npm into the dist folders that the Go packages embed: the web pages, the page side of automation and widgets, the
-// script API. `node build.mjs static` builds one of them. `node build.mjs --follow` builds those that its standard input names, one per line, until
+// Builds everything that comes from npm into the dist folders that the Go packages embed: the web pages, the page side of automation, capture and
+// widgets, the script API. `node build.mjs static` builds one of them. `node build.mjs --follow` builds those that its standard input names, one per line, until
 // the input ends. That is faster from the second time on, but the output is larger.
 import { createInterface } from 'node:readline';
 
 const parts = {
   automation: './automation/page/build.mjs',
+  capture: './capture/page/build.mjs',
   widget: './widget/page/build.mjs',
   scripting: './scripting/api/build.mjs',
   static: './static/build.mjs',

@@ -1,7 +1,7 @@
 package capture
 
 import (
-	_ "embed"
+	"embed"
 	"math"
 	"time"
 
@@ -12,15 +12,19 @@ import (
 	"takeover/limits"
 )
 
+//go:embed all:dist
+var dist embed.FS
+
 // interactionScript reports interactions through a binding. Both live in an
-// isolated world.
-//
-//go:embed interaction.js
-var interactionScript string
+// isolated world. A program that was built without the page sides starts no session.
+var interactionScript = func() string {
+	script, _ := dist.ReadFile("dist/interaction.js")
+	return string(script)
+}()
 
 const (
 	interactionWorld   = "__takeover_capture"
-	interactionBinding = "__takeoverCapture" // as in interaction.js
+	interactionBinding = "__takeoverCapture" // as in interaction.ts
 
 	// interactionsPerSecond bounds the recorded interactions of each type, per
 	// target.

@@ -104,6 +104,7 @@ func StartRecording(s *Session, o RecordingOptions) (Recording, error) {
 	}
 	r := trajectory.NewRecorder(ro)
 	s.recording.secrets.Store(hide)
+	hide.learn(s)
 	s.recording.now.Store(r)
 	s.tellLife()
 	return describeRecording(r), nil
@@ -199,6 +200,48 @@ func (p *programSecrets) JSON(text []byte) []byte { return p.own.JSON(p.Redactor
 // Bytes removes registered secrets from the content of a file.
 func (p *programSecrets) Bytes(content []byte) []byte { return p.own.Bytes(p.Redactor.Bytes(content)) }
 
+// learn records what the secret fields of all pages hold by now. A page that does not
+// answer in time is left out.
+func (p *programSecrets) learn(s *Session) {
+	eng := s.stage.browser()
+	if eng == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), learnTimeout)
+	defer cancel()
+	var asking sync.WaitGroup
+	for _, page := range eng.model.Pages() {
+		asking.Go(func() {
+			held, err := widget.Secrets(ctx, page)
+			if err != nil {
+				s.log.Debug("ask a page for its secrets", "error", err)
+			}
+			for _, value := range held {
+				p.add(value)
+			}
+		})
+	}
+	asking.Wait()
+}
+
+// learnTimeout is how long the start of a recording waits for pages.
+const learnTimeout = time.Second
+
+// add records a secret.
+func (p *programSecrets) add(value string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.addLocked(value)
+}
+
+func (p *programSecrets) addLocked(value string) {
+	if len(p.held) >= maxProgramSecrets {
+		p.held[0].remove()
+		p.held = slices.Delete(p.held, 0, 1)
+	}
+	p.held = append(p.held, programSecret{value, p.own.AddSecret(value)})
+}
+
 // holds records the content of a secret field. What grows while it is typed counts
 // once.
 func (p *programSecrets) holds(value string) {
@@ -213,11 +256,7 @@ func (p *programSecrets) holds(value string) {
 			p.held = p.held[:n-1]
 		}
 	}
-	if len(p.held) >= maxProgramSecrets {
-		p.held[0].remove()
-		p.held = slices.Delete(p.held, 0, 1)
-	}
-	p.held = append(p.held, programSecret{value, p.own.AddSecret(value)})
+	p.addLocked(value)
 }
 
 // recordedPage is a page as a recording sees it.

@@ -122,8 +122,11 @@ func TestRecording(t *testing.T) {
 	}
 	r.do(request{method: "POST", path: path + "/recording", body: `{"action":"stop"}`}).problem(409)
 	r.do(request{method: "POST", path: path + "/recording", body: `{"action":"start","screenshots":"some"}`}).problem(400)
+	const earlier = "typed-before-the-recording"
+	r.run(one, `await page.fill('#password', '`+earlier+`')`)
 	started := r.recording(one, `{"action":"start","trajectoryBundle":true}`)
 	dir := started.Bundle.Dir
+	r.run(one, `await page.fill('#name', '`+earlier+`')`)
 	if !started.Recording || !started.Bundle.Enabled || dir != "trajectories/"+started.Bundle.ID || !trajectory.ValidID(started.Bundle.ID) {
 		t.Errorf("started: %+v", started)
 	}
@@ -177,7 +180,7 @@ func TestRecording(t *testing.T) {
 			t.Errorf("failed: %+v", e)
 		}
 	}
-	if len(told) != 11 {
+	if len(told) != 12 {
 		t.Errorf("the calls are %q", told)
 	}
 	for _, want := range []string{
@@ -188,8 +191,10 @@ func TestRecording(t *testing.T) {
 			t.Errorf("there is no %q in %q", want, told)
 		}
 	}
-	if where := r.search(dir, recordedSecret); len(where) > 0 {
-		t.Errorf("the password is in %s", where)
+	for _, secret := range []string{recordedSecret, earlier} {
+		if where := r.search(dir, secret); len(where) > 0 {
+			t.Errorf("the password %s is in %s", secret, where)
+		}
 	}
 	if where := r.search(dir, r.dir); len(where) > 0 {
 		t.Errorf("the folder's path is in %s", where)

@@ -5,7 +5,8 @@ import type { AriaOptions, Injected, ParsedSelector, Point } from './injected.ts
 import { Pointer, type PointerOptions } from './pointer.ts';
 import { Resolver, type Target } from './resolve.ts';
 import { Screenshots, type ShotOptions } from './screenshot.ts';
-import { hideSecrets, isSecret, type AriaNode } from './secrets.ts';
+import { isSecret } from '../../capture/page/secret.ts';
+import { hideSecrets, type AriaNode } from './secrets.ts';
 import { Expired, Fatal, Ready, Task } from './task.ts';
 import { parse, type Tagged } from './serialize.ts';
 

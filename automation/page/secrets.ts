@@ -1,3 +1,5 @@
+import { isSecret } from '../../capture/page/secret.ts';
+
 /** The mark that replaces a secret, as everywhere in the server. */
 const mark = '[REDACTED]';
 /** The fewest characters of a secret that is looked for inside other texts: fewer would match everywhere. */
@@ -5,19 +7,6 @@ const leastInside = 3;
 
 /** An element of a snapshot, or a text. */
 export type AriaNode = string | { role?: string; name?: string; ref?: string; text?: string; children?: AriaNode[] };
-
-/** Fields that were password fields: a page may reveal a password by changing the field's type. */
-const passwords = new WeakSet<Element>();
-
-/** Returns whether what an element holds is not for others to read: a password, a code, a card, or a text that the page shows as dots. */
-export function isSecret(element: Element): boolean {
-  const is = element instanceof HTMLInputElement && element.type === 'password' || passwords.has(element)
-    || /(^|\s)(cc-\S+|one-time-code|(current|new)-password)(\s|$)/i.test(element.getAttribute('autocomplete') ?? '')
-    || !['', 'none'].includes(getComputedStyle(element).getPropertyValue('-webkit-text-security'));
-  if (is)
-    passwords.add(element);
-  return is;
-}
 
 /** Puts a mark in the place of what the secret fields among some elements hold, wherever a snapshot has it: an element's name can have it, too. */
 export function hideSecrets(tree: AriaNode[], fields: Element[]): AriaNode[] {

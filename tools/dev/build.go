@@ -22,6 +22,7 @@ const program = "bin/takeover-dev"
 var parts = map[string]string{
 	"static":     "static/src/",
 	"automation": "automation/page/",
+	"capture":    "capture/page/",
 	"widget":     "widget/page/",
 	"scripting":  "scripting/api/",
 }
@@ -50,13 +51,17 @@ func workFor(files []string) work {
 		case strings.HasSuffix(file, "_test.go"), strings.HasSuffix(file, "_templ.go"), strings.HasSuffix(file, ".test.ts"):
 		case part == "static":
 			w.add(part)
+		case part == "capture": // the others import from it
+			w.add("automation")
+			w.add("capture")
+			w.add("widget")
+			w.program = true
 		case part != "":
 			w.add(part)
 			w.program = true // the program embeds these assets
 		case strings.HasSuffix(file, ".templ"):
 			w.templates, w.program = true, true
-		case strings.HasSuffix(file, ".go"), strings.HasPrefix(file, "web/demo/site/"), file == "go.mod",
-			file == "capture/interaction.js", file == "clipboard/page.js":
+		case strings.HasSuffix(file, ".go"), strings.HasPrefix(file, "web/demo/site/"), file == "go.mod", file == "clipboard/page.js":
 			w.program = true
 		}
 	}

@@ -24,6 +24,7 @@ func TestWorkFor(t *testing.T) {
 		{[]string{"static/src/ui/dom.ts", "static/src/css/base.css"}, work{assets: []string{"static"}}},
 		{[]string{"clients/viewer/takeover-viewer.ts"}, work{assets: []string{"static"}}},
 		{[]string{"widget/page/agent.ts"}, work{assets: []string{"widget"}, program: true}},
+		{[]string{"capture/page/secret.ts"}, work{assets: []string{"automation", "capture", "widget"}, program: true}},
 		{[]string{"scripting/api/page.ts", "static/src/ui/dom.ts"}, work{assets: []string{"scripting", "static"}, program: true}},
 	} {
 		if got := workFor(c.files); !reflect.DeepEqual(got, c.want) {

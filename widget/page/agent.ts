@@ -10,7 +10,7 @@ import { menuWanted } from './menu.ts';
 import { followPermissions } from './permissions.ts';
 import { fieldOf, isInline, isOpen, Picker, shut, suggests, type Field } from './pickers.ts';
 import { metric, textHash } from './look.ts';
-import { secretTyped } from './secrets.ts';
+import { secretTyped, secretsHeld } from './secrets.ts';
 import { waiting as fieldThatWaits } from './waiting.ts';
 
 /** Minimum time between two reports (ms), so that a page cannot cause thousands of them. */
@@ -35,6 +35,8 @@ interface Agent {
   textHash(): string;
   /** Returns a metric of the document, or null. */
   metric(name: string): Promise<number | null>;
+  /** Returns what the secret fields of the document hold. */
+  secretsHeld(): string[];
   /** Sets the chosen values, if any. Returns false if that is impossible. */
   answer(number: number, values: string[] | null): boolean;
 }
@@ -175,6 +177,7 @@ function install(ours: Ours): Agent {
     waiting: fieldThatWaits,
     textHash,
     metric,
+    secretsHeld,
     take(wanted) {
       if (wanted !== number || !opened?.field.isConnected) return null;
       const picker = opened;

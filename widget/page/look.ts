@@ -1,4 +1,4 @@
-import { kindOf, SECRET } from './fields.ts';
+import { isSecret } from '../../capture/page/secret.ts';
 
 /** The largest part of a page's text that is looked at (UTF-16 code units). */
 const MOST = 1 << 20;
@@ -11,7 +11,7 @@ const MOST_FIELDS = 500;
 /** Returns what a form shows: the values of its fields. Of a secret one, only how long it is. */
 function values(): string {
   const fields = [...document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>('input, textarea, select')].slice(0, MOST_FIELDS);
-  return fields.map((field) => `${SECRET.has(kindOf(field)) ? field.value.length : field.value} ${'checked' in field && field.checked}`).join('\n');
+  return fields.map((field) => `${isSecret(field) ? field.value.length : field.value} ${'checked' in field && field.checked}`).join('\n');
 }
 
 /** Returns a hash of the document's text and the values of its fields, in 16 hexadecimal digits. It tells whether they have changed, and protects nothing. */

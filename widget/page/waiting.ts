@@ -1,4 +1,5 @@
-import { kindOf, SECRET } from './fields.ts';
+import { isSecret } from '../../capture/page/secret.ts';
+import { kindOf } from './fields.ts';
 import { placeOf } from './caret.ts';
 
 const FIELDS = 'input, textarea, [contenteditable]';
@@ -11,7 +12,7 @@ const MAX_FIELDS = 100;
  */
 export function waiting(): object | null {
   const fields = [...document.querySelectorAll(FIELDS)].slice(0, MAX_FIELDS).filter((field) => kindOf(field) && !isSearch(field) && inSight(field));
-  const wanted = fields.find((field) => SECRET.has(kindOf(field))) ?? fields[0];
+  const wanted = fields.find((field) => isSecret(field)) ?? fields[0];
   if (!wanted) return null;
   const form = wanted.closest('form, dialog, [role=dialog]');
   const field = (form && fields.find((other) => form.contains(other))) ?? wanted;
