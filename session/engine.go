@@ -12,6 +12,7 @@ import (
 	"takeover/limits"
 	"takeover/liveview"
 	"takeover/questions"
+	"takeover/trajectory"
 	"takeover/widget"
 )
 
@@ -259,6 +260,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 	s.stage.serve(eng)
 	s.archive()
 	if again {
+		recordBrowser(s, trajectory.Recovery, nil, "a new browser has the tabs and the stored state of the one that crashed")
 		s.broadcast("", StateMessage{Type: "recovered"})
 		s.sendTabs()
 		return
@@ -306,6 +308,7 @@ func (s *Session) crashed(reason error) {
 	s.life.enter(StatusCrashed)
 	s.stage.crash()
 	s.archive()
+	recordBrowser(s, trajectory.Failure, nil, "the browser crashed")
 	s.broadcast("", StateMessage{Type: "crashed"})
 	s.sendWidgets()
 	s.loseDownloads()

@@ -391,13 +391,13 @@ type RawAction struct {
 
 // Action reports the start of a writing command, if the capture includes actions or
 // the session is being recorded. Otherwise it returns nil, on which End does
-// nothing.
-func (c *RawClient) Action(method string, params json.RawMessage) *RawAction {
+// nothing. id is that of the command's target.
+func (c *RawClient) Action(id, method string, params json.RawMessage) *RawAction {
 	a := newAction(c.session, c.program.holder, method, params)
 	if a == nil {
 		return nil
 	}
-	a.raw, a.step = true, recordRaw(c.session, a.recorder, method, params)
+	a.raw, a.step = true, recordRaw(c.session, a.recorder, c.engine.model.PageOf(target.ID(id)), method, params)
 	a.start()
 	return &RawAction{a, params}
 }

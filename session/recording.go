@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -94,8 +95,8 @@ func StartRecording(s *Session, o RecordingOptions) (Recording, error) {
 	ro := trajectory.RecorderOptions{Screenshots: o.Screenshots, Session: s.id, Redactor: hide}
 	if o.Bundle {
 		var err error
-		ro.Bundle, err = trajectory.Begin(trajectory.Options{
-			Dir: s.services.settings.trajectories.Dir(), Session: s.id, Redactor: hide, Hits: s.services.settings.limits, Logger: s.log,
+		ro.Bundle, err = s.services.settings.trajectories.Begin(trajectory.Options{
+			Session: s.id, Redactor: hide, Hits: s.services.settings.limits, Logger: s.log,
 		})
 		if err != nil {
 			s.log.Warn("begin a trajectory", "error", err)
@@ -417,8 +418,9 @@ func recordResult(result json.RawMessage, hidden bool) any {
 }
 
 // recordRaw begins the record of a command of a program's CDP client, if it is
-// worth one. There is no picture before it: the client's other commands would wait.
-func recordRaw(s *Session, r *trajectory.Recorder, method string, params json.RawMessage) *trajectory.Step {
+// worth one. on is its page, if it has one. There is no picture before it: the client's
+// other commands would wait.
+func recordRaw(s *Session, r *trajectory.Recorder, on *browser.Page, method string, params json.RawMessage) *trajectory.Step {
 	if r == nil || method == "Runtime.callFunctionOn" {
 		return nil
 	}
@@ -444,8 +446,22 @@ func recordRaw(s *Session, r *trajectory.Recorder, method string, params json.Ra
 		args["x"], args["y"] = p.X, p.Y
 	}
 	return r.Begin(context.Background(), trajectory.Call{
-		NoBefore: true, Actor: "cdp", Tool: method, Args: args, Writes: p.Type != "mousePressed" && p.Type != "keyDown" && p.Type != "rawKeyDown" && p.Type != "char", Page: recordedPageOf(s, nil),
+		NoBefore: true, Actor: "cdp", Tool: method, Args: args, Writes: p.Type != "mousePressed" && p.Type != "keyDown" && p.Type != "rawKeyDown" && p.Type != "char", Page: recordedPageOf(s, on),
 	})
+}
+
+// recordBrowser records that the browser, or the page if it is not nil, died or works
+// again.
+func recordBrowser(s *Session, kind trajectory.Kind, p *browser.Page, what string) {
+	r := s.recording.now.Load()
+	if r == nil {
+		return
+	}
+	e := trajectory.Event{Kind: kind, Actor: "server", Result: map[string]string{"message": what}}
+	if p != nil {
+		e.TabID, e.State = strconv.FormatUint(uint64(s.stage.number(p)), 10), &trajectory.State{URL: p.URL(), Title: p.Title()}
+	}
+	r.Note(e)
 }
 
 // recordTakeover records that a takeover began or ended.
@@ -495,7 +511,7 @@ const endPatience = 30 * time.Second
 
 // mendTrajectories finishes the bundles of a server that was killed.
 func mendTrajectories(o *settings) {
-	mended, err := trajectory.Mend(o.trajectories.Dir())
+	mended, err := o.trajectories.Mend()
 	if err != nil {
 		o.logger.Warn("mend trajectories", "error", err)
 	}

@@ -47,10 +47,19 @@ func TestRecordingCrash(t *testing.T) {
 	await(v, "recovered", func(m StateMessage) bool { return m.Type == "recovered" })
 	press()
 	stopped, err := StopRecording(s)
-	if err != nil || stopped.Report.ToolCalls != 2 || stopped.Report.Failures != 0 || stopped.Report.Artifacts.Screenshots != 4 || stopped.Report.Lost != 0 {
+	if err != nil || stopped.Report.ToolCalls != 2 || stopped.Report.Failures != 1 || stopped.Report.Artifacts.Screenshots != 4 || stopped.Report.Lost != 0 {
 		t.Errorf("%+v, %v", stopped.Report, err)
 	}
 	await(v, "that it no longer is", func(m LifeMessage) bool { return !m.Recording })
+	log, err := os.ReadFile(filepath.Join(dir, started.Bundle.Dir, "events.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []trajectory.Kind{trajectory.Failure, trajectory.Recovery} {
+		if !strings.Contains(string(log), `"event":"`+string(kind)+`"`) {
+			t.Errorf("there is no event %s in %s", kind, log)
+		}
+	}
 	var m trajectory.Manifest
 	raw, err := os.ReadFile(filepath.Join(dir, started.Bundle.Dir, "manifest.json"))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"takeover/browser"
 	"takeover/invalid"
 	"takeover/limits"
+	"takeover/trajectory"
 )
 
 // onModelEvent handles events of the browser's pages. It runs on the model's
@@ -97,6 +98,7 @@ func (s *Session) tabRefused() {
 // pageCrashed notifies viewers that a page's renderer died.
 func (s *Session) pageCrashed(eng *engine, p *browser.Page) {
 	s.log.Warn("tab crashed")
+	recordBrowser(s, trajectory.Failure, p, "the page crashed")
 	s.updatePage(eng, p)
 }
 

@@ -67,7 +67,6 @@ type Redactor interface {
 
 // Options describe a bundle.
 type Options struct {
-	Dir      string // the folder of all bundles; it is created
 	Session  string
 	Redactor Redactor
 	Bytes    int64        // default DefaultBytes
@@ -87,6 +86,7 @@ type Meta struct {
 // goroutine; except for End, none of them waits for the disk.
 type Bundle struct {
 	id     string
+	over   func() // runs when nobody writes the bundle any more
 	o      Options
 	root   *os.Root
 	log    *os.File      // events.jsonl
@@ -112,14 +112,17 @@ type entry struct {
 	verdict contract.Verdict
 }
 
-// Begin creates a bundle and starts writing it. End it with End.
-func Begin(o Options) (*Bundle, error) {
+// Begin creates a bundle in the library's folder, which is created, too, and starts
+// writing it. End it with End.
+func (l *Library) Begin(o Options) (*Bundle, error) {
 	o.Bytes = cmp.Or(o.Bytes, DefaultBytes)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	now := time.Now().UTC()
 	b := &Bundle{o: o, id: newID(now), ending: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	b.report.ID, b.report.StartedAt = b.id, now
-	if err := b.create(now); err != nil {
+	b.over = l.writes(b.id)
+	if err := b.create(filepath.Join(l.dir, b.id), now); err != nil {
+		b.over()
 		return nil, fmt.Errorf("begin a trajectory: %w", err)
 	}
 	b.end = sync.OnceValues(b.finish)
@@ -134,8 +137,7 @@ func newID(now time.Time) string {
 	return now.Format("traj-20060102-150405-") + hex.EncodeToString(random)
 }
 
-func (b *Bundle) create(now time.Time) (err error) {
-	dir := filepath.Join(b.o.Dir, b.id)
+func (b *Bundle) create(dir string, now time.Time) (err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -379,6 +381,7 @@ func (b *Bundle) End() (BundleReport, error) { return b.end() }
 
 // finish is what End does.
 func (b *Bundle) finish() (BundleReport, error) {
+	defer b.over()
 	b.mu.Lock()
 	b.ended = true
 	b.signal()

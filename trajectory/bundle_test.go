@@ -22,16 +22,19 @@ import (
 
 const secret = "super-secret-fixture-password"
 
-func begin(t *testing.T, o Options) *Bundle {
+// library returns an empty library whose folder does not exist yet.
+func library(t *testing.T) *Library {
 	t.Helper()
-	if o.Dir == "" {
-		o.Dir = filepath.Join(t.TempDir(), "trajectories")
-	}
+	return Open(filepath.Join(t.TempDir(), "trajectories"), KeepOptions{})
+}
+
+func begin(t *testing.T, l *Library, o Options) *Bundle {
+	t.Helper()
 	if o.Redactor == nil {
 		o.Redactor = capture.NewRedactor(capture.RedactorOptions{})
 	}
 	o.Session = "s1"
-	b, err := Begin(o)
+	b, err := l.Begin(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +50,7 @@ func end(t *testing.T, b *Bundle) BundleReport {
 	return r
 }
 
-func folder(b *Bundle) string { return filepath.Join(b.o.Dir, b.id) }
+func folder(b *Bundle) string { return b.root.Name() }
 
 func read(t *testing.T, name string, v any) {
 	t.Helper()
@@ -83,9 +86,10 @@ func events(t *testing.T, dir string) (list []Event) {
 
 // TestBundle writes one thing of each kind, and reads the whole bundle back.
 func TestBundle(t *testing.T) {
+	l := library(t)
 	r := capture.NewRedactor(capture.RedactorOptions{})
 	t.Cleanup(r.AddSecret(secret))
-	b := begin(t, Options{Redactor: r})
+	b := begin(t, l, Options{Redactor: r})
 	if !ValidID(b.ID()) {
 		t.Errorf("id %s", b.ID())
 	}
@@ -131,7 +135,7 @@ func TestBundle(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, hidden := range []string{secret, `"abc"`, "token=abc", dir, b.o.Dir} {
+		for _, hidden := range []string{secret, `"abc"`, "token=abc", dir, l.dir} {
 			if strings.Contains(string(content), hidden) {
 				t.Errorf("%s contains %s", name, hidden)
 			}
@@ -153,14 +157,14 @@ func TestBundle(t *testing.T) {
 	if files != len(m.Files) || !slices.IsSortedFunc(m.Files, func(a, b ManifestFile) int { return strings.Compare(a.Path, b.Path) }) {
 		t.Errorf("%d files, listed %+v", files, m.Files)
 	}
-	if mended, err := Mend(b.o.Dir); len(mended) > 0 || err != nil {
+	if mended, err := l.Mend(); len(mended) > 0 || err != nil {
 		t.Errorf("mended %v: %v", mended, err)
 	}
 }
 
 // TestManyWriters records from several goroutines at once.
 func TestManyWriters(t *testing.T) {
-	b := begin(t, Options{})
+	b := begin(t, library(t), Options{})
 	var work sync.WaitGroup
 	const writers, each = 8, 200
 	for range writers {
@@ -191,7 +195,7 @@ func TestManyWriters(t *testing.T) {
 // TestBounds fills a bundle.
 func TestBounds(t *testing.T) {
 	hits := limits.New()
-	b := begin(t, Options{Bytes: 2000, Hits: hits})
+	b := begin(t, library(t), Options{Bytes: 2000, Hits: hits})
 	b.AddCall(Event{}, make([]byte, 3000))
 	for range 50 {
 		b.Add(Event{Kind: Hint})
@@ -208,7 +212,7 @@ func TestBounds(t *testing.T) {
 // TestDiskFull records while nothing can be written to the disk: nobody is told
 // of an error, and the report says what is missing.
 func TestDiskFull(t *testing.T) {
-	b := begin(t, Options{})
+	b := begin(t, library(t), Options{})
 	log := b.log
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -226,14 +230,15 @@ func TestDiskFull(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(folder(b), manifestFile)); err != nil {
 		t.Error(err)
 	}
-	if _, err := Begin(Options{Dir: "/dev/null/none", Redactor: b.o.Redactor}); err == nil {
+	if _, err := Open("/dev/null/none", KeepOptions{}).Begin(Options{Redactor: b.o.Redactor}); err == nil {
 		t.Error("began in no folder")
 	}
 }
 
 // TestMend finishes a bundle that a dead server left with half a line.
 func TestMend(t *testing.T) {
-	b := begin(t, Options{})
+	l := library(t)
+	b := begin(t, l, Options{})
 	b.AddCall(Event{}, []byte("a PNG"))
 	b.AddContract(Event{}, contract.Fail, "evidence")
 	end(t, b)
@@ -252,10 +257,10 @@ func TestMend(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(b.o.Dir, "something else"), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(l.dir, "something else"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	mended, err := Mend(b.o.Dir)
+	mended, err := l.Mend()
 	if err != nil || !slices.Equal(mended, []string{b.ID()}) {
 		t.Fatalf("mended %v: %v", mended, err)
 	}
@@ -271,17 +276,17 @@ func TestMend(t *testing.T) {
 	if err := errors.Join(os.Remove(filepath.Join(dir, manifestFile)), os.WriteFile(filepath.Join(dir, eventsFile), append([]byte("{broken\n"), whole...), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Mend(b.o.Dir); err != nil {
+	if _, err := l.Mend(); err != nil {
 		t.Fatal(err)
 	}
 	r = BundleReport{}
 	if read(t, filepath.Join(dir, reportFile), &r); r.Events != 2 || r.Lost != 1 {
 		t.Errorf("report of a bundle with a broken line %+v", r)
 	}
-	if again, err := Mend(b.o.Dir); len(again) > 0 || err != nil {
+	if again, err := l.Mend(); len(again) > 0 || err != nil {
 		t.Errorf("mended again %v: %v", again, err)
 	}
-	if none, err := Mend(filepath.Join(b.o.Dir, "none")); len(none) > 0 || err != nil {
+	if none, err := library(t).Mend(); len(none) > 0 || err != nil {
 		t.Errorf("mended %v in no folder: %v", none, err)
 	}
 }
@@ -289,7 +294,7 @@ func TestMend(t *testing.T) {
 // TestLeakScan registers a secret after it was written.
 func TestLeakScan(t *testing.T) {
 	r := capture.NewRedactor(capture.RedactorOptions{})
-	b := begin(t, Options{Redactor: r})
+	b := begin(t, library(t), Options{Redactor: r})
 	b.Add(Event{Kind: Hint, Result: map[string]string{"text": secret}})
 	t.Cleanup(r.AddSecret(secret))
 	if s := end(t, b).LeakScan; s.State != Found || !slices.Equal(s.Files, []string{eventsFile}) {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -60,6 +61,11 @@ type KeepOptions struct {
 type Library struct {
 	dir  string
 	keep KeepOptions
+
+	mending sync.Mutex // held while a bundle is mended
+
+	mu   sync.Mutex      // guards what follows
+	live map[string]bool // ids of bundles that are being written
 }
 
 // Open returns the library in a folder, which need not exist.
@@ -67,11 +73,27 @@ func Open(dir string, keep KeepOptions) *Library {
 	keep.Number = cmp.Or(keep.Number, DefaultKeep)
 	keep.Age = cmp.Or(keep.Age, DefaultKeepAge)
 	keep.Bytes = cmp.Or(keep.Bytes, DefaultKeepBytes)
-	return &Library{dir, keep}
+	return &Library{dir: dir, keep: keep, live: map[string]bool{}}
 }
 
-// Dir returns the library's folder.
-func (l *Library) Dir() string { return l.dir }
+// writes marks a bundle as one that is being written, until the returned function runs.
+func (l *Library) writes(id string) (over func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.live[id] = true
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.live, id)
+	}
+}
+
+// written reports whether a bundle is being written.
+func (l *Library) written(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.live[id]
+}
 
 // BundleInfo describes a bundle.
 type BundleInfo struct {
@@ -82,6 +104,8 @@ type BundleInfo struct {
 	Bytes     int64          `json:"bytes" doc:"The size of all files."`
 	Report    *BundleReport  `json:"report" doc:"Its report.json; null while it is being recorded."`
 	Files     []ManifestFile `json:"files,omitempty" doc:"Of one bundle: its files, without manifest.json."`
+
+	unfinished bool // nobody writes it, and it has no manifest
 }
 
 // List returns the bundles, newest first.
@@ -130,15 +154,16 @@ func (l *Library) Get(id string) (info BundleInfo, err error) {
 		return info, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	info = BundleInfo{ID: id, Recording: true}
+	info = BundleInfo{ID: id, Recording: l.written(id)}
 	var m Meta
 	if readJSON(root, metaFile, &m) == nil {
 		info.SessionID, info.StartedAt = m.SessionID, m.StartedAt
 	}
-	var manifest Manifest
-	if readJSON(root, manifestFile, &manifest) == nil {
-		info.Recording, info.Report, info.Files = false, &BundleReport{}, manifest.Files
-		if readJSON(root, reportFile, info.Report) != nil { // one broken bundle does not hide the others
+	if !info.Recording {
+		var manifest Manifest
+		info.unfinished = readJSON(root, manifestFile, &manifest) != nil
+		info.Files, info.Report = manifest.Files, &BundleReport{}
+		if info.unfinished || readJSON(root, reportFile, info.Report) != nil { // one broken bundle does not hide the others
 			info.Report = &BundleReport{ID: id, StartedAt: info.StartedAt, EndedAt: info.StartedAt, Recovery: []string{"the report cannot be read"}, LeakScan: LeakScan{State: NotScanned}}
 		}
 	}
@@ -173,6 +198,11 @@ func readJSON(root *os.Root, name string, into any) error {
 // leave opens the folder of a bundle that may leave the server, and describes it.
 func (l *Library) leave(id string, unscanned bool) (*os.Root, BundleInfo, error) {
 	info, err := l.Get(id)
+	if err == nil && info.unfinished {
+		if _, err = l.mend(id, "the report could not be written at the end"); err == nil {
+			info, err = l.Get(id)
+		}
+	}
 	if err != nil {
 		return nil, info, err
 	}
@@ -285,13 +315,13 @@ func (l *Library) Retain(now time.Time) (removed []string, err error) {
 	}
 	bytes, number := int64(0), 0
 	for _, info := range list {
-		number++
-		bytes += info.Bytes
-		if info.Recording || number <= l.keep.Number && bytes <= l.keep.Bytes && now.Sub(info.Report.EndedAt) <= l.keep.Age {
-			continue
+		if info.Recording || info.Bytes <= l.keep.Bytes { // one that is too large by itself does not push the others out
+			number++
+			bytes += info.Bytes
+			if info.Recording || number <= l.keep.Number && bytes <= l.keep.Bytes && now.Sub(info.Report.EndedAt) <= l.keep.Age {
+				continue
+			}
 		}
-		number--
-		bytes -= info.Bytes
 		if err := l.Delete(info.ID); err != nil && !errors.Is(err, ErrID) {
 			return removed, err
 		}

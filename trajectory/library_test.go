@@ -21,17 +21,17 @@ func TestLibrary(t *testing.T) {
 	if list, err := l.List(); err != nil || len(list) != 0 {
 		t.Errorf("without a folder: %v, %v", list, err)
 	}
-	clean := begin(t, Options{Dir: dir})
+	clean := begin(t, l, Options{})
 	clean.AddCall(Event{Tool: "click"}, []byte("a PNG"))
 	end(t, clean)
 
 	r := capture.NewRedactor(capture.RedactorOptions{})
-	leaky := begin(t, Options{Dir: dir, Redactor: r})
+	leaky := begin(t, l, Options{Redactor: r})
 	leaky.Add(Event{Kind: Hint, Args: secret}) // before anybody knows that it is one
 	r.AddSecret(secret)
 	end(t, leaky)
-	killed := begin(t, Options{Dir: dir})
-	open := begin(t, Options{Dir: dir})
+	killed := begin(t, l, Options{})
+	open := begin(t, l, Options{})
 
 	list, err := l.List()
 	if err != nil || len(list) != 4 {
@@ -77,7 +77,7 @@ func TestLibrary(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Mend(dir); err != nil {
+	if _, err := l.Mend(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Archive(killed.ID(), false); !errors.Is(err, ErrNotScanned) {
@@ -120,15 +120,15 @@ func TestRetain(t *testing.T) {
 		"age":    {KeepOptions{Age: time.Hour}, 2 * time.Hour, 0},
 		"young":  {KeepOptions{Age: time.Hour}, time.Minute, 3},
 		"bytes":  {KeepOptions{Bytes: 15_000}, 0, 1},
+		"large":  {KeepOptions{Bytes: 5_000}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "trajectories")
+			l := Open(filepath.Join(t.TempDir(), "trajectories"), c.keep)
 			for range 3 {
-				b := begin(t, Options{Dir: dir})
+				b := begin(t, l, Options{})
 				b.AddCall(Event{}, make([]byte, 10_000))
 				end(t, b)
 			}
-			l := Open(dir, c.keep)
 			before, err := l.List()
 			if err != nil {
 				t.Fatal(err)
@@ -147,5 +147,39 @@ func TestRetain(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWithoutReport ends a bundle whose report cannot be written: it is not being
+// recorded any more, it may be removed, and its report is made when there is room.
+func TestWithoutReport(t *testing.T) {
+	l := library(t)
+	b := begin(t, l, Options{})
+	b.AddCall(Event{Tool: "click"}, nil)
+	blocked := filepath.Join(folder(b), reportFile+part)
+	if err := os.MkdirAll(filepath.Join(blocked, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.End(); err == nil {
+		t.Fatal("the report was written")
+	}
+	info, err := l.Get(b.ID())
+	if err != nil || info.Recording || info.Report.LeakScan.State != NotScanned || len(info.Report.Recovery) != 1 {
+		t.Errorf("%+v, %v", info.Report, err)
+	}
+	if _, err := l.Archive(b.ID(), true); err == nil || errors.Is(err, ErrNotScanned) {
+		t.Errorf("let out: %v", err)
+	}
+	if err := os.RemoveAll(blocked); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Archive(b.ID(), false); !errors.Is(err, ErrNotScanned) {
+		t.Errorf("with room: %v", err)
+	}
+	if info, err := l.Get(b.ID()); err != nil || info.Report.ToolCalls != 1 || len(info.Files) == 0 {
+		t.Errorf("mended: %+v, %v", info.Report, err)
+	}
+	if err := l.Delete(b.ID()); err != nil {
+		t.Error(err)
 	}
 }

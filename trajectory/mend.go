@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// Mend finishes the bundles in a folder whose server died while it wrote them: it
-// drops half a line at the end and writes their reports. It returns the ids of
-// these bundles, also of those that it could not finish.
-func Mend(dir string) (mended []string, err error) {
-	entries, err := os.ReadDir(dir)
+// Mend finishes the bundles whose server died while it wrote them: it drops half a
+// line at the end and writes their reports. It returns the ids of these bundles, also
+// of those that it could not finish.
+func (l *Library) Mend() (mended []string, err error) {
+	entries, err := os.ReadDir(l.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -28,20 +28,31 @@ func Mend(dir string) (mended []string, err error) {
 		if !e.IsDir() || !ValidID(e.Name()) {
 			continue
 		}
-		was, err := mend(dir, e.Name())
+		was, err := l.mend(e.Name(), "the server ended while it recorded")
 		if was {
 			mended = append(mended, e.Name())
 		}
 		if err != nil {
-			failures = append(failures, fmt.Errorf("mend trajectory %s: %w", e.Name(), err))
+			failures = append(failures, err)
 		}
 	}
 	return mended, errors.Join(failures...)
 }
 
-// mend finishes one bundle, and reports whether it had to.
-func mend(dir, id string) (was bool, err error) {
-	root, err := os.OpenRoot(filepath.Join(dir, id))
+// mend finishes one bundle that nobody writes, and reports whether it had to. why is
+// what its report says.
+func (l *Library) mend(id, why string) (was bool, err error) {
+	l.mending.Lock()
+	defer l.mending.Unlock()
+	if l.written(id) {
+		return false, nil
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("mend trajectory %s: %w", id, err)
+		}
+	}()
+	root, err := os.OpenRoot(filepath.Join(l.dir, id))
 	if err != nil {
 		return true, err
 	}
@@ -49,7 +60,7 @@ func mend(dir, id string) (was bool, err error) {
 	if _, err := root.Stat(manifestFile); err == nil {
 		return false, nil
 	}
-	r := BundleReport{ID: id, Recovery: []string{"the server ended while it recorded"}}
+	r := BundleReport{ID: id, Recovery: []string{why}}
 	if err := readBack(root, &r); err != nil {
 		return true, err
 	}

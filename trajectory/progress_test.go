@@ -278,7 +278,7 @@ func TestHints(t *testing.T) {
 		"tool_call_end script stalling 4 non-progress-streak",
 		"tool_call_end cdp stuck 5 non-progress-streak", "hint server stuck 5 non-progress-streak",
 	}
-	b := begin(t, Options{})
+	b := begin(t, library(t), Options{})
 	r := NewRecorder(RecorderOptions{Bundle: b})
 	actInVain(t, r)
 	report, _, err := r.Stop()
@@ -316,5 +316,25 @@ func TestHints(t *testing.T) {
 	}
 	if got := described(list); !slices.Equal(got, want) {
 		t.Errorf("time line %q", got)
+	}
+}
+
+// TestUnfinished stops a recording while a call is under way: it has an end, which says
+// so, and nothing follows.
+func TestUnfinished(t *testing.T) {
+	b := begin(t, library(t), Options{})
+	r := NewRecorder(RecorderOptions{Bundle: b, Screenshots: ScreenshotsNone})
+	step := r.Begin(t.Context(), Call{Actor: "script", Tool: "waitForSelector"})
+	report, _, err := r.Stop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	step.End(t.Context(), time.Second, nil, "")
+	list := events(t, folder(b))
+	if len(list) != 2 || report.Failures != 0 {
+		t.Fatalf("events %+v, report %+v", list, report)
+	}
+	if last := list[1]; last.Kind != ToolCallEnd || last.Tool != "waitForSelector" || last.OK != nil || last.Result == nil {
+		t.Errorf("the end %+v", last)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -81,7 +83,8 @@ type Recorder struct {
 	shots    Screenshots
 	progress progress
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex      // guards what follows
+	open    map[uint64]Call // calls that have not ended, by the numbers of their events
 	stopped bool
 	late    sync.WaitGroup // calls whose end is being recorded
 	lates   int            // how many
@@ -126,9 +129,9 @@ type sink interface {
 func NewRecorder(o RecorderOptions) *Recorder {
 	if o.Bundle == nil {
 		t := &timeline{session: o.Session, redactor: o.Redactor}
-		return &Recorder{timeline: t, sink: t, shots: ScreenshotsNone}
+		return &Recorder{timeline: t, sink: t, shots: ScreenshotsNone, open: map[uint64]Call{}}
 	}
-	return &Recorder{bundle: o.Bundle, sink: o.Bundle, shots: cmp.Or(o.Screenshots, ScreenshotsBoth)}
+	return &Recorder{bundle: o.Bundle, sink: o.Bundle, open: map[uint64]Call{}, shots: cmp.Or(o.Screenshots, ScreenshotsBoth)}
 }
 
 // ID returns the id of the bundle, or "" if there is none.
@@ -145,11 +148,23 @@ func (r *Recorder) Stop() (report *BundleReport, timeline []json.RawMessage, err
 	r.stopped = true
 	r.mu.Unlock()
 	r.late.Wait()
+	r.unfinished()
 	if r.bundle == nil {
 		return nil, r.timeline.take(), nil
 	}
 	got, err := r.bundle.End()
 	return &got, nil, err
+}
+
+// unfinished records for each call that is still under way that its end is not known.
+func (r *Recorder) unfinished() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, seq := range slices.Sorted(maps.Keys(r.open)) {
+		c := r.open[seq]
+		r.sink.AddEnd(seq, Event{Actor: c.Actor, Tool: c.Tool, Result: map[string]string{"error": "the recording ended while the call was under way"}}, nil)
+	}
+	clear(r.open)
 }
 
 // Note records an event that is not a call.
@@ -181,7 +196,11 @@ func (r *Recorder) Begin(ctx context.Context, c Call) *Step {
 	if c.Writes && !c.NoBefore && r.shots == ScreenshotsBoth {
 		png, e.Missing = pictureOf(ctx, c.Page)
 	}
-	return &Step{recorder: r, call: c, seq: r.sink.AddCall(e, png)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seq := r.sink.AddCall(e, png)
+	r.open[seq] = c
+	return &Step{recorder: r, call: c, seq: seq}
 }
 
 // Writes reports whether the call may change the page.
@@ -224,11 +243,18 @@ func (s *Step) End(ctx context.Context, took time.Duration, result any, failure 
 			e.State.ScreenshotHash = hashOf(png)
 		}
 	}
-	now, hint := s.recorder.progress.after(s.ended(failure != "", e.State))
+	r := s.recorder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, open := r.open[s.seq]; !open { // the recording has ended meanwhile
+		return
+	}
+	delete(r.open, s.seq)
+	now, hint := r.progress.after(s.ended(failure != "", e.State))
 	e.Progress = &now
-	s.recorder.sink.AddEnd(s.seq, e, png)
+	r.sink.AddEnd(s.seq, e, png)
 	if hint != nil {
-		s.recorder.sink.Add(hint.event(e))
+		r.sink.Add(hint.event(e))
 	}
 }
 

@@ -157,11 +157,17 @@ func TestRecording(t *testing.T) {
 	if a, err := commands.ask(map[string]any{"type": "command", "commandId": "1", "method": "title"}, "1"); err != nil || a["error"] != nil {
 		t.Fatal(a, err)
 	}
+	r.run(one, `await context.newPage()`)
 	var pages []cdp.Target
 	r.call("GET", path+"/json/list", nil, 200, &pages)
-	client := r.socket(path + "/cdp/page/" + pages[0].ID)
-	if a, err := client.ask(map[string]any{"id": 1, "method": "Page.navigate", "params": map[string]any{"url": site + "/cdp"}}, "1"); err != nil || a["error"] != nil {
-		t.Fatal(a, err)
+	if len(pages) != 2 {
+		t.Fatalf("the pages are %+v", pages)
+	}
+	for _, page := range pages {
+		client := r.socket(path + "/cdp/page/" + page.ID)
+		if a, err := client.ask(map[string]any{"id": 1, "method": "Page.navigate", "params": map[string]any{"url": site + "/cdp"}}, "1"); err != nil || a["error"] != nil {
+			t.Fatal(a, err)
+		}
 	}
 	var asked session.TakeoverInfo
 	r.call("POST", path+"/takeovers", `{"reason":"Sign in"}`, 201, &asked)
@@ -172,7 +178,11 @@ func TestRecording(t *testing.T) {
 		t.Errorf("stopped: %+v, %+v", stopped, stopped.Report)
 	}
 	var told []string
+	tabs := map[string]bool{} // of the commands of the CDP client
 	for _, e := range r.events(dir) {
+		if e.Actor == "cdp" {
+			tabs[e.TabID] = true
+		}
 		if e.Kind != trajectory.ToolCallStart {
 			told = append(told, fmt.Sprintf("%s %s %s", e.Kind, e.Actor, e.Tool))
 		}
@@ -180,8 +190,8 @@ func TestRecording(t *testing.T) {
 			t.Errorf("failed: %+v", e)
 		}
 	}
-	if len(told) != 12 {
-		t.Errorf("the calls are %q", told)
+	if len(told) != 14 || len(tabs) != 2 {
+		t.Errorf("the calls are %q, the tabs of CDP commands %v", told, tabs)
 	}
 	for _, want := range []string{
 		"tool_call_end script fill", "tool_call_end script click", "tool_call_end script inputValue", "tool_call_end mcp browser_navigate", "tool_call_end actions click",

@@ -431,7 +431,8 @@ func (c *Client) post(cmd *call) error {
 		return tooMany()
 	}
 	if cmd.writes {
-		c.acting.begin(cmd, c.raw.Action(cmd.method, cmd.params))
+		on, _ := c.find(cmd.session)
+		c.acting.begin(cmd, c.raw.Action(on.target, cmd.method, cmd.params))
 		c.raw.Pressed(cmd.on, cmd.method, cmd.params)
 		c.bringToFront(cmd)
 	}
