@@ -59,6 +59,7 @@ type Description struct {
 	Writes bool           // it may change the page
 	Hidden bool           // its result must not be shown
 	Shown  bool           // its parameters have content, and it is shown
+	Secret bool           // its parameters have content for an element that is secret, or may be
 }
 
 // Describe describes an operation of the client. ok is false for operations that
@@ -83,6 +84,7 @@ func (c *Client) Describe(ctx context.Context, name string, params json.RawMessa
 		delete(args, internal)
 	}
 	d.Shown = slices.Contains(enters, d.Tool) && !c.onSecret(ctx, kind, params)
+	d.Secret = (d.Tool == "fill" || d.Tool == "type") && !d.Shown
 	d.Hidden = slices.Contains(opaque, d.Tool) || slices.Contains(tells, d.Tool) && c.onSecret(ctx, kind, params)
 	d.Args, _ = WithoutContent(args, func(string) bool { return d.Shown }).(map[string]any)
 	return d, true

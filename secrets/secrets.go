@@ -4,9 +4,12 @@
 package secrets
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"takeover/capture"
 	"takeover/input"
@@ -16,9 +19,9 @@ import (
 // Limits of what a Secrets remembers.
 const (
 	minSecret    = 3   // bytes, as in the redactor
-	maxSecrets   = 64  // of a session; the oldest are dropped first
-	maxDrafts    = 64  // unfinished texts; the oldest are dropped first
+	maxSecrets   = 64  // of each list; the oldest are dropped first
 	minDraft     = 4   // bytes of the shortest draft that is registered; shorter ones would match everywhere
+	minTold      = 6   // characters of the shortest content that a page is believed without likeness to what was typed
 	maxTypedText = 512 // characters; nobody types a longer password
 )
 
@@ -26,20 +29,26 @@ const (
 // secret fields. It learns this in two ways: from their keys, before the page
 // gets them, so that even a page that logs them at once reveals nothing; and
 // from the contents of the fields that the page reports (package widget), which
-// are right even after corrections. All methods may be called from any
+// are right even after corrections, but which a hostile page may invent. All methods may be called from any
 // goroutine.
 type Secrets struct {
 	redactor *capture.Redactor
 	limits   *limits.Hits
 
-	mu      sync.Mutex // guards what follows
-	typed   []rune     // the keys since the person entered this field
-	kind    string     // kind of that field
-	moved   bool       // the person has pressed somewhere since the last key
-	told    string     // the content of the field at its last change
-	kept    []registered
-	drafts  []registered  // contents of fields while they were typed, forgotten when people lose control
-	changed chan struct{} // closed and replaced when the focus or control moves
+	mu    sync.Mutex // guards what follows
+	typed []rune     // the keys since the person entered this field
+	kind  string     // kind of that field
+	moved bool       // the person has pressed somewhere since the last key
+	told  string     // the content of the field at its last change
+	// What pages tell never displaces what people typed, because pages may lie.
+	ofKeys, ofPages known
+	changed         chan struct{} // closed and replaced when the focus or control moves
+}
+
+// known are secrets of one origin.
+type known struct {
+	kept   []registered
+	drafts []registered // contents of fields while they were typed, forgotten when people lose control
 }
 
 type registered struct {
@@ -70,16 +79,49 @@ func (c *Secrets) Key(k input.Key, kind string) {
 		c.typed = c.typed[:max(0, len(c.typed)-1)]
 	case k.Text != "" && len(c.typed)+len(k.Text) <= maxTypedText:
 		c.typed = append(c.typed, []rune(k.Text)...)
-		c.draftLocked(string(c.typed))
+		c.draftLocked(&c.ofKeys, string(c.typed))
 	}
 }
 
-// Holds records the content of a secret field after a change.
-func (c *Secrets) Holds(value string) {
+// Holds records what a page of an address tells about the content of a secret field
+// after a change. A page may tell anything, so that everything it names becomes
+// unreadable: call it at most once for each input of a person. What is not Credible is
+// ignored, unless it is like what the person typed.
+func (c *Secrets) Holds(value, address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !Credible(value, address) && !alike(value, string(c.typed)) {
+		return
+	}
 	c.told = value
-	c.draftLocked(value)
+	c.draftLocked(&c.ofPages, value)
+}
+
+// Credible reports whether a page of an address may be believed that a text is a
+// secret: it is long enough, has a letter or a digit, and is no part of the page's host.
+func Credible(value, address string) bool {
+	if utf8.RuneCountInString(value) < minTold || bare(value) == "" {
+		return false
+	}
+	u, err := url.Parse(address)
+	return err != nil || !strings.Contains(strings.ToLower(u.Host), strings.ToLower(value))
+}
+
+// alike reports whether one of two texts contains the other, apart from what stands
+// between their letters and digits.
+func alike(value, typed string) bool {
+	value, typed = bare(value), bare(typed)
+	return len(value) >= minSecret && len(typed) >= minSecret && (strings.Contains(value, typed) || strings.Contains(typed, value))
+}
+
+// bare returns the letters and digits of a text.
+func bare(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, text)
 }
 
 // Given records the password that a person gave to a server, and other forms of
@@ -88,7 +130,7 @@ func (c *Secrets) Given(values ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, value := range values {
-		c.kept = c.register(c.kept, value, maxSecrets)
+		c.ofKeys.kept = c.register(c.ofKeys.kept, value)
 	}
 }
 
@@ -118,10 +160,12 @@ func (c *Secrets) ControlChanged(person bool) {
 	defer c.mu.Unlock()
 	c.settleLocked()
 	if !person {
-		for _, d := range c.drafts {
-			d.remove()
+		for _, k := range []*known{&c.ofKeys, &c.ofPages} {
+			for _, d := range k.drafts {
+				d.remove()
+			}
+			k.drafts = nil
 		}
-		c.drafts = nil
 	}
 	c.tellLocked()
 }
@@ -145,28 +189,29 @@ func (c *Secrets) settleLocked() {
 }
 
 func (c *Secrets) keepLocked() {
-	for _, value := range []string{string(c.typed), c.told} {
-		for _, form := range forms(value) {
-			c.kept = c.register(c.kept, form, maxSecrets)
-		}
+	for _, form := range forms(string(c.typed)) {
+		c.ofKeys.kept = c.register(c.ofKeys.kept, form)
+	}
+	for _, form := range forms(c.told) {
+		c.ofPages.kept = c.register(c.ofPages.kept, form)
 	}
 }
 
-func (c *Secrets) draftLocked(value string) {
+func (c *Secrets) draftLocked(k *known, value string) {
 	for _, form := range forms(value) {
 		if len(form) >= minDraft {
-			c.drafts = c.register(c.drafts, form, maxDrafts)
+			k.drafts = c.register(k.drafts, form)
 		}
 	}
 }
 
 // register adds a value to the redactor, and removes the oldest if there are too
 // many.
-func (c *Secrets) register(list []registered, value string, most int) []registered {
+func (c *Secrets) register(list []registered, value string) []registered {
 	if len(value) < minSecret || slices.ContainsFunc(list, func(r registered) bool { return r.value == value }) {
 		return list
 	}
-	if len(list) >= most {
+	if len(list) >= maxSecrets {
 		c.limits.Add(limits.Secrets, 1)
 		list[0].remove()
 		list = slices.Delete(list, 0, 1)

@@ -46,6 +46,7 @@ func (v *Viewer) Mouse(m Mouse, made Stamp) error {
 			v.session.pressed(at)
 		case "up":
 			v.session.pressed(at)
+			v.session.gestures.enter(at.page)
 			at.eng.asker.press(at.page)
 		}
 		return at.input.Mouse(m)
@@ -57,6 +58,9 @@ func (v *Viewer) Key(k Key, made Stamp) error {
 	return v.dispatch(made, k.Validate, func(at aim) error {
 		v.session.typed(k, at)
 		v.session.pressed(at)
+		if k.Event == "down" {
+			v.session.gestures.enter(at.page)
+		}
 		return at.input.Key(k)
 	})
 }
@@ -65,13 +69,17 @@ func (v *Viewer) Key(k Key, made Stamp) error {
 func (v *Viewer) Text(t Text, made Stamp) error {
 	return v.dispatch(made, t.Validate, func(at aim) error {
 		v.session.typed(Key{Event: "down", Text: t.Text}, at)
+		v.session.gestures.enter(at.page)
 		return at.input.Text(t)
 	})
 }
 
 // Compose shows an input method's text before it is committed; see Mouse.
 func (v *Viewer) Compose(c Compose, made Stamp) error {
-	return v.dispatch(made, c.Validate, func(at aim) error { return at.input.Compose(c) })
+	return v.dispatch(made, c.Validate, func(at aim) error {
+		v.session.gestures.enter(at.page)
+		return at.input.Compose(c)
+	})
 }
 
 // Touch sends a touch event; see Mouse.
@@ -81,6 +89,7 @@ func (v *Viewer) Touch(t Touch, made Stamp) error {
 		case "start":
 			v.session.secrets.Elsewhere()
 		case "end":
+			v.session.gestures.enter(at.page)
 			at.eng.asker.press(at.page)
 		}
 		v.session.pressed(at)

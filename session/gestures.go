@@ -19,6 +19,10 @@ type gestures struct {
 	image   time.Time     // value of pressed when a copied image was last passed on
 	page    *browser.Page // the last page in which a person pressed something, or whose question a person answered
 	inPage  time.Time     // when a person last pressed something in page, or answered its question
+
+	entered *browser.Page // the last page that got a person's key, text or press
+	at      time.Time     // when
+	unspent int           // such inputs that no change of a field has been explained by
 }
 
 func newGestures(now time.Time) *gestures { return &gestures{used: now} }
@@ -44,6 +48,31 @@ func (g *gestures) press(p *browser.Page) {
 	defer g.mu.Unlock()
 	g.pressed = time.Now()
 	g.page, g.inPage = p, g.pressed
+}
+
+// maxUnspent bounds the inputs that may still explain changes.
+const maxUnspent = 64
+
+// enter records a person's input that may change the content of a field.
+func (g *gestures) enter(p *browser.Page) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.entered != p {
+		g.entered, g.unspent = p, 0
+	}
+	g.at, g.unspent = time.Now(), min(g.unspent+1, maxUnspent)
+}
+
+// explains reports whether a person's input within the given time may have changed a
+// field of a page. Each input explains one change.
+func (g *gestures) explains(p *browser.Page, window time.Duration) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.entered != p || g.unspent == 0 || time.Since(g.at) > window {
+		return false
+	}
+	g.unspent--
+	return true
 }
 
 // answer records that a person answered a page's question, and so wants what the

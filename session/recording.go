@@ -23,6 +23,7 @@ import (
 	"takeover/control"
 	"takeover/invalid"
 	"takeover/limits"
+	"takeover/secrets"
 	"takeover/trajectory"
 	"takeover/widget"
 )
@@ -178,8 +179,9 @@ type programSecrets struct {
 	trajectory.Redactor // the session's
 	own                 *capture.Redactor
 
-	mu   sync.Mutex // guards what follows
-	held []programSecret
+	mu    sync.Mutex      // guards what follows
+	given []programSecret // what programs entered, and what fields held at the start
+	told  []programSecret // what pages told; it never displaces the others, because pages may lie
 }
 
 type programSecret struct {
@@ -232,32 +234,38 @@ const learnTimeout = time.Second
 func (p *programSecrets) add(value string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.addLocked(value)
+	p.given = p.addLocked(p.given, value)
 }
 
-func (p *programSecrets) addLocked(value string) {
-	if len(p.held) >= maxProgramSecrets {
-		p.held[0].remove()
-		p.held = slices.Delete(p.held, 0, 1)
+func (p *programSecrets) addLocked(list []programSecret, value string) []programSecret {
+	if slices.ContainsFunc(list, func(s programSecret) bool { return s.value == value }) {
+		return list
 	}
-	p.held = append(p.held, programSecret{value, p.own.AddSecret(value)})
+	if len(list) >= maxProgramSecrets {
+		list[0].remove()
+		list = slices.Delete(list, 0, 1)
+	}
+	return append(list, programSecret{value, p.own.AddSecret(value)})
 }
 
-// holds records the content of a secret field. What grows while it is typed counts
-// once.
-func (p *programSecrets) holds(value string) {
+// holds records what a page of an address tells about the content of a secret field,
+// if that is credible. What grows while it is typed counts once.
+func (p *programSecrets) holds(value, address string) {
+	if !secrets.Credible(value, address) {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if n := len(p.held); n > 0 {
-		switch last := p.held[n-1]; {
+	if n := len(p.told); n > 0 {
+		switch last := p.told[n-1]; {
 		case strings.HasPrefix(last.value, value):
 			return
 		case strings.HasPrefix(value, last.value):
 			last.remove()
-			p.held = p.held[:n-1]
+			p.told = p.told[:n-1]
 		}
 	}
-	p.addLocked(value)
+	p.told = p.addLocked(p.told, value)
 }
 
 // recordedPage is a page as a recording sees it.
@@ -346,6 +354,11 @@ func recordCall(ctx context.Context, r *trajectory.Recorder, s *Session, by acto
 		return nil, false
 	}
 	d, ok := by.client.Describe(ctx, operation, params)
+	if hide := s.recording.secrets.Load(); hide != nil && d.Secret {
+		for _, value := range automation.Contents(params) {
+			hide.add(value)
+		}
+	}
 	if whole, _ := ctx.Value(wholeKey{}).(*wholeCall); whole != nil {
 		if ok && d.Shown {
 			whole.show(automation.Contents(params))

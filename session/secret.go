@@ -2,20 +2,25 @@ package session
 
 import (
 	"context"
+	"time"
 
 	"takeover/browser"
 )
 
-// secretTyped records the content of a secret field if a person is in control, and
-// in any case for a recording. It may run on the model's goroutine.
-func (s *Session) secretTyped(_ *browser.Page, value string) {
+// secretTyped records what a page tells about the content of a secret field: if a
+// person is in control and has just done something there, and in any case for a
+// recording. It may run on the model's goroutine.
+func (s *Session) secretTyped(p *browser.Page, value string) {
 	if hide := s.recording.secrets.Load(); hide != nil {
-		hide.holds(value)
+		hide.holds(value, p.URL())
 	}
-	if holder := s.control.Holder(); holder.IsPerson() {
-		s.secrets.Holds(value)
+	if holder := s.control.Holder(); holder.IsPerson() && s.gestures.explains(p, tellWindow) {
+		s.secrets.Holds(value, p.URL())
 	}
 }
+
+// tellWindow is how long after a person's input a page may tell what it changed.
+const tellWindow = 5 * time.Second
 
 // veiled reports whether a person in control is in a secret field of the page.
 // Pictures of the page must not be kept then.

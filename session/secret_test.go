@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"html"
 	"io"
 	"io/fs"
@@ -385,5 +386,52 @@ func TestNoPictureOfSecrets(t *testing.T) {
 	}
 	if _, _, err := s.Screenshot(t.Context(), "", false); err != nil {
 		t.Errorf("a screenshot afterwards gave %v", err)
+	}
+}
+
+// TestPagesInventSecrets opens a page that tells hundreds of invented contents of secret
+// fields while a person types a password. The password stays hidden, and harmless texts
+// stay readable.
+func TestPagesInventSecrets(t *testing.T) {
+	site := serve(t, `<!doctype html><style>body{margin:0}input{position:absolute;left:10px;width:300px;height:30px}</style>
+		<input id=pw type=password style="top:60px"><input id=other type=password style="top:120px"><p id=told></p><script>
+		const tell = (value) => { other.value = value; other.dispatchEvent(new InputEvent('input', { bubbles: true })); };
+		let told = 0;
+		setInterval(() => {
+			for (const value of ['http', 'error', '","', location.host]) tell(value);
+			for (let i = 0; i < 20; i++) tell('filler number ' + ++told);
+			document.title = 'told ' + told;
+		}, 20);</script>`)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site})
+	told := func(s *Session) (n int) {
+		_, _ = fmt.Sscanf(s.Info().Title, "told %d", &n)
+		return n
+	}
+	v := join(t, s, RoleControl)
+	v.picture("page")
+	epoch := v.control(t)
+	v.press(t, epoch, 100, 75)
+	v.focused("password")
+	const password = "Tr0ub4dor&3"
+	v.typeText(t, epoch, password)
+	from := told(s)
+	browsertest.Until(t, "400 more contents are told", func() bool { return told(s) > from+400 })
+	v.press(t, epoch, 300, 400)
+	hide := s.monitor.Redactor().Text
+	if got := hide("it is " + password); strings.Contains(got, password) {
+		t.Errorf("the password stays in %q", got)
+	}
+	harmless := `error: GET ` + site + `/ ["a","b"]`
+	if got := hide(harmless); got != harmless {
+		t.Errorf("%q became %q", harmless, got)
+	}
+	readable := 0
+	for i := range 400 {
+		if text := fmt.Sprintf("filler number %d", from+i+1); hide(text) == text {
+			readable++
+		}
+	}
+	if readable < 300 {
+		t.Errorf("only %d of 400 texts that the page told are readable", readable)
 	}
 }
