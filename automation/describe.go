@@ -59,7 +59,7 @@ type Description struct {
 	Writes bool           // it may change the page
 	Hidden bool           // its result must not be shown
 	Shown  bool           // its parameters have content, and it is shown
-	Secret bool           // its parameters have content for an element that is secret, or may be
+	Secret bool           // its parameters have content for an element that is certainly secret
 }
 
 // Describe describes an operation of the client. ok is false for operations that
@@ -83,9 +83,15 @@ func (c *Client) Describe(ctx context.Context, name string, params json.RawMessa
 	for _, internal := range []string{"page", "frame", "handle", "handles", "context", "tracedAs", "strict"} {
 		delete(args, internal)
 	}
-	d.Shown = slices.Contains(enters, d.Tool) && !c.onSecret(ctx, kind, params)
-	d.Secret = (d.Tool == "fill" || d.Tool == "type") && !d.Shown
-	d.Hidden = slices.Contains(opaque, d.Tool) || slices.Contains(tells, d.Tool) && c.onSecret(ctx, kind, params)
+	if slices.Contains(enters, d.Tool) {
+		secret, certain := c.onSecret(ctx, kind, params)
+		d.Shown = !secret
+		d.Secret = secret && certain && (d.Tool == "fill" || d.Tool == "type")
+	}
+	d.Hidden = slices.Contains(opaque, d.Tool)
+	if slices.Contains(tells, d.Tool) {
+		d.Hidden, _ = c.onSecret(ctx, kind, params)
+	}
 	d.Args, _ = WithoutContent(args, func(string) bool { return d.Shown }).(map[string]any)
 	return d, true
 }
@@ -93,13 +99,14 @@ func (c *Client) Describe(ctx context.Context, name string, params json.RawMessa
 // lookTimeout bounds the question whether an element is secret.
 const lookTimeout = time.Second
 
-// onSecret reports whether the element of an operation is secret, or may be.
-func (c *Client) onSecret(ctx context.Context, kind string, params json.RawMessage) bool {
+// onSecret reports whether the element of an operation is secret. It is taken for one
+// if that is not certain.
+func (c *Client) onSecret(ctx context.Context, kind string, params json.RawMessage) (secret, certain bool) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	var target map[string]any
 	if json.Unmarshal(params, &target) != nil {
-		return true
+		return true, false
 	}
 	for field := range target {
 		if field != "frame" && field != "handle" && field != "selector" {
@@ -108,11 +115,14 @@ func (c *Client) onSecret(ctx context.Context, kind string, params json.RawMessa
 	}
 	raw, err := json.Marshal(target)
 	if err != nil {
-		return true
+		return true, false
 	}
-	var answer struct{ Value bool }
+	var answer struct{ Value *bool }
 	got, err := c.Call(ctx, kind+".isSecret", raw)
-	return err != nil || json.Unmarshal(got, &answer) != nil || answer.Value
+	if err != nil || json.Unmarshal(got, &answer) != nil || answer.Value == nil {
+		return true, false
+	}
+	return *answer.Value, true
 }
 
 // WithoutContent returns a decoded value without the texts that are content, except

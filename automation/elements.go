@@ -96,7 +96,7 @@ func opIsVisible(ctx context.Context, c *Client, p *target) (any, error) {
 
 func opIsSecret(ctx context.Context, c *Client, p *target) (any, error) {
 	p.Strict = false
-	v, err := c.now(ctx, p, "isSecret", callParams{}, "true")
+	v, err := c.now(ctx, p, "isSecret", callParams{}, "null")
 	return valueResult{v}, err
 }
 

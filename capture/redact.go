@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"iter"
@@ -139,13 +140,38 @@ func (r *Redactor) Bytes(src []byte) []byte {
 	if len(rules.needles) == 0 {
 		return src
 	}
-	rules = rules.registered()
+	return rules.registered().bytes(src)
+}
+
+// leastFound is the size (bytes) of the shortest value that Finder looks for.
+const leastFound = 6
+
+// Finder returns a function that reports whether the content of a file has a value of
+// six bytes or more that is registered now. Shorter ones stand in many files by chance.
+func (r *Redactor) Finder() func(content []byte) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	long := rules{valuesOnly: true}
+	long.add(func(yield func(secret) bool) {
+		for _, s := range r.secrets {
+			if len(s.values) > 0 && len(s.values[0]) >= leastFound && !yield(s) {
+				return
+			}
+		}
+	})
+	return func(content []byte) bool {
+		return len(long.needles) > 0 && !bytes.Equal(long.bytes(content), content)
+	}
+}
+
+// bytes redacts the content of a file. JSON stays valid JSON.
+func (r *rules) bytes(src []byte) []byte {
 	if json.Valid(src) {
-		if out, ok := rules.json(src, 0); ok {
+		if out, ok := r.json(src, 0); ok {
 			return out
 		}
 	}
-	return []byte(rules.text(string(src), 0))
+	return []byte(r.text(string(src), 0))
 }
 
 // registered returns the part of the rules that concerns registered values.

@@ -42,6 +42,14 @@ test('an operator records a session, a guest reads it, and the recording is down
   expect(file.suggestedFilename()).toMatch(/^traj-.*\.zip$/);
   expect(readFileSync(await file.path()).subarray(0, 2).toString()).toBe('PK');
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+
+  // The report stays within reach until another recording is wanted.
+  await page.getByRole('button', { name: 'Record', exact: true }).click();
+  await expect(page.getByRole('link', { name: 'Download', exact: true })).toBeVisible();
+  await page.getByRole('button', { name: 'Record again' }).click();
+  await expect(page.getByRole('heading', { name: 'Record this session' })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Download', exact: true })).toBeHidden();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
   await expect(page.getByRole('button', { name: 'Record', exact: true })).toBeVisible();
   await expect(guest.getByText('Recorded', { exact: true })).toBeHidden();
 

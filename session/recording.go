@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,25 +14,20 @@ import (
 	"time"
 	"unicode/utf8"
 
+	cdpinput "github.com/chromedp/cdproto/input"
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"takeover/automation"
 	"takeover/browser"
-	"takeover/capture"
 	"takeover/control"
 	"takeover/invalid"
 	"takeover/limits"
-	"takeover/secrets"
 	"takeover/trajectory"
 	"takeover/widget"
 )
 
 // trajectoriesDir is the folder of bundles in the data directory.
 const trajectoriesDir = "trajectories"
-
-// maxProgramSecrets bounds what a recording remembers of what programs typed into
-// secret fields.
-const maxProgramSecrets = 100
 
 // The errors of recordings.
 var (
@@ -92,7 +86,7 @@ func StartRecording(s *Session, o RecordingOptions) (Recording, error) {
 	if s.recording.now.Load() != nil {
 		return Recording{}, ErrRecording
 	}
-	hide := &programSecrets{Redactor: s.monitor.Redactor(), own: capture.NewRedactor(capture.RedactorOptions{})}
+	hide := newProgramSecrets(s.monitor.Redactor())
 	ro := trajectory.RecorderOptions{Screenshots: o.Screenshots, Session: s.id, Redactor: hide}
 	if o.Bundle {
 		var err error
@@ -124,7 +118,7 @@ func StopRecording(s *Session) (Recording, error) {
 	if r == nil {
 		return Recording{}, ErrNotRecording
 	}
-	s.tellLife()
+	defer s.tellLife() // when the report is there
 	defer s.recording.secrets.Store(nil)
 	out := describeRecording(r)
 	out.Recording = false
@@ -157,6 +151,9 @@ func recordingOperation(s *Session, params json.RawMessage) (json.RawMessage, er
 		now, err = StartRecording(s, RecordingOptions{Bundle: p.Bundle, Screenshots: p.Screenshots})
 	case "stop":
 		now, err = StopRecording(s)
+	case "status":
+	default:
+		err = invalid.Field("action", "must be start, status or stop")
 	}
 	if err != nil {
 		return nil, err
@@ -170,102 +167,6 @@ func describeRecording(r *trajectory.Recorder) Recording {
 		out.Bundle = RecordingBundle{Enabled: true, ID: id, Dir: path.Join(trajectoriesDir, id)}
 	}
 	return out
-}
-
-// programSecrets is the redactor of a recording: it also hides what programs typed
-// into secret fields. The session's own redactor does not, because programs know
-// what they typed.
-type programSecrets struct {
-	trajectory.Redactor // the session's
-	own                 *capture.Redactor
-
-	mu    sync.Mutex      // guards what follows
-	given []programSecret // what programs entered, and what fields held at the start
-	told  []programSecret // what pages told; it never displaces the others, because pages may lie
-}
-
-type programSecret struct {
-	value  string
-	remove func()
-}
-
-// linkSecret is the secret of a share link, which stands in the fragment.
-var linkSecret = regexp.MustCompile(`(/(?:sessions|takeover)/[\w-]+#)[\w.~-]+`)
-
-// Text removes secrets from a text.
-func (p *programSecrets) Text(text string) string {
-	return linkSecret.ReplaceAllString(p.own.Values(p.Redactor.Text(text)), "${1}"+capture.Redacted)
-}
-
-// JSON removes registered secrets from a JSON text.
-func (p *programSecrets) JSON(text []byte) []byte { return p.own.JSON(p.Redactor.JSON(text)) }
-
-// Bytes removes registered secrets from the content of a file.
-func (p *programSecrets) Bytes(content []byte) []byte { return p.own.Bytes(p.Redactor.Bytes(content)) }
-
-// learn records what the secret fields of all pages hold by now. A page that does not
-// answer in time is left out.
-func (p *programSecrets) learn(s *Session) {
-	eng := s.stage.browser()
-	if eng == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), learnTimeout)
-	defer cancel()
-	var asking sync.WaitGroup
-	for _, page := range eng.model.Pages() {
-		asking.Go(func() {
-			held, err := widget.Secrets(ctx, page)
-			if err != nil {
-				s.log.Debug("ask a page for its secrets", "error", err)
-			}
-			for _, value := range held {
-				p.add(value)
-			}
-		})
-	}
-	asking.Wait()
-}
-
-// learnTimeout is how long the start of a recording waits for pages.
-const learnTimeout = time.Second
-
-// add records a secret.
-func (p *programSecrets) add(value string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.given = p.addLocked(p.given, value)
-}
-
-func (p *programSecrets) addLocked(list []programSecret, value string) []programSecret {
-	if slices.ContainsFunc(list, func(s programSecret) bool { return s.value == value }) {
-		return list
-	}
-	if len(list) >= maxProgramSecrets {
-		list[0].remove()
-		list = slices.Delete(list, 0, 1)
-	}
-	return append(list, programSecret{value, p.own.AddSecret(value)})
-}
-
-// holds records what a page of an address tells about the content of a secret field,
-// if that is credible. What grows while it is typed counts once.
-func (p *programSecrets) holds(value, address string) {
-	if !secrets.Credible(value, address) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.told); n > 0 {
-		switch last := p.told[n-1]; {
-		case strings.HasPrefix(last.value, value):
-			return
-		case strings.HasPrefix(value, last.value):
-			last.remove()
-			p.told = p.told[:n-1]
-		}
-	}
-	p.told = p.addLocked(p.told, value)
 }
 
 // recordedPage is a page as a recording sees it.
@@ -354,11 +255,7 @@ func recordCall(ctx context.Context, r *trajectory.Recorder, s *Session, by acto
 		return nil, false
 	}
 	d, ok := by.client.Describe(ctx, operation, params)
-	if hide := s.recording.secrets.Load(); hide != nil && d.Secret {
-		for _, value := range automation.Contents(params) {
-			hide.add(value)
-		}
-	}
+	learnProgram(s, by, operation, d, params)
 	if whole, _ := ctx.Value(wholeKey{}).(*wholeCall); whole != nil {
 		if ok && d.Shown {
 			whole.show(automation.Contents(params))
@@ -438,12 +335,15 @@ func recordRaw(s *Session, r *trajectory.Recorder, on *browser.Page, method stri
 		return nil
 	}
 	var p struct {
-		Type, URL, Expression, Button, Key string
-		X, Y                               float64
+		Type, URL, Expression, Button, Key, Text string
+		X, Y                                     float64
 	}
 	_ = json.Unmarshal(params, &p) // Chromium itself refuses bad parameters
 	if p.Type == "mouseMoved" {
 		return nil
+	}
+	if hide := s.recording.secrets.Load(); hide != nil && method == cdpinput.InsertText.Method {
+		hide.enters(s, on, p.Text)
 	}
 	args := map[string]any{}
 	for name, value := range map[string]string{"type": p.Type, "url": p.URL, "expression": p.Expression, "button": p.Button} {
@@ -472,7 +372,10 @@ func recordBrowser(s *Session, kind trajectory.Kind, p *browser.Page, what strin
 	}
 	e := trajectory.Event{Kind: kind, Actor: "server", Result: map[string]string{"message": what}}
 	if p != nil {
-		e.TabID, e.State = strconv.FormatUint(uint64(s.stage.number(p)), 10), &trajectory.State{URL: p.URL(), Title: p.Title()}
+		if tab := s.stage.number(p); tab != 0 {
+			e.TabID = strconv.FormatUint(uint64(tab), 10)
+		}
+		e.State = &trajectory.State{URL: p.URL(), Title: p.Title()}
 	}
 	r.Note(e)
 }
@@ -502,8 +405,12 @@ func recordTakeover(s *Session, t *Takeover) {
 
 // endRecording ends the recording of a session that is over.
 func endRecording(s *Session) {
-	if s.recording.now.Load() == nil {
-		return
+	if s.recording.mu.TryLock() { // nobody is starting or stopping one
+		none := s.recording.now.Load() == nil
+		s.recording.mu.Unlock()
+		if none {
+			return
+		}
 	}
 	done := make(chan struct{})
 	go func() {

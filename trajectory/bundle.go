@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,13 +57,13 @@ var idForm = regexp.MustCompile(`^traj-\d{8}-\d{6}-[0-9a-f]{6}$`)
 // ValidID reports whether an id is written like that of a bundle.
 func ValidID(id string) bool { return idForm.MatchString(id) }
 
-// Redactor removes secrets: from any text by its form and by registered values,
-// from JSON and from the content of files by registered values only. A
-// capture.Redactor is one.
+// Redactor removes secrets: from any text by its form and by registered values, from
+// JSON by registered values only. Finder returns a function that reports whether the
+// content of a file has one of those. A capture.Redactor is one.
 type Redactor interface {
 	Text(text string) string
 	JSON(text []byte) []byte
-	Bytes(content []byte) []byte
+	Finder() func(content []byte) bool
 }
 
 // Options describe a bundle.
@@ -89,8 +90,9 @@ type Bundle struct {
 	over   func() // runs when nobody writes the bundle any more
 	o      Options
 	root   *os.Root
-	log    *os.File      // events.jsonl
-	ending chan struct{} // closed by End
+	log    *os.File        // events.jsonl
+	ending chan struct{}   // closed by End
+	absent map[string]bool // files that could not be written; only write's goroutine uses it
 	done   chan struct{}
 	end    func() (BundleReport, error) // what End does, once
 
@@ -118,7 +120,7 @@ func (l *Library) Begin(o Options) (*Bundle, error) {
 	o.Bytes = cmp.Or(o.Bytes, DefaultBytes)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	now := time.Now().UTC()
-	b := &Bundle{o: o, id: newID(now), ending: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	b := &Bundle{o: o, id: newID(now), ending: make(chan struct{}), absent: map[string]bool{}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	b.report.ID, b.report.StartedAt = b.id, now
 	b.over = l.writes(b.id)
 	if err := b.create(filepath.Join(l.dir, b.id), now); err != nil {
@@ -146,7 +148,7 @@ func (b *Bundle) create(dir string, now time.Time) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, b.root.Close())
+			err = errors.Join(err, b.root.Close(), os.RemoveAll(dir))
 		}
 	}()
 	for _, name := range []string{screenshots, checkpoints, contracts} {
@@ -166,6 +168,7 @@ func (b *Bundle) ID() string { return b.id }
 
 // Add records an event and returns its number.
 func (b *Bundle) Add(e Event) uint64 {
+	e = e.redact(b.o.Redactor)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.addLocked(e, "")
@@ -174,10 +177,12 @@ func (b *Bundle) Add(e Event) uint64 {
 // AddContract records the outcome of a contract, with its evidence in a file of
 // its own, and returns the event's number.
 func (b *Bundle) AddContract(e Event, v contract.Verdict, evidence any) uint64 {
+	e.Kind, e.Result = ContractOf, verdict{v}
+	e = e.redact(b.o.Redactor)
+	document, err := redacted(b.o.Redactor, evidence)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e.Kind, e.Result = ContractOf, verdict{v}
-	if name := path.Join(contracts, fmt.Sprintf("%06d.json", b.seq+1)); b.documentLocked(name, evidence) {
+	if name := path.Join(contracts, fmt.Sprintf("%06d.json", b.seq+1)); b.documentLocked(name, document, err) {
 		e.Refs = &Refs{Contract: name}
 	}
 	return b.addLocked(e, v)
@@ -186,10 +191,12 @@ func (b *Bundle) AddContract(e Event, v contract.Verdict, evidence any) uint64 {
 // AddCheckpoint records a checkpoint, with its content in a file of its own, and
 // returns the event's number.
 func (b *Bundle) AddCheckpoint(e Event, checkpoint any) uint64 {
+	e.Kind = CheckpointOf
+	e = e.redact(b.o.Redactor)
+	document, err := redacted(b.o.Redactor, checkpoint)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e.Kind = CheckpointOf
-	if name := path.Join(checkpoints, fmt.Sprintf("%06d.json", b.seq+1)); b.documentLocked(name, checkpoint) {
+	if name := path.Join(checkpoints, fmt.Sprintf("%06d.json", b.seq+1)); b.documentLocked(name, document, err) {
 		e.Refs = &Refs{Checkpoint: name}
 	}
 	return b.addLocked(e, "")
@@ -204,6 +211,7 @@ const (
 // AddCall records the start of a call, with a PNG of the page before it unless
 // that is nil, and returns the event's number.
 func (b *Bundle) AddCall(e Event, png []byte) uint64 {
+	e = e.redact(b.o.Redactor)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e.Kind = ToolCallStart
@@ -216,6 +224,7 @@ func (b *Bundle) AddCall(e Event, png []byte) uint64 {
 // AddEnd records the end of the call that began with the event of the given
 // number, with a PNG of the page after it unless that is nil.
 func (b *Bundle) AddEnd(call uint64, e Event, png []byte) {
+	e = e.redact(b.o.Redactor)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e.Kind = ToolCallEnd
@@ -239,21 +248,26 @@ func (b *Bundle) pictureLocked(e *Event, call uint64, when string, png []byte) s
 	return name
 }
 
+// addLocked queues an event that is redacted, and returns its number, or 0 if there is
+// no room for it.
 func (b *Bundle) addLocked(e Event, v contract.Verdict) uint64 {
 	b.seq++
 	e.Version, e.Trajectory, e.Seq, e.TS, e.SessionID = Version, b.id, b.seq, time.Now().UnixMilli(), b.o.Session
-	line, err := e.encode(b.o.Redactor)
+	line, err := json.Marshal(e)
 	if err != nil {
-		b.lostLocked("an event could not be written as JSON: " + b.o.Redactor.Text(err.Error()))
-		return b.seq
+		b.lostLocked("an event could not be written as JSON")
+		return 0
 	}
 	e.Args, e.Result = nil, nil // the report does not need them, and they may be large
-	b.acceptLocked(entry{content: append(line, '\n'), event: e, verdict: v})
+	if !b.acceptLocked(entry{content: append(line, '\n'), event: e, verdict: v}) {
+		return 0
+	}
 	return b.seq
 }
 
-func (b *Bundle) documentLocked(name string, v any) bool {
-	content, err := redacted(b.o.Redactor, v)
+// documentLocked queues a document, unless err says why there is none. It returns false
+// if it is left out.
+func (b *Bundle) documentLocked(name string, content []byte, err error) bool {
 	if err != nil {
 		b.lostLocked("a document could not be written as JSON: " + b.o.Redactor.Text(err.Error()))
 		return false
@@ -339,6 +353,11 @@ func reason(err error) string {
 // put writes a file, or lines, and counts them.
 func (b *Bundle) put(list []entry) {
 	var err error
+	for i := range list {
+		if list[i].event.Refs != nil && b.absent[list[i].event.Refs.name()] {
+			list[i].content = withoutFile(list[i].content)
+		}
+	}
 	if one := list[0]; one.name != "" {
 		err = writeFile(b.root, one.name, one.content)
 	} else {
@@ -350,13 +369,30 @@ func (b *Bundle) put(list []entry) {
 		b.queued -= int64(len(e.content))
 		switch {
 		case err != nil:
-			b.lostLocked(reason(err))
+			if b.lostLocked(reason(err)); e.name != "" {
+				b.absent[e.name] = true
+			}
 		case e.name == "":
 			b.report.count(e.event, e.verdict)
 		case path.Dir(e.name) == screenshots:
 			b.report.Artifacts.Screenshots++
 		}
 	}
+}
+
+// withoutFile returns the line of an event whose file could not be written.
+func withoutFile(line []byte) []byte {
+	var e map[string]json.RawMessage
+	if json.Unmarshal(line, &e) != nil {
+		return line
+	}
+	delete(e, "refs")
+	e["missing"] = json.RawMessage(`"` + MissingError + `"`)
+	out, err := json.Marshal(e)
+	if err != nil {
+		return line
+	}
+	return append(out, '\n')
 }
 
 // append writes lines.

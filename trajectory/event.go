@@ -49,8 +49,10 @@ type Event struct {
 	State      *State    `json:"state,omitempty"`
 	Progress   *Progress `json:"progress,omitempty"`
 	Refs       *Refs     `json:"refs,omitempty"`
-	// Missing says why there is no picture.
+	// Missing says why there is no picture, or no other file.
 	Missing Missing `json:"missing,omitempty"`
+
+	clean bool // redact has been here
 }
 
 // Missing is a reason for which there is no picture.
@@ -60,7 +62,7 @@ type Missing string
 const (
 	MissingSecret  Missing = "secret"  // a secret field had the focus
 	MissingTimeout Missing = "timeout" // the page did not show itself in time
-	MissingError   Missing = "error"   // there was no page to see
+	MissingError   Missing = "error"   // there was no page to see, or the file could not be written
 	MissingLimit   Missing = "limit"   // the bundle has no room for it
 )
 
@@ -88,6 +90,9 @@ type Refs struct {
 	Contract   string `json:"contractEvidence,omitempty"`
 }
 
+// name returns the path of the file. An event has one at most.
+func (r Refs) name() string { return r.Before + r.After + r.Checkpoint + r.Contract }
+
 // truncated takes the place of a summary that is too long.
 type truncated struct {
 	Truncated     bool   `json:"truncated"`
@@ -95,15 +100,20 @@ type truncated struct {
 	SHA256        string `json:"sha256"` // of the redacted summary
 }
 
-// encode returns the event as redacted JSON in one line.
-func (e Event) encode(r Redactor) ([]byte, error) {
+// redact returns the event without secrets, and with its summaries cut. It takes long
+// for a large summary, so nobody holds a lock meanwhile.
+func (e Event) redact(r Redactor) Event {
+	if e.clean {
+		return e
+	}
+	e.clean = true
 	for _, summary := range []*any{&e.Args, &e.Result} {
 		if *summary == nil {
 			continue
 		}
 		raw, err := redacted(r, *summary)
 		if err != nil {
-			return nil, err
+			raw = []byte(`{"value":"` + hidden + `"}`) // it cannot be written as JSON
 		}
 		*summary = json.RawMessage(raw)
 		if len(raw) > maxSummary {
@@ -115,7 +125,7 @@ func (e Event) encode(r Redactor) ([]byte, error) {
 		s.URL, s.Title = r.Text(s.URL), r.Text(s.Title)
 		e.State = &s
 	}
-	return json.Marshal(e)
+	return e
 }
 
 // hidden takes the place of a summary that could not be redacted.

@@ -183,3 +183,38 @@ func TestWithoutReport(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLeakStays loses the manifest of a bundle in which a secret was found: it stays in
+// when it is mended.
+func TestLeakStays(t *testing.T) {
+	l := library(t)
+	r := capture.NewRedactor(capture.RedactorOptions{})
+	b := begin(t, l, Options{Redactor: r})
+	b.Add(Event{Kind: Hint, Result: map[string]string{"text": secret}})
+	r.AddSecret(secret)
+	end(t, b)
+	if err := os.Remove(filepath.Join(folder(b), manifestFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Archive(b.ID(), true); !errors.Is(err, ErrLeak) {
+		t.Errorf("let out: %v", err)
+	}
+}
+
+// TestPictureThatCannotBeWritten records a call whose picture finds no place on the disk:
+// its event says so, and does not name the file.
+func TestPictureThatCannotBeWritten(t *testing.T) {
+	b := begin(t, library(t), Options{})
+	if err := os.MkdirAll(filepath.Join(folder(b), screenshots, "000001-before.png"+part, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	call := b.AddCall(Event{Tool: "click"}, []byte("a PNG"))
+	b.AddEnd(call, Event{Tool: "click"}, []byte("a PNG"))
+	if r := end(t, b); r.Lost != 1 || r.Artifacts.Screenshots != 1 {
+		t.Errorf("report %+v", r)
+	}
+	list := events(t, folder(b))
+	if len(list) != 2 || list[0].Refs != nil || list[0].Missing != MissingError || list[1].Refs == nil || list[1].Missing != "" {
+		t.Errorf("events %+v", list)
+	}
+}

@@ -60,7 +60,9 @@ func (l *Library) mend(id, why string) (was bool, err error) {
 	if _, err := root.Stat(manifestFile); err == nil {
 		return false, nil
 	}
-	r := BundleReport{ID: id, Recovery: []string{why}}
+	var earlier BundleReport // perhaps only the manifest is missing
+	_ = readJSON(root, reportFile, &earlier)
+	r := BundleReport{ID: id, Lost: earlier.Lost, Recovery: append(earlier.Recovery, why), LeakScan: earlier.LeakScan}
 	if err := readBack(root, &r); err != nil {
 		return true, err
 	}

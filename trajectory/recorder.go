@@ -78,6 +78,7 @@ type RecorderOptions struct {
 // methods may be called from any goroutine. Those of a nil Recorder do nothing.
 type Recorder struct {
 	bundle   *Bundle
+	redactor Redactor
 	timeline *timeline
 	sink     sink
 	shots    Screenshots
@@ -129,9 +130,9 @@ type sink interface {
 func NewRecorder(o RecorderOptions) *Recorder {
 	if o.Bundle == nil {
 		t := &timeline{session: o.Session, redactor: o.Redactor}
-		return &Recorder{timeline: t, sink: t, shots: ScreenshotsNone, open: map[uint64]Call{}}
+		return &Recorder{redactor: o.Redactor, timeline: t, sink: t, shots: ScreenshotsNone, open: map[uint64]Call{}}
 	}
-	return &Recorder{bundle: o.Bundle, sink: o.Bundle, open: map[uint64]Call{}, shots: cmp.Or(o.Screenshots, ScreenshotsBoth)}
+	return &Recorder{redactor: o.Bundle.o.Redactor, bundle: o.Bundle, sink: o.Bundle, open: map[uint64]Call{}, shots: cmp.Or(o.Screenshots, ScreenshotsBoth)}
 }
 
 // ID returns the id of the bundle, or "" if there is none.
@@ -196,10 +197,13 @@ func (r *Recorder) Begin(ctx context.Context, c Call) *Step {
 	if c.Writes && !c.NoBefore && r.shots == ScreenshotsBoth {
 		png, e.Missing = pictureOf(ctx, c.Page)
 	}
+	e = e.redact(r.redactor)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	seq := r.sink.AddCall(e, png)
-	r.open[seq] = c
+	if seq != 0 {
+		r.open[seq] = c
+	}
 	return &Step{recorder: r, call: c, seq: seq}
 }
 
@@ -244,13 +248,15 @@ func (s *Step) End(ctx context.Context, took time.Duration, result any, failure 
 		}
 	}
 	r := s.recorder
+	state := e.State // as progress compares it
+	e = e.redact(r.redactor)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, open := r.open[s.seq]; !open { // the recording has ended meanwhile
 		return
 	}
 	delete(r.open, s.seq)
-	now, hint := r.progress.after(s.ended(failure != "", e.State))
+	now, hint := r.progress.after(s.ended(failure != "", state))
 	e.Progress = &now
 	r.sink.AddEnd(s.seq, e, png)
 	if hint != nil {
@@ -330,11 +336,12 @@ type timeline struct {
 
 // Add records an event and returns its number.
 func (t *timeline) Add(e Event) uint64 {
+	e = e.redact(t.redactor)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seq++
 	e.Version, e.Seq, e.TS, e.SessionID = Version, t.seq, time.Now().UnixMilli(), t.session
-	line, err := e.encode(t.redactor)
+	line, err := json.Marshal(e)
 	if err != nil {
 		return t.seq
 	}

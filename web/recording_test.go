@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -495,5 +496,24 @@ func TestEpisode(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", what, err, out)
 		}
+	}
+}
+
+// TestRecordingIsNotBlockedByPages records a page that tells invented contents of secret
+// fields, and fields that are not there yet: the bundle leaves the server, with what is
+// not secret readable.
+func TestRecordingIsNotBlockedByPages(t *testing.T) {
+	r := startRecorded(t)
+	const site = `data:text/html,<title>Checkout page</title><input id=pw type=password value="prefilled by the page"><script>` +
+		`setInterval(() => { pw.value = 'Checkout page'; pw.dispatchEvent(new InputEvent('input', { bubbles: true })); }, 20);` +
+		`setTimeout(() => document.body.append(Object.assign(document.createElement('input'), { id: 'late' })), 300)</script>`
+	one := r.create(map[string]any{})
+	dir := r.recording(one, `{"action":"start","trajectoryBundle":true,"screenshots":"none"}`).Bundle.Dir
+	r.run(one, `await page.goto(`+strconv.Quote(site)+`); await page.title(); await page.fill('#late', 'shopping'); await page.getByText('shopping').count(); await page.fill('#late', 'Ada Lovelace')`)
+	if stopped := r.recording(one, `{"action":"stop"}`); stopped.Report.LeakScan.State != trajectory.Clean {
+		t.Errorf("leak scan %+v", stopped.Report.LeakScan)
+	}
+	if where := r.search(dir, "Ada Lovelace"); len(where) == 0 {
+		t.Error("what was typed into a field that is not secret is not in the bundle")
 	}
 }

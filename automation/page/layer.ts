@@ -71,11 +71,11 @@ export class Layer {
     });
   }
 
-  /** Returns whether the element holds a secret. An element that does not exist yet may hold one. */
+  /** Returns whether the element holds a secret, or null if there is none yet. */
   isSecret(r: Request, scope?: Node) {
     return this.run(r, scope, (_, target) => {
       const [element] = this.resolver.all(target);
-      return !element || isSecret(element);
+      return element ? isSecret(element) : null;
     });
   }
 

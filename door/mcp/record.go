@@ -136,6 +136,9 @@ type recordingArgs struct {
 	Screenshots string `json:"screenshots,omitempty" jsonschema:"none, after or both (default)"`
 }
 
+// maxTold bounds the events of a recording without a bundle that its end tells a model.
+const maxTold = 50
+
 // recording starts and stops the recording of a session, and tells its state.
 func (c *call) recording(in recordingArgs) (*answer, error) {
 	c.record = func(any, error) {}
@@ -159,6 +162,9 @@ func (c *call) recording(in recordingArgs) (*answer, error) {
 	}
 	a := say("Not recording.")
 	switch {
+	case in.Action == "stop" && now.Report == nil:
+		a = say("Stopped: %d events, the newest of which are in structuredContent. A bundle keeps them: trajectoryBundle.", len(now.Timeline))
+		now.Timeline = now.Timeline[max(0, len(now.Timeline)-maxTold):]
 	case now.Recording:
 		a = say("Recording.")
 	case now.Report != nil:
@@ -167,7 +173,6 @@ func (c *call) recording(in recordingArgs) (*answer, error) {
 	if now.Bundle.Enabled {
 		a.add("trajectory_id: %s", now.Bundle.ID)
 	}
-	now.Timeline = nil // too long for a model
 	a.structured = now
 	return a, nil
 }
