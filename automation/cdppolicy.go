@@ -118,6 +118,10 @@ var refusals = map[string]string{ //nolint:gosec // the keys are domains, not se
 	"SmartCardEmulation":   "it reaches devices of the machine",
 	"WebMCP":               textNotOpened,
 
+	"Input.setIgnoreInputEvents":           "people must be able to act in the page",
+	"Input.synthesizePinchGesture":         textGesture,
+	"Input.synthesizeScrollGesture":        textGesture,
+	"Input.synthesizeTapGesture":           textGesture,
 	"DOM.setFileInputFiles":                "it reads files of the machine; use locator.setInputFiles()",
 	"DOM.getFileInfo":                      "it tells paths of the machine",
 	"Debugger.setScriptSource":             "it could change the server's own scripts; use page.route()",
@@ -135,6 +139,9 @@ var refusals = map[string]string{ //nolint:gosec // the keys are domains, not se
 	"Network.setCookieControls":            "it is about the whole browser",
 	"Network.configureDurableMessages":     "it fills the browser's memory",
 }
+
+// textGesture is the reason for refusing what acts for seconds.
+const textGesture = "it would go on after a person has taken control; use Input.dispatchTouchEvent and Input.dispatchMouseEvent"
 
 // textNotOpened is the reason for refusing a command when there is no more specific
 // one.

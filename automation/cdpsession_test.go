@@ -113,6 +113,7 @@ func TestCDPSessionAttacks(t *testing.T) {
 		{"Page.createIsolatedWorld", params{"frameId": "x", "grantUniveralAccess": true}},
 		{"Tracing.start", params{"perfettoConfig": "AA=="}}, {"Tracing.start", params{"tracingBackend": "system"}},
 		{"Storage.getCookies", params{"browserContextId": "another"}}, {"Storage.overrideQuotaForOrigin", params{"origin": s.URL, "quotaSize": 1 << 50}},
+		{"Input.setIgnoreInputEvents", params{"ignore": true}}, {"Input.synthesizeTapGesture", params{"x": 5, "y": 5, "duration": 5000, "tapCount": 9}},
 		{"PWA.install", params{"manifestId": "x"}}, {"Cast.enable", nil}, {"DeviceAccess.enable", nil},
 	} {
 		_, err := r.command(session, attack.method, attack.params)

@@ -339,6 +339,8 @@ func TestHostileMessages(t *testing.T) {
 		{`{"id":1,"method":"Tracing.start","params":{"perfettoConfig":""}}`, "-32000"},
 		{`{"id":1,"method":"Tracing.start","params":{"streamFormat":"proto","traceConfig":{"includedCategories":["disabled-by-default-devtools\u002escreenshot"]}}}`, "-32000"},
 		{`{"id":1,"method":"Input.setIgnoreInputEvents","params":{"ignore":true},"sessionId":"` + page + `"}`, "-32000"},
+		{`{"id":1,"method":"Input.synthesizeTapGesture","params":{"x":5,"y":5,"duration":5000,"tapCount":9},"sessionId":"` + page + `"}`, "-32000"},
+		{`{"id":1,"method":"Input.synthesizeScrollGesture","params":{"x":5,"y":5,"repeatCount":1000},"sessionId":"` + page + `"}`, "-32000"},
 		{`{"id":1,"method":"Takeover.request","params":{"reason":7}}`, "-32602"},
 		{`{"id":1,"method":"Cloudflare.getHandoffState","params":{"handoffId":"x"}}`, "-32602"},
 	} {

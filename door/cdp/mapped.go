@@ -248,17 +248,15 @@ func (c *Client) mapFiles(o object) error {
 
 // pressKey turns a rawKeyDown into a keyDown, which the page cannot tell apart.
 func pressKey(_ *Client, cmd *call, _ attached) (bool, error) {
-	if !bytes.Contains(cmd.params, []byte("rawKeyDown")) {
-		return false, nil
-	}
 	o, err := cmd.object()
 	if err != nil {
 		return false, err
 	}
-	if kind, _ := o.text("type"); kind == "rawKeyDown" {
-		if err := o.put("type", "keyDown"); err != nil {
-			return false, err
-		}
+	if kind, _ := o.text("type"); kind != "rawKeyDown" {
+		return false, nil
+	}
+	if err := o.put("type", "keyDown"); err != nil {
+		return false, err
 	}
 	return false, cmd.set(o)
 }
