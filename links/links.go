@@ -45,6 +45,7 @@ const (
 	maxUses     = 1000
 	maxOpen     = 100 // links of one session that have not expired or ended
 	keptVisits  = 50  // number of uses remembered of one link
+	firstVisits = 10  // of these, the first ones
 	keptDead    = 50  // number of ended links remembered of one session
 )
 
@@ -109,7 +110,7 @@ type Info struct {
 	EndedAt   *time.Time `json:"endedAt,omitempty" doc:"When it was revoked, or its session ended."`
 	MaxUses   int        `json:"maxUses" doc:"How many browsers may open it; 0 for any number."`
 	Uses      int        `json:"uses" doc:"How many browsers have opened it."`
-	Visits    []Visit    `json:"visits" doc:"The last 50 uses, oldest first."`
+	Visits    []Visit    `json:"visits" doc:"The first 10 uses and the last 40, oldest first."`
 
 	AllowedHosts []string `json:"allowedHosts,omitempty" doc:"The only hosts that the session reaches while a person with the link is in control."`
 	DeniedHosts  []string `json:"deniedHosts,omitempty" doc:"Hosts that the session does not reach while a person with the link is in control."`
@@ -251,8 +252,8 @@ func (r *Registry) Redeem(secret, from string) (Grant, error) {
 	}
 	one.Uses++
 	one.Visits = append(one.Visits, Visit{Number: one.Uses, At: now, From: from})
-	if len(one.Visits) > keptVisits {
-		one.Visits = slices.Delete(one.Visits, 0, 1)
+	if len(one.Visits) > keptVisits { // many uses must not hide the first ones
+		one.Visits = slices.Delete(one.Visits, firstVisits, firstVisits+1)
 	}
 	r.archiveLocked(one)
 	return Grant{SessionID: one.SessionID, LinkID: one.ID, Visit: one.Uses, Takeover: one.Takeover, Role: one.Role, Expires: one.ExpiresAt}, nil

@@ -122,3 +122,21 @@ func TestLinksSayWhyTheyAreOver(t *testing.T) {
 		t.Errorf("one link too many gave %v", err)
 	}
 }
+
+// TestManyUses uses a link often: its first uses stay listed beside the last ones.
+func TestManyUses(t *testing.T) {
+	l := New(nil)
+	_, secret, err := l.Create("s1", Options{Role: RoleView})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 * keptVisits {
+		if _, err := l.Redeem(secret, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	visits := l.List("s1")[0].Visits
+	if len(visits) != keptVisits || visits[0].Number != 1 || visits[firstVisits-1].Number != firstVisits || visits[firstVisits].Number != 3*keptVisits-(keptVisits-firstVisits)+1 || visits[keptVisits-1].Number != 3*keptVisits {
+		t.Errorf("visits %+v", visits)
+	}
+}

@@ -29,8 +29,8 @@ const (
 // secret fields. It learns this in two ways: from their keys, before the page
 // gets them, so that even a page that logs them at once reveals nothing; and
 // from the contents of the fields that the page reports (package widget), which
-// are right even after corrections, but which a hostile page may invent. All methods may be called from any
-// goroutine.
+// are right even after corrections, but which a hostile page may invent. All
+// methods may be called from any goroutine.
 type Secrets struct {
 	redactor *capture.Redactor
 	limits   *limits.Hits
@@ -84,9 +84,9 @@ func (c *Secrets) Key(k input.Key, kind string) {
 }
 
 // Holds records what a page of an address tells about the content of a secret field
-// after a change. A page may tell anything, so that everything it names becomes
-// unreadable: call it at most once for each input of a person. What is not Credible is
-// ignored, unless it is like what the person typed.
+// after a change. A page may tell anything, and what it tells is hidden everywhere:
+// call this at most once for each input of a person. What is not Credible is ignored,
+// unless it is like what the person typed.
 func (c *Secrets) Holds(value, address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

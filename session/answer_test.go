@@ -135,6 +135,26 @@ func TestGuestsHearNoDialogsAfterwards(t *testing.T) {
 	}
 }
 
+// TestGuestsReadNoTokens opens an address that signs in: a guest reads it whole only while
+// they are in control, and an operator always does.
+func TestGuestsReadNoTokens(t *testing.T) {
+	const token = "SEKRET123456"
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t) + "/?api_token=" + token})
+	has := func(whole bool) func(TabsMessage) bool {
+		return func(m TabsMessage) bool {
+			return len(m.Tabs) > 0 && strings.Contains(m.Tabs[0].URL, "api_token=") && strings.Contains(m.Tabs[0].URL, token) == whole
+		}
+	}
+	operator := join(t, s, RoleControl)
+	await(operator, "the address", has(true))
+	guest := joinWith(t, s, ViewerOptions{Role: RoleControl, Link: &links.Grant{Role: RoleControl}})
+	await(guest, "the address without its token", has(false))
+	guest.take()
+	await(guest, "the whole address in control", has(true))
+	s.control.GiveUp(guest.holder())
+	await(guest, "the address without its token again", has(false))
+}
+
 // TestControlReleasesWhatAScriptHolds lets a person take control from a script
 // that holds down a button and a key.
 func TestControlReleasesWhatAScriptHolds(t *testing.T) {

@@ -61,6 +61,12 @@ func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	s.note("control_changed", map[string]any{"holder": holder.String(), "epoch": epoch})
 	s.secrets.ControlChanged(holder.IsPerson())
 	s.tellControl()
+	s.tell("tabs", func(v *Viewer) any {
+		if !v.guest {
+			return nil
+		}
+		return s.tabsFor(v) // whole only for who is in control
+	})
 	s.questions.ControlChanged(holder.IsPerson())
 	if v := s.viewerOf(holder); v != nil {
 		s.life.spawn(v.showForm)

@@ -54,7 +54,13 @@ func (s *Session) unveiled(ctx context.Context, p *browser.Page) error {
 func (s *Session) hideSecrets(info *Info) {
 	hide := s.monitor.Redactor().Text
 	info.URL, info.Title = hide(info.URL), hide(info.Title)
-	for i := range info.Tabs {
-		info.Tabs[i].URL, info.Tabs[i].Title = hide(info.Tabs[i].URL), hide(info.Tabs[i].Title)
+	hideTabs(s, info.Tabs)
+}
+
+// hideTabs redacts the addresses and titles of tabs.
+func hideTabs(s *Session, tabs []Tab) {
+	hide := s.monitor.Redactor().Text
+	for i := range tabs {
+		tabs[i].URL, tabs[i].Title = hide(tabs[i].URL), hide(tabs[i].Title)
 	}
 }

@@ -114,12 +114,17 @@ func (s *Session) tabsMessage() TabsMessage {
 	return TabsMessage{Type: "tabs", Tabs: tabs, Active: active}
 }
 
-// tabsFor returns the tabs as a viewer may see them.
+// tabsFor returns the tabs as a viewer may see them. To a guest who is not in control,
+// addresses and titles do not tell what signs in.
 func (s *Session) tabsFor(v *Viewer) TabsMessage {
 	if !v.maySee() {
 		return TabsMessage{Type: "tabs", Tabs: []Tab{}}
 	}
-	return s.tabsMessage()
+	m := s.tabsMessage()
+	if v.guest && s.control.Holder() != v.holder() {
+		hideTabs(s, m.Tabs)
+	}
+	return m
 }
 
 func (s *Session) sendTabs() {

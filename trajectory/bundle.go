@@ -353,7 +353,9 @@ func reason(err error) string {
 // put writes a file, or lines, and counts them.
 func (b *Bundle) put(list []entry) {
 	var err error
+	var size int64
 	for i := range list {
+		size += int64(len(list[i].content))
 		if list[i].event.Refs != nil && b.absent[list[i].event.Refs.name()] {
 			list[i].content = withoutFile(list[i].content)
 		}
@@ -365,8 +367,8 @@ func (b *Bundle) put(list []entry) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.queued -= size
 	for _, e := range list {
-		b.queued -= int64(len(e.content))
 		switch {
 		case err != nil:
 			if b.lostLocked(reason(err)); e.name != "" {

@@ -100,9 +100,10 @@ func TestLinks(t *testing.T) {
 	}
 	s.call("POST", base+"/takeovers", map[string]any{"reason": "second"}, 201, &second)
 	as("GET", base+"/thumbnail").problem(409)
+	seen = sessionView{}
 	as("GET", base).decode(&seen)
-	if len(seen.Tabs) > 0 || seen.URL != "" || seen.Title != "" {
-		t.Errorf("after its takeover a guest sees %q, %q, %v", seen.URL, seen.Title, seen.Tabs)
+	if len(seen.Tabs) > 0 || seen.URL != "" || seen.Title != "" || seen.Takeover != nil {
+		t.Errorf("after its takeover a guest sees %q, %q, %v, %+v", seen.URL, seen.Title, seen.Tabs, seen.Takeover)
 	}
 	if got := as("POST", base+"/takeovers/"+second.ID+"/done"); got.status != 403 {
 		t.Errorf("another takeover with a link for the first: %d, want 403", got.status)

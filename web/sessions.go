@@ -54,7 +54,9 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 	v := sessionView{Info: info, SessionViewerURL: base + "/sessions/" + info.ID, DebugURL: base + "/sessions/" + info.ID}
 	if !caller(c).operator() {
 		v.Metadata = map[string]any{}
-		if v.Takeover != nil {
+		if grant, _ := caller(c).grant(info.ID); v.Takeover != nil && grant.Takeover != "" && grant.Takeover != v.Takeover.ID {
+			v.Takeover = nil // it is another person's
+		} else if v.Takeover != nil {
 			v.Takeover = new(guestTakeover(*v.Takeover))
 		}
 		if !mayLook(c, one) {

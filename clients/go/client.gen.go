@@ -1038,7 +1038,7 @@ type Link struct {
 	// Uses How many browsers have opened it.
 	Uses int `json:"uses"`
 
-	// Visits The last 50 uses, oldest first.
+	// Visits The first 10 uses and the last 40, oldest first.
 	Visits []LinkVisit `json:"visits"`
 }
 
@@ -1089,7 +1089,7 @@ type LinkCreated struct {
 	// Uses How many browsers have opened it.
 	Uses int `json:"uses"`
 
-	// Visits The last 50 uses, oldest first.
+	// Visits The first 10 uses and the last 40, oldest first.
 	Visits []LinkVisit `json:"visits"`
 }
 

@@ -2549,7 +2549,7 @@ export interface components {
             takeover?: string;
             /** @description How many browsers have opened it. */
             uses: number;
-            /** @description The last 50 uses, oldest first. */
+            /** @description The first 10 uses and the last 40, oldest first. */
             visits: components["schemas"]["LinkVisit"][];
         };
         LinkCreated: {
@@ -2590,7 +2590,7 @@ export interface components {
             url: string;
             /** @description How many browsers have opened it. */
             uses: number;
-            /** @description The last 50 uses, oldest first. */
+            /** @description The first 10 uses and the last 40, oldest first. */
             visits: components["schemas"]["LinkVisit"][];
         };
         LinkGrant: {

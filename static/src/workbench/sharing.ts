@@ -140,7 +140,7 @@ export class Sharing {
       visit.here ? h('span', { class: 'person-text', text: 'here now' }) : null,
     ));
     return h('details', { class: 'share-visits', 'data-visits': link.id, open: this.#opened.has(link.id) },
-      h('summary', { text: link.visits.length < link.uses ? `Last ${link.visits.length} uses` : 'Uses' }), h('ol', {}, ...rows));
+      h('summary', { text: link.visits.length < link.uses ? `${link.visits.length} of ${link.uses} uses` : 'Uses' }), h('ol', {}, ...rows));
   }
 }
 
