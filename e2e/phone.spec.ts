@@ -224,6 +224,7 @@ test('a tab that a link opened has a way back', async ({ browser, request }) => 
     }
     await expect(tabs, back).toBeHidden();
     await expect.poll(title).toBe('Opens');
+    await expect(page.locator('#screen'), 'a press on the picture of a closed tab has no effect').toHaveAttribute('data-tab', '1');
   }
   await page.context().close();
 });

@@ -98,6 +98,7 @@ export class Screen extends Emitter<ScreenEvents> {
     this.#context.drawImage(bitmap, 0, 0);
     this.#lastSeq = picture.seq;
     this.tab = picture.tab;
+    this.canvas.dataset.tab = String(picture.tab);
     this.setPage({ width: picture.viewportWidth, height: picture.viewportHeight });
   }
 
