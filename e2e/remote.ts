@@ -57,7 +57,7 @@ export async function enlarged(page: Page): Promise<void> {
   await expect.poll(async () => (await page.locator('#frame').boundingBox())?.width ?? 0).toBeGreaterThan(1.5 * whole);
 }
 
-/** Waits until the picture keeps its place, for example after the phone was turned: what is measured before is elsewhere by then. */
+/** Waits until the picture keeps its place, for example after the phone was turned. A place on it that is measured earlier is no longer right. */
 export async function still(page: Page): Promise<void> {
   await page.locator('#frame').evaluate(async (frame) => {
     for (let same = 0, last = ''; same < 20; ) {

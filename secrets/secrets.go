@@ -5,7 +5,6 @@ package secrets
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -18,8 +17,6 @@ import (
 
 // Limits of what a Secrets remembers.
 const (
-	minSecret    = 3   // bytes, as in the redactor
-	maxSecrets   = 64  // of each list; the oldest are dropped first
 	minDraft     = 4   // bytes of the shortest draft that is registered; shorter ones would match everywhere
 	minTold      = 6   // characters of the shortest content that a page is believed without likeness to what was typed
 	maxTypedText = 512 // characters; nobody types a longer password
@@ -32,9 +29,6 @@ const (
 // are right even after corrections, but which a hostile page may invent. All
 // methods may be called from any goroutine.
 type Secrets struct {
-	redactor *capture.Redactor
-	limits   *limits.Hits
-
 	mu    sync.Mutex // guards what follows
 	typed []rune     // the keys since the person entered this field
 	kind  string     // kind of that field
@@ -47,19 +41,15 @@ type Secrets struct {
 
 // known are secrets of one origin.
 type known struct {
-	kept   []registered
-	drafts []registered // contents of fields while they were typed, forgotten when people lose control
-}
-
-type registered struct {
-	value  string
-	remove func()
+	kept   *List
+	drafts *List // contents of fields while they were typed, forgotten when people lose control
 }
 
 // New returns a Secrets that knows no secrets yet. hits counts the secrets that it
 // forgets; nil counts nothing.
 func New(r *capture.Redactor, hits *limits.Hits) *Secrets {
-	return &Secrets{redactor: r, limits: hits, changed: make(chan struct{})}
+	origin := func() known { return known{NewList(r, hits), NewList(r, hits)} }
+	return &Secrets{ofKeys: origin(), ofPages: origin(), changed: make(chan struct{})}
 }
 
 // Key records a key or a text that a person sends to a secret field. kind is one
@@ -79,14 +69,14 @@ func (c *Secrets) Key(k input.Key, kind string) {
 		c.typed = c.typed[:max(0, len(c.typed)-1)]
 	case k.Text != "" && len(c.typed)+len(k.Text) <= maxTypedText:
 		c.typed = append(c.typed, []rune(k.Text)...)
-		c.draftLocked(&c.ofKeys, string(c.typed))
+		c.ofKeys.draft(string(c.typed))
 	}
 }
 
 // Holds records what a page of an address tells about the content of a secret field
 // after a change. A page may tell anything, and what it tells is hidden everywhere:
-// call this at most once for each input of a person. What is not Credible is ignored,
-// unless it is like what the person typed.
+// call this at most once for each input of a person. A value that is not Credible counts
+// only if it is like what the person typed.
 func (c *Secrets) Holds(value, address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +84,7 @@ func (c *Secrets) Holds(value, address string) {
 		return
 	}
 	c.told = value
-	c.draftLocked(&c.ofPages, value)
+	c.ofPages.draft(value)
 }
 
 // Credible reports whether a page of an address may be believed that a text is a
@@ -129,9 +119,7 @@ func bare(text string) string {
 func (c *Secrets) Given(values ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, value := range values {
-		c.ofKeys.kept = c.register(c.ofKeys.kept, value)
-	}
+	c.ofKeys.kept.Add(values...)
 }
 
 // Elsewhere records that the person presses elsewhere in the page, perhaps on a
@@ -160,12 +148,8 @@ func (c *Secrets) ControlChanged(person bool) {
 	defer c.mu.Unlock()
 	c.settleLocked()
 	if !person {
-		for _, k := range []*known{&c.ofKeys, &c.ofPages} {
-			for _, d := range k.drafts {
-				d.remove()
-			}
-			k.drafts = nil
-		}
+		c.ofKeys.drafts.Clear()
+		c.ofPages.drafts.Clear()
 	}
 	c.tellLocked()
 }
@@ -189,34 +173,17 @@ func (c *Secrets) settleLocked() {
 }
 
 func (c *Secrets) keepLocked() {
-	for _, form := range forms(string(c.typed)) {
-		c.ofKeys.kept = c.register(c.ofKeys.kept, form)
-	}
-	for _, form := range forms(c.told) {
-		c.ofPages.kept = c.register(c.ofPages.kept, form)
-	}
+	c.ofKeys.kept.Add(forms(string(c.typed))...)
+	c.ofPages.kept.Add(forms(c.told)...)
 }
 
-func (c *Secrets) draftLocked(k *known, value string) {
+// draft adds an unfinished content.
+func (k known) draft(value string) {
 	for _, form := range forms(value) {
 		if len(form) >= minDraft {
-			k.drafts = c.register(k.drafts, form)
+			k.drafts.Add(form)
 		}
 	}
-}
-
-// register adds a value to the redactor, and removes the oldest if there are too
-// many.
-func (c *Secrets) register(list []registered, value string) []registered {
-	if len(value) < minSecret || slices.ContainsFunc(list, func(r registered) bool { return r.value == value }) {
-		return list
-	}
-	if len(list) >= maxSecrets {
-		c.limits.Add(limits.Secrets, 1)
-		list[0].remove()
-		list = slices.Delete(list, 0, 1)
-	}
-	return append(list, registered{value, c.redactor.AddSecret(value)})
 }
 
 // forms returns a value as it was typed, and as a site may store it: numbers of

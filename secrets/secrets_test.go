@@ -48,7 +48,7 @@ func TestCredible(t *testing.T) {
 			t.Errorf("%q is not believed", value)
 		}
 	}
-	// What is short is believed if it is like what was typed.
+	// A short value is believed if it is like what was typed.
 	for _, key := range "1234" {
 		c.Key(input.Key{Event: "down", Key: string(key), Text: string(key)}, "otp")
 	}

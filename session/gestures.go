@@ -20,9 +20,9 @@ type gestures struct {
 	page    *browser.Page // the last page in which a person pressed something, or whose question a person answered
 	inPage  time.Time     // when a person last pressed something in page, or answered its question
 
-	entered *browser.Page // the last page that got a person's key, text or press
-	at      time.Time     // when
-	unspent int           // such inputs that no change of a field has been explained by
+	entered   *browser.Page // the last page that got a person's key, text or press
+	enteredAt time.Time     // when
+	unspent   int           // such inputs that have not explained a change of a field yet
 }
 
 func newGestures(now time.Time) *gestures { return &gestures{used: now} }
@@ -60,7 +60,7 @@ func (g *gestures) enter(p *browser.Page) {
 	if g.entered != p {
 		g.entered, g.unspent = p, 0
 	}
-	g.at, g.unspent = time.Now(), min(g.unspent+1, maxUnspent)
+	g.enteredAt, g.unspent = time.Now(), min(g.unspent+1, maxUnspent)
 }
 
 // explains reports whether a person's input within the given time may have changed a
@@ -68,7 +68,7 @@ func (g *gestures) enter(p *browser.Page) {
 func (g *gestures) explains(p *browser.Page, window time.Duration) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.entered != p || g.unspent == 0 || time.Since(g.at) > window {
+	if g.entered != p || g.unspent == 0 || time.Since(g.enteredAt) > window {
 		return false
 	}
 	g.unspent--

@@ -4,38 +4,35 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"takeover/automation"
 	"takeover/browser"
 	"takeover/capture"
+	"takeover/limits"
 	"takeover/secrets"
 	"takeover/trajectory"
 	"takeover/widget"
 )
-
-// maxProgramSecrets bounds what a recording remembers of what programs entered into
-// secret fields, and of what pages told of them.
-const maxProgramSecrets = 100
 
 // programSecrets is the redactor of a recording: it also hides what programs typed
 // into secret fields. The session's own redactor does not, because programs know
 // what they typed. What pages tell is hidden, too, but never keeps a bundle in, because
 // pages may lie.
 type programSecrets struct {
-	trajectory.Redactor // the session's
-	entered, told       secretList
+	trajectory.Redactor                       // the session's
+	hidesEntered, hidesTold *capture.Redactor // those of the lists
 
-	mu   sync.Mutex // guards what follows
-	last time.Time  // when a page last told something
+	mu            sync.Mutex // guards what follows
+	entered, told *secrets.List
+	last          time.Time // when a page last told something
 }
 
-func newProgramSecrets(ofSession trajectory.Redactor) *programSecrets {
-	list := func() secretList { return secretList{redactor: capture.NewRedactor(capture.RedactorOptions{})} }
-	return &programSecrets{Redactor: ofSession, entered: list(), told: list()}
+func newProgramSecrets(ofSession trajectory.Redactor, hits *limits.Hits) *programSecrets {
+	p := &programSecrets{Redactor: ofSession, hidesEntered: capture.NewRedactor(capture.RedactorOptions{}), hidesTold: capture.NewRedactor(capture.RedactorOptions{})}
+	p.entered, p.told = secrets.NewList(p.hidesEntered, hits), secrets.NewList(p.hidesTold, hits)
+	return p
 }
 
 // linkSecret is the secret of a share link, which stands in the fragment.
@@ -43,18 +40,18 @@ var linkSecret = regexp.MustCompile(`(/(?:sessions|takeover)/[\w-]+#)[\w.~-]+`)
 
 // Text removes secrets from a text.
 func (p *programSecrets) Text(text string) string {
-	text = p.told.redactor.Values(p.entered.redactor.Values(p.Redactor.Text(text)))
+	text = p.hidesTold.Values(p.hidesEntered.Values(p.Redactor.Text(text)))
 	return linkSecret.ReplaceAllString(text, "${1}"+capture.Redacted)
 }
 
 // JSON removes registered secrets from a JSON text.
 func (p *programSecrets) JSON(text []byte) []byte {
-	return p.told.redactor.JSON(p.entered.redactor.JSON(p.Redactor.JSON(text)))
+	return p.hidesTold.JSON(p.hidesEntered.JSON(p.Redactor.JSON(text)))
 }
 
 // Finder returns a function that finds registered secrets in the content of a file.
 func (p *programSecrets) Finder() func(content []byte) bool {
-	ofSession, entered := p.Redactor.Finder(), p.entered.redactor.Finder()
+	ofSession, entered := p.Redactor.Finder(), p.hidesEntered.Finder()
 	return func(content []byte) bool { return ofSession(content) || entered(content) }
 }
 
@@ -74,9 +71,11 @@ func (p *programSecrets) learn(s *Session) {
 			if err != nil {
 				s.log.Debug("ask a page for its secrets", "error", err)
 			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
 			for _, value := range held {
 				if secrets.Credible(value, page.URL()) {
-					p.told.add(value)
+					p.told.Add(value)
 				}
 			}
 		})
@@ -95,17 +94,24 @@ func learnProgram(s *Session, by actor, operation string, d automation.Descripti
 	}
 	switch {
 	case d.Secret:
-		hide.entered.add(automation.Contents(params)...)
+		hide.enters(automation.Contents(params)...)
 	case operation == "keyboard.type" || operation == "keyboard.insertText":
-		hide.enters(s, by.client.PageOf(params), automation.Contents(params)...)
+		hide.types(s, by.client.PageOf(params), automation.Contents(params)...)
 	}
 }
 
-// enters records texts that a program types where the focus of a page is, or of the
+// enters records texts that a program enters into a secret field.
+func (p *programSecrets) enters(texts ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.entered.Add(texts...)
+}
+
+// types records texts that a program types where the focus of a page is, or of the
 // shown one, if that is a secret field.
-func (p *programSecrets) enters(s *Session, page *browser.Page, texts ...string) {
+func (p *programSecrets) types(s *Session, page *browser.Page, texts ...string) {
 	if on, ok := recordedPageOf(s, page).(recordedPage); ok && on.engine.desk.Secret(on.page) != "" {
-		p.entered.add(texts...)
+		p.enters(texts...)
 	}
 }
 
@@ -121,53 +127,10 @@ func (p *programSecrets) holds(value, address string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	grows := time.Since(p.last) < growing
+	if time.Since(p.last) < growing {
+		p.told.Grow(value)
+	} else {
+		p.told.Add(value)
+	}
 	p.last = time.Now()
-	p.told.follow(value, grows)
-}
-
-// secretList is a list of secrets that a redactor of its own hides. The oldest are
-// forgotten first.
-type secretList struct {
-	redactor *capture.Redactor
-
-	mu   sync.Mutex // guards what follows
-	list []listedSecret
-}
-
-type listedSecret struct {
-	value  string
-	remove func()
-}
-
-// add appends values.
-func (l *secretList) add(values ...string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, value := range values {
-		l.addLocked(value)
-	}
-}
-
-// follow appends a value. If grows, it takes the place of the last one that it begins
-// with.
-func (l *secretList) follow(value string, grows bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if n := len(l.list); n > 0 && grows && strings.HasPrefix(value, l.list[n-1].value) {
-		l.list[n-1].remove()
-		l.list = l.list[:n-1]
-	}
-	l.addLocked(value)
-}
-
-func (l *secretList) addLocked(value string) {
-	if slices.ContainsFunc(l.list, func(s listedSecret) bool { return s.value == value }) {
-		return
-	}
-	if len(l.list) >= maxProgramSecrets {
-		l.list[0].remove()
-		l.list = slices.Delete(l.list, 0, 1)
-	}
-	l.list = append(l.list, listedSecret{value, l.redactor.AddSecret(value)})
 }

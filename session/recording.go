@@ -86,7 +86,7 @@ func StartRecording(s *Session, o RecordingOptions) (Recording, error) {
 	if s.recording.now.Load() != nil {
 		return Recording{}, ErrRecording
 	}
-	hide := newProgramSecrets(s.monitor.Redactor())
+	hide := newProgramSecrets(s.monitor.Redactor(), s.services.settings.limits)
 	ro := trajectory.RecorderOptions{Screenshots: o.Screenshots, Session: s.id, Redactor: hide}
 	if o.Bundle {
 		var err error
@@ -343,7 +343,7 @@ func recordRaw(s *Session, r *trajectory.Recorder, on *browser.Page, method stri
 		return nil
 	}
 	if hide := s.recording.secrets.Load(); hide != nil && method == cdpinput.InsertText.Method {
-		hide.enters(s, on, p.Text)
+		hide.types(s, on, p.Text)
 	}
 	args := map[string]any{}
 	for name, value := range map[string]string{"type": p.Type, "url": p.URL, "expression": p.Expression, "button": p.Button} {

@@ -71,7 +71,7 @@ export class Layer {
     });
   }
 
-  /** Returns whether the element holds a secret, or null if there is none yet. */
+  /** Returns whether the element holds a secret; null while there is no element. */
   isSecret(r: Request, scope?: Node) {
     return this.run(r, scope, (_, target) => {
       const [element] = this.resolver.all(target);

@@ -6,10 +6,11 @@ import * as esbuild from 'esbuild';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 
-export async function build() {
+/** Builds scripts that run in documents into the dist folder beside their own. */
+export async function bundle(folder, ...scripts) {
   await esbuild.build({
-    entryPoints: [path.join(here, 'interaction.ts')],
-    outdir: path.join(here, '..', 'dist'),
+    entryPoints: scripts.map((script) => path.join(folder, script)),
+    outdir: path.join(folder, '..', 'dist'),
     bundle: true,
     minify: true,
     format: 'iife',
@@ -17,5 +18,7 @@ export async function build() {
     legalComments: 'none',
   });
 }
+
+export const build = () => bundle(here, 'interaction.ts');
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await build();

@@ -3,20 +3,10 @@
 // compile them.
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import * as esbuild from 'esbuild';
+import { bundle } from '../../capture/page/build.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 
-export async function build() {
-  await esbuild.build({
-    entryPoints: [path.join(here, 'agent.ts'), path.join(here, 'focused.ts')],
-    outdir: path.join(here, '..', 'dist'),
-    bundle: true,
-    minify: true,
-    format: 'iife',
-    target: 'chrome130',
-    legalComments: 'none',
-  });
-}
+export const build = () => bundle(here, 'agent.ts', 'focused.ts');
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await build();
