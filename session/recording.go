@@ -140,9 +140,13 @@ func recordingOperation(s *Session, params json.RawMessage) (json.RawMessage, er
 		Action      string                 `json:"action"`
 		Bundle      bool                   `json:"trajectoryBundle"`
 		Screenshots trajectory.Screenshots `json:"screenshots"`
+		Video       bool                   `json:"video"`
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, fmt.Errorf("bad options: %w", err)
+	}
+	if p.Video {
+		return nil, invalid.Field("video", "is not available yet")
 	}
 	now := RecordingOf(s)
 	var err error

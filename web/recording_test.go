@@ -281,6 +281,7 @@ func TestRecordingOff(t *testing.T) {
 	r := startRecorded(t)
 	one := r.create(map[string]any{"url": recordedSite(t)})
 	r.run(one, `await page.click('button')`)
+	r.run(one, `await recording.start({ video: true }).then(() => { throw new Error('it started') }, error => { if (!String(error).includes('video')) throw error })`)
 	r.recording(one, `{"action":"start"}`)
 	r.run(one, `await page.click('button'); await page.title()`)
 	stopped := r.recording(one, `{"action":"stop"}`)
