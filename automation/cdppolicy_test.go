@@ -1,6 +1,7 @@
 package automation_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"takeover/automation"
+	"takeover/cdp/policy/policytest"
 )
 
 // TestCDPSessionPolicy checks which commands a script's own session may send, and
@@ -32,25 +34,33 @@ func TestCDPSessionPolicy(t *testing.T) {
 	for method, reason := range map[string]string{
 		"Browser.setContentsSize":             "it is about the whole browser, and can write downloads anywhere on the machine",
 		"DOM.setFileInputFiles":               "it reads files of the machine; use locator.setInputFiles()",
-		"Emulation.setPrimaryScreen":          "the screens are the browser's",
+		"Emulation.setPrimaryScreen":          "the screens are the server's",
 		"HeapProfiler.addInspectedHeapObject": "it reaches objects of the server's own worlds",
 		"Memory.simulatePressureNotification": "it is about the whole browser",
-		"Network.setRequestInterception":      "use page.route() or the Fetch domain",
 		"Page.addCompilationCache":            "the page would run code that nobody compiled",
-		"Page.startScreenRecording":           unknown,
-		"Page.whateverComesNext":              unknown,
-		"Storage.setInterestGroupTracking":    unknown,
+		"Storage.clearTrustTokens":            unknown,
 		"Target.activateTarget":               "it reaches other pages; use context.pages(), page.workers() and context.newCDPSession()",
 		"FileSystem.getDirectory":             unknown,
 		"SmartCardEmulation.enable":           "it reaches devices of the machine",
-		"DOM.*":                               unknown,
 	} {
 		_, err := r.command(session, method, nil)
 		equal(t, method, fmt.Sprint(err), method+" is not available in Takeover: "+reason)
 	}
-	for _, method := range []string{"Nothing.here", "Nothing", "", "page.enable"} {
+	for _, method := range []string{"Nothing.here", "Nothing", "", "page.enable", "DOM.*", "Page.whateverComesNext"} {
 		_, err := r.command(session, method, nil)
 		equal(t, method, fmt.Sprint(err), fmt.Sprintf("Protocol error (%s): '%[1]s' wasn't found", method))
+	}
+}
+
+// TestCDPSessionRefusals sends what no program may send.
+func TestCDPSessionRefusals(t *testing.T) {
+	r := newRig(t)
+	session := r.attach()
+	for _, attack := range policytest.Attacks {
+		_, err := r.command(session, attack.Method, json.RawMessage(attack.Params))
+		if err == nil || !strings.Contains(err.Error(), attack.Want) {
+			t.Errorf("%s %s: %v, want %q", attack.Method, attack.Params, err, attack.Want)
+		}
 	}
 }
 

@@ -7,14 +7,13 @@ import (
 	"strings"
 
 	proto "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/debugger"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	prototarget "github.com/chromedp/cdproto/target"
 
 	"takeover/browser"
 	"takeover/cdp"
-	"takeover/cdp/pauses"
+	"takeover/cdp/policy"
 )
 
 // cdpOperations are a script's own sessions with pages and frames.
@@ -35,7 +34,7 @@ type ownSession struct {
 	session *cdp.Session
 	target  string
 	used    map[string]bool // commands with effects on the page that must be undone; guarded by the client's lock
-	pause   pauses.Session
+	scope   *policy.Scope
 }
 
 // ownSessions are a client's sessions, on a cdp.Client of their own. So what they
@@ -81,6 +80,7 @@ type attachParams struct {
 func opAttachSession(ctx context.Context, c *Client, p *attachParams) (any, error) {
 	var pg *browser.Page
 	var target string
+	kind := "page"
 	if p.Frame != "" {
 		f, err := c.frame(p.Frame)
 		if err != nil {
@@ -89,7 +89,7 @@ func opAttachSession(ctx context.Context, c *Client, p *attachParams) (any, erro
 		if !f.HasTarget() {
 			return nil, errorf("This frame does not have a separate CDP session, it is a part of the parent frame's session")
 		}
-		pg, target = f.Page(), string(f.ID())
+		pg, target, kind = f.Page(), string(f.ID()), "iframe"
 	} else {
 		found, err := c.page(p.Page)
 		if err != nil {
@@ -111,7 +111,7 @@ func opAttachSession(ctx context.Context, c *Client, p *attachParams) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	own := &ownSession{page: pg, session: s, target: target, used: map[string]bool{}}
+	own := &ownSession{page: pg, session: s, target: target, used: map[string]bool{}, scope: policy.NewScope(scopeHost{c, pg}, policy.Script, target, kind)}
 	id := c.idOf("session", own)
 	c.mu.Lock()
 	if c.cdp != nil {
@@ -133,15 +133,14 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 	if err != nil {
 		return nil, err
 	}
-	params, err := c.automation.checkCommand(p.Method, p.Params, own.page.Context().ID(), own.target)
+	cmd, err := own.check(c.automation, p.Method, p.Params)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.automation.checkWorld(p.Method, params, own.target); err != nil {
-		return nil, err
-	}
-	if err := own.checkPause(p.Method, params); err != nil {
-		return nil, err
+	if cmd.Method.Draws {
+		if err := c.options.Veil(ctx, own.page); err != nil {
+			return nil, err
+		}
 	}
 	if domain, _, _ := strings.Cut(p.Method, "."); domain == "Emulation" || p.Method == page.SetWebLifecycleState.Method || p.Method == "Network.setUserAgentOverride" {
 		c.mu.Lock()
@@ -150,9 +149,17 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 	}
 	progress, cancel := c.begin(ctx, p.Timeout, false)
 	defer cancel()
+	for _, before := range cmd.Before {
+		if err := own.session.Send(before.Method, before.Params); err != nil {
+			return nil, progress.fail(err)
+		}
+	}
+	if err := own.scope.Begin(p.Method, cmd.Params); err != nil {
+		return nil, errorf("%s", err.Error())
+	}
 	var result json.RawMessage
-	if err := own.session.Call(progress, p.Method, params, &result); err != nil {
-		own.pause.Refused(p.Method)
+	if err := own.session.Call(progress, p.Method, cmd.Params, &result); err != nil {
+		own.scope.Failed(p.Method)
 		if errors.Is(err, cdp.ErrDetached) { // here the session is gone, and not only a document
 			err = &Error{Name: nameTargetClosed, Message: textTargetClosed, cause: err}
 		}
@@ -202,9 +209,9 @@ func (o *ownSession) release(frozen bool) {
 // loop.
 func (c *Client) tellSession(ev cdp.Event) {
 	defer ev.Release()
-	if ev.Token != nil { // the reply to what showsEvent has sent
-		if own, ok := ev.Token.(*ownSession); ok {
-			_ = own.session.Send(debugger.Pause.Method, proto.Empty{}) // a closed page cannot pause
+	if ev.Token != nil { // the reply to what follow has sent
+		if next, ok := ev.Token.(following); ok {
+			next.own.follow(next.rest)
 		}
 		return
 	}
@@ -217,8 +224,11 @@ func (c *Client) tellSession(ev cdp.Event) {
 	}
 	c.mu.Unlock()
 	if id != "" {
-		if own, err := c.ownSession(id); err == nil && !c.automation.showsEvent(own, ev) {
-			return
+		if own, err := c.ownSession(id); err == nil {
+			if shown, then := own.scope.Visible(ev.Method, ev.Params); !shown {
+				own.follow(then)
+				return
+			}
 		}
 		c.emit("cdp.event", map[string]any{"session": id, "method": ev.Method, "params": json.RawMessage(ev.Params)})
 		return
@@ -239,6 +249,20 @@ func (c *Client) tellSession(ev cdp.Event) {
 	c.handles.take(id)
 	if id != "" {
 		c.emit("cdp.closed", map[string]any{"session": id})
+	}
+}
+
+// following is what a session is sent after the reply to another command.
+type following struct {
+	own  *ownSession
+	rest []policy.Call
+}
+
+// follow sends commands, each after the reply to the one before. It may be called on
+// the connection's read loop.
+func (o *ownSession) follow(list []policy.Call) {
+	if len(list) > 0 {
+		_ = o.session.Post(list[0].Method, list[0].Params, following{o, list[1:]}) // a closed page needs none
 	}
 }
 

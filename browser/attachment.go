@@ -45,12 +45,12 @@ type attachment struct {
 	worker  *Worker       // the session's worker, or nil
 
 	// Guarded by the browser's lock.
-	steps      int                                   // number of finished setUpSteps
-	worlds     map[string]*World                     // by unique id
-	reserved   map[string]runtime.ExecutionContextID // our isolated worlds, including those of the server's other CDP clients, by unique id
-	dead       bool                                  // the renderer died
-	crashed    chan struct{}                         // closed when subscribers know of the crash; replaced when the page lives again
-	intercepts holding                               // the requests that Chromium holds back
+	steps      int                         // number of finished setUpSteps
+	worlds     map[string]*World           // by unique id
+	contexts   map[string]executionContext // all that are there, by unique id
+	dead       bool                        // the renderer died
+	crashed    chan struct{}               // closed when subscribers know of the crash; replaced when the page lives again
+	intercepts holding                     // the requests that Chromium holds back
 
 	authenticator webauthn.AuthenticatorID // of a page whose context has passkeys
 }
@@ -62,7 +62,7 @@ func (b *Browser) attachedLocked(parent *attachment, e target.EventAttachedToTar
 	info := e.TargetInfo
 	a := &attachment{
 		browser: b, session: s, root: proto.FrameID(info.TargetID), parent: parent,
-		worlds: map[string]*World{}, reserved: map[string]runtime.ExecutionContextID{}, crashed: make(chan struct{}),
+		worlds: map[string]*World{}, contexts: map[string]executionContext{}, crashed: make(chan struct{}),
 	}
 	switch {
 	case info.Type == "page" && parent == nil && info.Subtype == "":

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"takeover/cdp"
+	"takeover/cdp/policy"
 )
 
 // Kind is the kind of a frame's world.
@@ -288,9 +289,7 @@ func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) 
 	if jsonv2.Unmarshal(e.Context.AuxData, &data) != nil {
 		return
 	}
-	if data.Type == "isolated" && ReservedName(e.Context.Name) {
-		a.reserved[e.Context.UniqueID] = e.Context.ID
-	}
+	a.contexts[e.Context.UniqueID] = executionContext{e.Context.ID, data.Type == "isolated" && policy.ReservedName(e.Context.Name)}
 	f := a.page.frames[data.FrameID]
 	if f == nil {
 		return
@@ -317,7 +316,7 @@ func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) 
 }
 
 func (a *attachment) worldDestroyedLocked(e runtime.EventExecutionContextDestroyed) {
-	delete(a.reserved, e.ExecutionContextUniqueID)
+	delete(a.contexts, e.ExecutionContextUniqueID)
 	if w := a.worlds[e.ExecutionContextUniqueID]; w != nil {
 		w.destroyLocked()
 	}
@@ -328,7 +327,7 @@ func (a *attachment) worldsClearedLocked(runtime.EventExecutionContextsCleared) 
 }
 
 func (a *attachment) destroyWorldsLocked() {
-	clear(a.reserved)
+	clear(a.contexts)
 	for _, w := range a.worlds {
 		w.destroyLocked()
 	}

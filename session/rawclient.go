@@ -19,6 +19,7 @@ import (
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/cdp/policy"
 	"takeover/control"
 	"takeover/id"
 	"takeover/invalid"
@@ -269,11 +270,10 @@ func (c *RawClient) WatchVeil(ctx context.Context, id string, changed func(veile
 	}
 }
 
-// Reserved reports whether an execution context of a target is one of the server's
-// own, in which no program may run. The context is given by its id or, if that is 0,
-// by its unique id.
-func (c *RawClient) Reserved(id string, context int64, unique string) bool {
-	return c.engine.model.Reserved(id, runtime.ExecutionContextID(context), unique)
+// World finds an execution context of a page's or a frame's target by its id or, if that
+// is 0, by its unique id.
+func (c *RawClient) World(id string, context int64, unique string) (policy.World, bool) {
+	return c.engine.model.World(id, context, unique)
 }
 
 // Address checks an address that a client opens, and returns it as Chromium reads
@@ -378,10 +378,6 @@ func (c *RawClient) ViewerLink(expires time.Duration) (string, error) {
 	}
 	return c.session.services.settings.publicURL() + "/sessions/" + c.session.id + "#" + secret, nil
 }
-
-// ReservedName reports whether an isolated world or a binding of this name is the
-// server's own.
-func ReservedName(name string) bool { return browser.ReservedName(name) }
 
 // RawAction is a writing command that events report.
 type RawAction struct {

@@ -1,6 +1,7 @@
 package cdp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"takeover/cdp"
-	"takeover/cdp/methods"
+	"takeover/cdp/policy"
 	"takeover/door/inbox"
 	"takeover/limits"
 	"takeover/session"
@@ -100,6 +101,7 @@ type call struct {
 	on       cdp.SessionID  // the session in Chromium
 	method   string
 	params   json.RawMessage
+	before   []policy.Call // what the session is sent before
 	writes   bool
 	answered bool   // a setting whose answer the client has, and that waits
 	dialogs  uint64 // for an answer to a dialog: the number of dialogs that the session had seen
@@ -381,24 +383,25 @@ func (c *Client) handle(raw []byte) {
 func (c *Client) carryOut(cmd *call) error {
 	to, ok := c.find(cmd.session)
 	if !ok {
-		return &refusal{code: codeSession, message: textSession}
+		return &policy.RefusedError{Code: codeSession, Message: textSession}
 	}
 	cmd.on = to.id
 	if own := ownCommands[cmd.method]; own != nil {
 		return own(c, cmd)
 	}
-	m, known := methods.Find(cmd.method)
-	switch {
-	case !known:
-		return &refusal{code: codeMethod, message: "'" + text.Clip(cmd.method, 100) + textNoMethod}
-	case m.Client == methods.Refused:
-		return refuse(cmd.method, m.Reason)
+	checked, err := to.scope.Check(cmd.method, cmd.params)
+	if err != nil {
+		return err
 	}
-	cmd.writes = (m.Writes || actsAtOnce(cmd)) && !to.settingUp(cmd.method)
-	if m.Client == methods.Mapped {
-		if done, err := c.mapCommand(cmd, to); done || err != nil {
+	cmd.params, cmd.before = checked.Params, checked.Before
+	cmd.writes = (checked.Method.Writes || actsAtOnce(cmd)) && !to.settingUp(cmd.method)
+	if m := mappings[cmd.method]; m != nil {
+		if done, err := m(c, cmd, to); done || err != nil {
 			return err
 		}
+	}
+	if checked.Method.Draws && c.raw.Veiled(to.target) {
+		return c.whenUnveiled(cmd, to)
 	}
 	if to.paused && !to.begun && actsAtOnce(cmd) && c.raw.MustWait() {
 		if err := notAtOnce(cmd); err != nil {
@@ -420,10 +423,6 @@ func (c *Client) carryOut(cmd *call) error {
 	return c.post(cmd)
 }
 
-func refuse(method, reason string) error {
-	return &refusal{code: codeServer, message: method + " is not available in Takeover: " + reason}
-}
-
 // post sends a command to Chromium. The error is the reply.
 func (c *Client) post(cmd *call) error {
 	if !c.waiting.admit() {
@@ -436,7 +435,14 @@ func (c *Client) post(cmd *call) error {
 		c.raw.Pressed(cmd.on, cmd.method, cmd.params)
 		c.bringToFront(cmd)
 	}
-	err := c.checkPause(cmd)
+	on, _ := c.find(cmd.on)
+	var err error
+	if on.scope != nil { // otherwise the session is gone
+		err = on.scope.Begin(cmd.method, cmd.params)
+	}
+	for _, before := range cmd.before {
+		err = cmp.Or(err, c.raw.Post(c.ctx, cmd.on, before.Method, before.Params, &call{method: before.Method}))
+	}
 	if err == nil {
 		err = c.raw.Post(c.ctx, cmd.on, cmd.method, cmd.params, cmd)
 	}
@@ -462,7 +468,9 @@ func (s sink) Put(ev cdp.Event) {
 		}
 		c.waiting.answered()
 		if ev.Err != nil {
-			c.refused(to)
+			if on, ok := c.find(to.on); ok {
+				on.scope.Failed(to.method)
+			}
 			c.notTraced(to)
 		}
 		if to.answered {
@@ -490,6 +498,13 @@ func (c *Client) tell(on cdp.SessionID, method string, params json.RawMessage, t
 	err := c.raw.PostNow(on, method, params, &call{method: method, then: then})
 	if err != nil && !errors.Is(err, cdp.ErrDetached) && !errors.Is(err, cdp.ErrClosed) {
 		c.log.Warn("tell browser", "method", method, "error", err)
+	}
+}
+
+// tellAll posts commands of the door's own, each after the reply to the one before.
+func (c *Client) tellAll(on cdp.SessionID, list []policy.Call) {
+	if len(list) > 0 {
+		c.tell(on, list[0].Method, list[0].Params, func() { c.tellAll(on, list[1:]) })
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"takeover/cdp/methods"
+	"takeover/cdp/policy"
 	"takeover/session"
 )
 
@@ -104,13 +104,13 @@ func DescribeProtocol() Protocol {
 		}
 		return &p.Domains[at], member
 	}
-	for m := range methods.All() {
-		if m.Client != methods.Refused {
+	for m := range policy.All() {
+		if m.Client != policy.Refused {
 			d, member := domain(m.Name)
 			d.Commands = append(d.Commands, Member{Name: member, Description: m.Reason})
 		}
 	}
-	for _, event := range methods.Events() {
+	for _, event := range policy.Events() {
 		d, member := domain(event)
 		d.Events = append(d.Events, Member{Name: member})
 	}

@@ -2,12 +2,10 @@ package cdp
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/chromedp/cdproto/debugger"
 	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -16,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"takeover/cdp"
-	"takeover/cdp/pauses"
+	"takeover/cdp/policy"
 	"takeover/session"
 )
 
@@ -40,7 +38,7 @@ type attached struct {
 	begun      bool      // the client has set it up: has let it run, or has sent something that writes
 	dialogs    uint64
 	dialogOpen bool
-	pause      *pauses.Session
+	scope      *policy.Scope
 }
 
 func newSight() sight {
@@ -52,10 +50,11 @@ func (s *sight) begin(raw *session.RawClient, page string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.root, s.browser = raw.Root(), raw.BrowserTarget()
-	s.sessions[s.root] = &attached{id: s.root, target: page, pause: &pauses.Session{}}
+	kind := "page"
 	if page == "" {
-		s.sessions[s.root].target = s.browser
+		page, kind = s.browser, "browser"
 	}
+	s.sessions[s.root] = &attached{id: s.root, target: page, scope: policy.NewScope(raw, policy.Client, page, kind)}
 }
 
 // find returns the session that a client names; an empty id is its root.
@@ -176,9 +175,9 @@ func (c *Client) shows(ev *cdp.Event) bool {
 	on := c.sight.sessions[ev.Session]
 	root := c.sight.root
 	var target string
-	var pause *pauses.Session
+	var scope *policy.Scope
 	if on != nil {
-		target, pause = on.target, on.pause
+		target, scope = on.target, on.scope
 	}
 	c.sight.mu.Unlock()
 	if on == nil {
@@ -190,24 +189,18 @@ func (c *Client) shows(ev *cdp.Event) bool {
 		ev.Session = ""
 	}
 	switch ev.Method {
-	case debugger.Paused.Method:
-		return c.showsPause(ev, at, target, pause)
-	case debugger.Resumed.Method:
-		return pause.Resumed()
 	case inspector.TargetCrashed.Method:
 		return c.showsCrash(ev, at, target)
 	case inspector.TargetReloadedAfterCrash.Method:
 		return c.showsRevival(at)
 	}
-	switch domainOf(ev.Method) {
-	case "Target":
+	if domainOf(ev.Method) == "Target" {
 		return c.showsTarget(ev, at)
-	case "Runtime", "Debugger":
-		return !c.ofReservedWorld(ev, target)
-	case "Page":
-		return c.showsPage(ev, at, target)
 	}
-	return true
+	shown, then := scope.Visible(ev.Method, ev.Params)
+	c.tellAll(at, then)
+	c.countDialogs(ev.Method, at)
+	return shown
 }
 
 // mayEnd ends the connection of a client whose root is a page, when that page is
@@ -255,7 +248,7 @@ func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
 		}
 		c.sight.mu.Lock()
 		defer c.sight.mu.Unlock()
-		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused, since: time.Now(), pause: &pauses.Session{}}
+		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused, since: time.Now(), scope: policy.NewScope(c.raw, policy.Client, e.Info.TargetID, e.Info.Type)}
 		if e.Paused {
 			c.watchOver()
 			select {
@@ -285,91 +278,14 @@ func (c *Client) leave(parent, child cdp.SessionID) {
 	})
 }
 
-// showsPause ends a pause of the page in one of the server's own worlds. If the client
-// has asked to pause, the page pauses later.
-func (c *Client) showsPause(ev *cdp.Event, at cdp.SessionID, target string, pause *pauses.Session) bool {
-	shown, again := pause.Paused(ev.Params, func(context int64) bool { return c.raw.Reserved(target, context, "") })
-	if shown {
-		return true
-	}
-	var then func()
-	if again {
-		then = func() { c.tell(at, debugger.Pause.Method, nil, nil) }
-	}
-	c.tell(at, debugger.StepOut.Method, nil, then)
-	return false
-}
-
-// checkPause refuses a command of a debugger that reaches the server's own worlds.
-func (c *Client) checkPause(cmd *call) error {
-	on, ok := c.find(cmd.on)
-	if !ok || domainOf(cmd.method) != "Debugger" {
-		return nil
-	}
-	var p pauses.Params
-	if err := cmd.decode(&p); err != nil {
-		return err
-	}
-	if reason := on.pause.Check(cmd.method, p); reason != "" {
-		return refuse(cmd.method, reason)
-	}
-	return nil
-}
-
-// refused handles the error with which Chromium has answered a command.
-func (c *Client) refused(cmd *call) {
-	if on, ok := c.find(cmd.on); ok {
-		on.pause.Refused(cmd.method)
-	}
-}
-
-// ofReservedWorld reports whether an event is about one of the server's own
-// isolated worlds.
-func (c *Client) ofReservedWorld(ev *cdp.Event, target string) bool {
-	switch ev.Method {
-	case runtime.ExecutionContextCreated.Method:
-		var e struct {
-			Context struct {
-				Name string `json:"name"`
-			} `json:"context"`
-		}
-		return decode(ev.Params, &e) && session.ReservedName(e.Context.Name)
-	case debugger.ScriptParsed.Method, debugger.ScriptFailedToParse.Method:
-		var e struct {
-			Context int64 `json:"executionContextId"`
-		}
-		return decode(ev.Params, &e) && c.raw.Reserved(target, e.Context, "")
-	case runtime.BindingCalled.Method:
-		var e struct {
-			Name string `json:"name"`
-		}
-		return decode(ev.Params, &e) && session.ReservedName(e.Name)
-	}
-	return false
-}
-
-// showsPage holds pictures back while a person is in a secret field, and counts
-// dialogs.
-func (c *Client) showsPage(ev *cdp.Event, at cdp.SessionID, target string) bool {
-	switch ev.Method {
-	case page.ScreencastFrame.Method:
-		if !c.raw.Veiled(target) {
-			return true
-		}
-		var e struct {
-			Number int64 `json:"sessionId"`
-		}
-		if decode(ev.Params, &e) {
-			raw := json.RawMessage(`{"sessionId":` + strconv.FormatInt(e.Number, 10) + `}`)
-			c.tell(at, page.ScreencastFrameAck.Method, raw, nil)
-		}
-		return false
+// countDialogs counts the dialogs of a session.
+func (c *Client) countDialogs(method string, at cdp.SessionID) {
+	switch method {
 	case page.JavascriptDialogOpening.Method:
 		c.sight.change(at, func(a *attached) { a.dialogs++; a.dialogOpen = true })
 	case page.JavascriptDialogClosed.Method:
 		c.sight.change(at, func(a *attached) { a.dialogOpen = false })
 	}
-	return true
 }
 
 // stillMeant returns the reply to a command that has waited and has lost its
@@ -381,7 +297,7 @@ func (c *Client) stillMeant(cmd *call) error {
 	if now, ok := c.find(cmd.session); ok && now.dialogOpen && now.dialogs == cmd.dialogs {
 		return nil
 	}
-	return &refusal{code: codeParams, message: "No dialog is showing"}
+	return &policy.RefusedError{Code: policy.CodeParams, Message: "No dialog is showing"}
 }
 
 // bringToFront shows people the page that a command brings to the front.

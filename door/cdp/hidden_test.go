@@ -3,11 +3,15 @@ package cdp
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"takeover/browser/browsertest"
+	"takeover/cdp/policy"
+	"takeover/cdp/policy/policytest"
 	"takeover/door/doortest"
+	"takeover/input"
 	"takeover/session"
 )
 
@@ -52,7 +56,7 @@ func TestTheServersOwnPagesAreHidden(t *testing.T) {
 // TestTheServersOwnWorldsAreClosed looks for the isolated worlds of the server.
 func TestTheServersOwnWorldsAreClosed(t *testing.T) {
 	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
-	page, _ := p.attach()
+	page, target := p.attach()
 	p.call(page, "Runtime.enable", "", nil)
 	announced := map[int64]bool{}
 	for _, m := range p.got {
@@ -64,32 +68,84 @@ func TestTheServersOwnWorldsAreClosed(t *testing.T) {
 		}
 		if m.Method == "Runtime.executionContextCreated" && json.Unmarshal(m.Params, &e) == nil {
 			announced[e.Context.ID] = true
-			if session.ReservedName(e.Context.Name) {
+			if policy.ReservedName(e.Context.Name) {
 				t.Errorf("the world %s is announced", e.Context.Name)
 			}
 		}
 	}
-	closed := 0
+	var made struct{ ExecutionContextID int64 }
+	p.call(page, "Page.createIsolatedWorld", fmt.Sprintf(`{"frameId":%q}`, target), &made)
+	announced[made.ExecutionContextID] = true
+	closed := 0 // worlds that were made before this one
 	for id := int64(1); id < 30; id++ {
 		m := p.reply(p.send(page, "Runtime.evaluate", fmt.Sprintf(`{"expression":"1","contextId":%d}`, id)))
 		if (m.Error == nil) != announced[id] {
 			t.Errorf("context %d, announced: %v, got %+v", id, announced[id], m)
 		}
-		if m.Error != nil && strings.Contains(m.Error.Message, "the world is the server's own") {
+		if m.Error != nil && id < made.ExecutionContextID {
 			closed++
 		}
 	}
 	if len(announced) == 0 || closed == 0 {
 		t.Errorf("%d worlds are announced, %d closed", len(announced), closed)
 	}
-	for method, params := range map[string]string{
-		"Runtime.addBinding":                    `{"name":"takeoverReportSecret"}`,
-		"Page.addScriptToEvaluateOnNewDocument": `{"source":"1","worldName":"takeover-utility"}`,
-	} {
-		if got := p.refused(page, method, params); !strings.Contains(got, "the name is the server's own") {
-			t.Errorf("%s: %s", method, got)
+}
+
+// TestRefusals sends what no program may send.
+func TestRefusals(t *testing.T) {
+	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	page, _ := p.attach()
+	for _, attack := range policytest.Attacks {
+		if got := p.refused(page, attack.Method, attack.Params); !strings.Contains(got, attack.Want) {
+			t.Errorf("%s %s: %s, want %q", attack.Method, attack.Params, got, attack.Want)
 		}
 	}
+}
+
+// TestGuessedWorlds names worlds by their numbers while a page goes from site to site, so
+// that they are asked for before the server knows of them. The code never runs where the
+// server's own does.
+func TestGuessedWorlds(t *testing.T) {
+	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	page, _ := p.attach()
+	address := doortest.Site(t, map[string]string{"/": "<iframe srcdoc=x></iframe>"})
+	other := strings.Replace(address, "127.0.0.1", "localhost", 1)
+	for i := range 12 {
+		navigation := p.send(page, "Page.navigate", fmt.Sprintf(`{"url":%q}`, []string{address, other}[i%2]))
+		for loading := true; loading; loading = !slices.ContainsFunc(p.got, func(m wire) bool { return m.ID != nil && *m.ID == navigation }) {
+			var guesses []int
+			for id := range 24 {
+				guesses = append(guesses, p.send(page, "Runtime.evaluate", fmt.Sprintf(`{"contextId":%d,"expression":"Object.getOwnPropertyNames(globalThis).filter(n => n.startsWith('takeover')).join()"}`, id+1)))
+			}
+			for _, guess := range guesses {
+				if m := p.reply(guess); m.Error == nil && strings.Contains(string(m.Result), "takeover") {
+					t.Fatalf("code ran in the server's world: %s", m.Result)
+				}
+			}
+		}
+		p.reply(navigation)
+	}
+}
+
+// TestBindingsKeepSecrets replaces what recognizes secret fields in all worlds, as far as
+// a program may. Pictures still wait while a person is in such a field.
+func TestBindingsKeepSecrets(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	page, _ := p.attach()
+	p.call(page, "Runtime.enable", "", nil)
+	for _, name := range []string{"takeoverAgent", "HTMLElement", "HTMLInputElement", "Element", "Node", "Map", "WeakMap", "MutationObserver", "getComputedStyle"} {
+		p.call(page, "Runtime.addBinding", fmt.Sprintf(`{"name":%q}`, name), nil)
+	}
+	p.call(page, "Page.navigate", fmt.Sprintf(`{"url":%q}`, doortest.Site(t, map[string]string{"/": "<input type=password style='position:fixed;inset:0'>"})), nil)
+	v := person(t, s)
+	control := until(t, v, "control", func(m session.ControlMessage) bool { return m.Holder.IsPerson() })
+	for _, event := range []string{"down", "up"} {
+		if err := v.Mouse(input.Mouse{Event: event, X: 20, Y: 20, Button: "left", ClickCount: 1}, session.Stamp{Epoch: control.Epoch}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, v, "the secret field", func(m session.FocusMessage) bool { return m.Kind == "password" })
 }
 
 // TestStrangeTargets names the browser target of another client.

@@ -10,7 +10,7 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
-	"takeover/cdp/methods"
+	"takeover/cdp/policy"
 	"takeover/door/doortest"
 	"takeover/limits"
 	"takeover/session"
@@ -72,8 +72,8 @@ func TestEveryWritingCommandWaits(t *testing.T) {
 	leave := doortest.Person(t, s)
 	began := s.Monitor().Ring().Last()
 	sent := map[int]string{}
-	for m := range methods.All() {
-		if !m.Writes || m.Client == methods.Refused {
+	for m := range policy.All() {
+		if !m.Writes || m.Client == policy.Refused {
 			continue
 		}
 		params := writeParams[m.Name]

@@ -1,37 +1,29 @@
 package cdp
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"slices"
-	"strings"
 
 	"github.com/chromedp/cdproto/browser"
-	"github.com/chromedp/cdproto/debugger"
 	"github.com/chromedp/cdproto/dom"
-	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
 	cdpio "github.com/chromedp/cdproto/io"
-	"github.com/chromedp/cdproto/layertree"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/cdproto/tracing"
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"takeover/cdp/policy"
 	"takeover/limits"
-	"takeover/session"
-	"takeover/text"
 )
 
 // mapping changes a command before it is sent. It returns true if it has answered
 // the command itself, or will.
 type mapping func(c *Client, cmd *call, on attached) (done bool, err error)
 
-// mappings are the commands that methods.txt calls mapped; a test compares the two.
+// mappings are the commands that this package changes or answers; package policy has
+// rules for others.
 var mappings map[string]mapping
 
 func init() { //nolint:gochecknoinits // a map of functions that use it would be a cycle
@@ -42,18 +34,8 @@ func init() { //nolint:gochecknoinits // a map of functions that use it would be
 
 		dom.SetFileInputFiles.Method:   setFiles,
 		input.DispatchDragEvent.Method: dropFiles,
-		input.DispatchKeyEvent.Method:  pressKey,
 
-		page.Navigate.Method:               addressIn("url"),
-		network.LoadNetworkResource.Method: addressIn("url"),
-		fetch.ContinueRequest.Method:       addressIn("url"),
 		page.HandleJavaScriptDialog.Method: answerDialog,
-		page.CaptureScreenshot.Method:      whenUnveiled,
-		page.CaptureSnapshot.Method:        whenUnveiled,
-		page.PrintToPDF.Method:             whenUnveiled,
-		layertree.MakeSnapshot.Method:      whenUnveiled,
-		layertree.LoadSnapshot.Method:      whenUnveiled,
-		layertree.ReplaySnapshot.Method:    whenUnveiled,
 		tracing.Start.Method:               startTracing,
 		cdpio.Read.Method:                  readStream,
 		cdpio.Close.Method:                 readStream,
@@ -69,94 +51,21 @@ func init() { //nolint:gochecknoinits // a map of functions that use it would be
 		target.GetDevToolsTarget.Method:    ofOpenTarget,
 		target.SetAutoAttach.Method:        flat,
 		target.AutoAttachRelated.Method:    ofOpenTarget,
-		target.SetDiscoverTargets.Method:   asItIs,
-
-		debugger.EvaluateOnCallFrame.Method:         withoutCommandLine,
-		debugger.RestartFrame.Method:                asItIs,
-		debugger.SetVariableValue.Method:            asItIs,
-		debugger.SetReturnValue.Method:              asItIs,
-		debugger.SetBreakpoint.Method:               asItIs,
-		debugger.SetBreakpointOnFunctionCall.Method: asItIs,
-		debugger.SetBreakpointByURL.Method:          asItIs,
-
-		runtime.Evaluate.Method:                      inOpenWorld,
-		runtime.CallFunctionOn.Method:                inOpenWorld,
-		runtime.CompileScript.Method:                 inOpenWorld,
-		runtime.RunScript.Method:                     inOpenWorld,
-		runtime.GlobalLexicalScopeNames.Method:       inOpenWorld,
-		runtime.AddBinding.Method:                    inOpenWorld,
-		runtime.RemoveBinding.Method:                 inOpenWorld,
-		dom.ResolveNode.Method:                       inOpenWorld,
-		page.CreateIsolatedWorld.Method:              inOpenWorld,
-		page.AddScriptToEvaluateOnNewDocument.Method: inOpenWorld,
 	}
 }
 
-// mapCommand changes a mapped command.
-func (c *Client) mapCommand(cmd *call, on attached) (done bool, err error) {
-	m := mappings[cmd.method]
-	if m == nil {
-		return false, refuse(cmd.method, "the server does not know how to map it")
-	}
-	return m(c, cmd, on)
-}
-
-// asItIs is for commands whose events or replies are changed, or that checkPause
-// checks.
-func asItIs(*Client, *call, attached) (bool, error) { return false, nil }
-
-// object is a command's parameters, to be changed.
-type object map[string]jsontext.Value
-
-// object decodes the parameters. A name that stands twice is refused, because
-// Chromium might read the other one.
-func (cmd *call) object() (object, error) {
-	o := object{}
-	if len(cmd.params) > 0 {
-		if err := cmd.decode(&o); err != nil {
-			return nil, err
-		}
-	}
-	return o, nil
-}
+// object decodes the parameters.
+func (cmd *call) object() (policy.Object, error) { return policy.ReadObject(cmd.params) }
 
 // decode decodes the parameters. The error names the one that is wrong.
 func (cmd *call) decode(into any, options ...jsonv2.Options) error {
-	if len(cmd.params) == 0 {
-		return nil
-	}
-	err := jsonv2.Unmarshal(cmd.params, into, append(options, jsontext.AllowInvalidUTF8(true))...)
-	if err == nil {
-		return nil
-	}
-	reason := err.Error()
-	if e, ok := errors.AsType[*jsonv2.SemanticError](err); ok && e.JSONPointer != "" {
-		reason = strings.TrimPrefix(string(e.JSONPointer), "/") + ": must not be a " + e.JSONKind.String()
-		if errors.Is(err, jsonv2.ErrUnknownName) {
-			reason = strings.TrimPrefix(string(e.JSONPointer), "/") + ": unknown parameter"
-		}
-	}
-	return &refusal{code: codeParams, message: "Invalid parameters: " + text.Clip(reason, 200)}
+	return policy.Decode(cmd.params, into, options...)
 }
 
 // set replaces the parameters.
-func (cmd *call) set(o object) error {
-	raw, err := jsonv2.Marshal(o, jsontext.AllowInvalidUTF8(true))
-	cmd.params = raw
+func (cmd *call) set(o policy.Object) (err error) {
+	cmd.params, err = o.Encode()
 	return err
-}
-
-// put sets a parameter.
-func (o object) put(name string, value any) error {
-	raw, err := jsonv2.Marshal(value, jsontext.AllowInvalidUTF8(true))
-	o[name] = raw
-	return err
-}
-
-// text returns a parameter that is a string.
-func (o object) text(name string) (value string, ok bool) {
-	raw, there := o[name]
-	return value, there && jsonv2.Unmarshal(raw, &value, jsontext.AllowInvalidUTF8(true)) == nil
 }
 
 // closeBrowser detaches the client, and lets the browser live.
@@ -172,27 +81,27 @@ func setDownloads(c *Client, cmd *call, on attached) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	behavior, ok := o.text("behavior")
+	behavior, ok := o.Text("behavior")
 	if !ok {
-		return false, &refusal{code: codeParams, message: "Invalid parameters: behavior: string value expected"}
+		return false, &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid parameters: behavior: string value expected"}
 	}
-	context, _ := o.text("browserContextId")
+	context, _ := o.Text("browserContextId")
 	if cmd.method != browser.SetDownloadBehavior.Method {
 		context = c.raw.ContextOf(on.target)
 	}
 	folder := c.raw.DownloadsFolder(context)
 	if behavior != "deny" {
-		if err := o.put("behavior", browser.SetDownloadBehaviorBehaviorAllowAndName); err != nil {
+		if err := o.Put("behavior", browser.SetDownloadBehaviorBehaviorAllowAndName); err != nil {
 			return false, err
 		}
-		if err := o.put("downloadPath", folder); err != nil {
+		if err := o.Put("downloadPath", folder); err != nil {
 			return false, err
 		}
 	}
 	if cmd.method != browser.SetDownloadBehavior.Method { // Page.setDownloadBehavior names no context, and cannot name files by their id
 		cmd.method = browser.SetDownloadBehavior.Method
 		cmd.on = c.raw.Browser()
-		if err := o.put("browserContextId", context); err != nil {
+		if err := o.Put("browserContextId", context); err != nil {
 			return false, err
 		}
 	}
@@ -217,8 +126,8 @@ func dropFiles(c *Client, cmd *call, _ attached) (bool, error) {
 	if err != nil || len(o["data"]) == 0 {
 		return false, err
 	}
-	data := object{}
-	if err := (&call{params: json.RawMessage(o["data"])}).decode(&data); err != nil {
+	data := policy.Object{}
+	if err := policy.Decode(o["data"], &data); err != nil {
 		return false, err
 	}
 	if len(data["files"]) == 0 {
@@ -227,68 +136,23 @@ func dropFiles(c *Client, cmd *call, _ attached) (bool, error) {
 	if err := c.mapFiles(data); err != nil {
 		return false, err
 	}
-	if err := o.put("data", data); err != nil {
+	if err := o.Put("data", data); err != nil {
 		return false, err
 	}
 	return false, cmd.set(o)
 }
 
 // mapFiles replaces the paths in a list "files".
-func (c *Client) mapFiles(o object) error {
+func (c *Client) mapFiles(o policy.Object) error {
 	var names []string
 	if err := jsonv2.Unmarshal(o["files"], &names); err != nil {
-		return &refusal{code: codeParams, message: "Invalid parameters: files: array of strings expected"}
+		return &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid parameters: files: array of strings expected"}
 	}
 	paths, err := c.raw.FilePaths(names)
 	if err != nil {
 		return err
 	}
-	return o.put("files", paths)
-}
-
-// pressKey turns a rawKeyDown into a keyDown, which the page cannot tell apart.
-func pressKey(_ *Client, cmd *call, _ attached) (bool, error) {
-	o, err := cmd.object()
-	if err != nil {
-		return false, err
-	}
-	if kind, _ := o.text("type"); kind != "rawKeyDown" {
-		return false, nil
-	}
-	if err := o.put("type", "keyDown"); err != nil {
-		return false, err
-	}
-	return false, cmd.set(o)
-}
-
-// addressIn checks the address in a parameter.
-func addressIn(name string) mapping {
-	return func(c *Client, cmd *call, _ attached) (bool, error) {
-		if !bytes.Contains(cmd.params, []byte(name)) && !bytes.Contains(cmd.params, []byte(`\u`)) {
-			return false, nil
-		}
-		o, err := cmd.object()
-		if err != nil {
-			return false, err
-		}
-		if err := c.checkAddress(o, name); err != nil {
-			return false, err
-		}
-		return false, cmd.set(o)
-	}
-}
-
-// checkAddress replaces the address in a parameter by the form that was checked.
-func (c *Client) checkAddress(o object, name string) error {
-	text, ok := o.text(name)
-	if !ok {
-		return nil // Chromium refuses what is not a string
-	}
-	address, err := c.raw.Address(text)
-	if err != nil {
-		return &refusal{code: codeServer, message: err.Error()}
-	}
-	return o.put(name, address)
+	return o.Put("files", paths)
 }
 
 // answerDialog remembers which dialog is meant.
@@ -297,14 +161,12 @@ func answerDialog(_ *Client, cmd *call, on attached) (bool, error) {
 	return false, nil
 }
 
-// whenUnveiled takes a picture when no person is in a secret field of the page.
-func whenUnveiled(c *Client, cmd *call, on attached) (bool, error) {
-	if !c.raw.Veiled(on.target) {
-		return false, nil
-	}
+// whenUnveiled sends a command that draws a page when no person is in a secret field of
+// it. The error is the reply.
+func (c *Client) whenUnveiled(cmd *call, on attached) error {
 	if !c.waiting.hold(cmd) {
 		c.options.Limits.Add(limits.Waiting, 1)
-		return false, tooMany()
+		return tooMany()
 	}
 	c.work.Go(func() {
 		err := c.raw.AwaitUnveiled(c.ctx, on.target)
@@ -316,22 +178,19 @@ func whenUnveiled(c *Client, cmd *call, on attached) (bool, error) {
 			c.reply(cmd, nil, err)
 		}
 	})
-	return true, nil
+	return nil
 }
 
 // createTarget opens a page. A hidden one would be taken for one of the server's.
-func createTarget(c *Client, cmd *call, _ attached) (bool, error) {
+func createTarget(_ *Client, cmd *call, _ attached) (bool, error) {
 	o, err := cmd.object()
 	if err != nil {
 		return false, err
 	}
 	if string(o["hidden"]) == "true" {
-		return false, refuse(cmd.method, "pages are not hidden from the people of a session")
+		return false, policy.Refuse(cmd.method, "pages are not hidden from the people of a session")
 	}
-	if err := c.checkAddress(o, "url"); err != nil {
-		return false, err
-	}
-	return false, cmd.set(o)
+	return false, nil
 }
 
 // createContext opens a context, whose way out is the session's.
@@ -345,7 +204,7 @@ func createContext(c *Client, cmd *call, _ attached) (bool, error) {
 		"proxyServer": ownProxy, "proxyBypassList": ownProxy, "originsWithUniversalNetworkAccess": "it lets pages read those of other sites",
 	} {
 		if value, ok := o[name]; ok && string(value) != `""` && string(value) != "[]" {
-			return false, refuse(cmd.method+" with "+name, reason)
+			return false, policy.Refuse(cmd.method+" with "+name, reason)
 		}
 		delete(o, name)
 	}
@@ -370,7 +229,7 @@ func getTargets(c *Client, cmd *call, _ attached) (bool, error) {
 			Infos []jsontext.Value `json:"targetInfos"`
 		}
 		if !decode(result, &list) {
-			return nil, &refusal{code: codeServer, message: "the list of targets cannot be read"}
+			return nil, &policy.RefusedError{Code: policy.CodeServer, Message: "the list of targets cannot be read"}
 		}
 		list.Infos = slices.DeleteFunc(list.Infos, func(raw jsontext.Value) bool {
 			var info targetInfo
@@ -398,13 +257,13 @@ func getContexts(c *Client, cmd *call, _ attached) (bool, error) {
 		}
 	}
 	cmd.result = func(result json.RawMessage) (json.RawMessage, error) {
-		o := object{}
+		o := policy.Object{}
 		var ids []string
 		if !decode(result, &o) || !decode(o["browserContextIds"], &ids) {
-			return nil, &refusal{code: codeServer, message: "the list of contexts cannot be read"}
+			return nil, &policy.RefusedError{Code: policy.CodeServer, Message: "the list of contexts cannot be read"}
 		}
 		ids = slices.DeleteFunc(ids, func(id string) bool { return ours[id] && !open[id] })
-		if err := o.put("browserContextIds", ids); err != nil {
+		if err := o.Put("browserContextIds", ids); err != nil {
 			return nil, err
 		}
 		return jsonv2.Marshal(o, jsontext.AllowInvalidUTF8(true))
@@ -428,7 +287,7 @@ func ofOpenTarget(c *Client, cmd *call, _ attached) (bool, error) {
 		return false, err
 	}
 	if c.sight.isStrange(told.Info) {
-		return false, &refusal{code: codeParams, message: "No target with given id found"}
+		return false, &policy.RefusedError{Code: policy.CodeParams, Message: "No target with given id found"}
 	}
 	return false, nil
 }
@@ -448,56 +307,9 @@ func flat(_ *Client, cmd *call, _ attached) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := o.put("flatten", true); err != nil {
+	if err := o.Put("flatten", true); err != nil {
 		return false, err
 	}
-	return false, cmd.set(o)
-}
-
-// inOpenWorld refuses to run anything in the server's own worlds, where a program
-// could keep the server from learning what people type in secret.
-func inOpenWorld(c *Client, cmd *call, on attached) (bool, error) {
-	var p struct {
-		Name      string `json:"name"`
-		World     string `json:"worldName"`
-		Execution string `json:"executionContextName"`
-		Context   int64  `json:"contextId"`
-		ContextID int64  `json:"executionContextId"`
-		Unique    string `json:"uniqueContextId"`
-
-		CommandLine bool `json:"includeCommandLineAPI"`
-	}
-	if err := cmd.decode(&p); err != nil {
-		return false, err
-	}
-	for _, name := range []string{p.Name, p.World, p.Execution} {
-		if session.ReservedName(name) {
-			return false, refuse(cmd.method, "the name is the server's own")
-		}
-	}
-	for _, id := range []int64{p.Context, p.ContextID} {
-		if id != 0 && c.raw.Reserved(on.target, id, "") {
-			return false, refuse(cmd.method, "the world is the server's own")
-		}
-	}
-	if p.Unique != "" && c.raw.Reserved(on.target, 0, p.Unique) {
-		return false, refuse(cmd.method, "the world is the server's own")
-	}
-	if p.CommandLine {
-		return withoutCommandLine(c, cmd, on)
-	}
-	return false, nil
-}
-
-// withoutCommandLine takes the command line API from a program's code: debug() would run
-// a condition in functions that all worlds share, and code may keep it until the program
-// has a debugger.
-func withoutCommandLine(_ *Client, cmd *call, _ attached) (bool, error) {
-	o, err := cmd.object()
-	if err != nil || o["includeCommandLineAPI"] == nil {
-		return false, err
-	}
-	delete(o, "includeCommandLineAPI")
 	return false, cmd.set(o)
 }
 

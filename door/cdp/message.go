@@ -9,20 +9,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"takeover/cdp"
+	"takeover/cdp/policy"
 )
 
-// Codes of errors, as Chromium uses them.
+// Codes of errors, as Chromium uses them; package policy has the others.
 const (
-	codeParse    = -32700 // not JSON
-	codeRequest  = -32600 // not a command
-	codeMethod   = -32601 // no such command
-	codeParams   = -32602 // wrong parameters
-	codeServer   = -32000 // refused for another reason
-	codeSession  = -32001 // no such session
-	maxNesting   = 250    // Chromium refuses deeper messages without naming their command
-	maxIDDigits  = 15
-	textSession  = "Session with given id not found."
-	textNoMethod = "' wasn't found"
+	codeParse   = -32700 // not JSON
+	codeRequest = -32600 // not a command
+	codeSession = -32001 // no such session
+	maxNesting  = 250    // Chromium refuses deeper messages without naming their command
+	maxIDDigits = 15
+	textSession = "Session with given id not found."
 )
 
 // message is a command as a client sends it.
@@ -33,39 +30,31 @@ type message struct {
 	SessionID cdp.SessionID   `json:"sessionId"`
 }
 
-// refusal is an error that a client gets as the reply to a command.
-type refusal struct {
-	code    int64
-	message string
-}
-
-func (r *refusal) Error() string { return r.message }
-
 // parse parses a message. It checks that all of it is JSON, because parts of it go
 // to Chromium as they are: a NUL byte would end the message on the pipe.
 func parse(raw []byte) (message, error) {
 	var m message
 	if !shallow(raw) {
-		return m, &refusal{code: codeParse, message: "JSON: the message is nested too deeply"}
+		return m, &policy.RefusedError{Code: codeParse, Message: "JSON: the message is nested too deeply"}
 	}
 	err := jsonv2.Unmarshal(raw, &m, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if _, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
-		return m, &refusal{code: codeRequest, message: "Message must be an object with an integer 'id', a string 'method', an object 'params' and a string 'sessionId'"}
+		return m, &policy.RefusedError{Code: codeRequest, Message: "Message must be an object with an integer 'id', a string 'method', an object 'params' and a string 'sessionId'"}
 	} else if err != nil {
-		return m, &refusal{code: codeParse, message: "JSON: " + err.Error()}
+		return m, &policy.RefusedError{Code: codeParse, Message: "JSON: " + err.Error()}
 	}
 	if !isID(m.ID) {
 		m.ID = nil
-		return m, &refusal{code: codeRequest, message: "Message must have integer 'id' property"}
+		return m, &policy.RefusedError{Code: codeRequest, Message: "Message must have integer 'id' property"}
 	}
 	if m.Method == "" {
-		return m, &refusal{code: codeRequest, message: "Message must have string 'method' property"}
+		return m, &policy.RefusedError{Code: codeRequest, Message: "Message must have string 'method' property"}
 	}
 	if string(m.Params) == "null" {
 		m.Params = nil
 	}
 	if len(m.Params) > 0 && m.Params[0] != '{' {
-		return m, &refusal{code: codeParams, message: "params: object expected"}
+		return m, &policy.RefusedError{Code: policy.CodeParams, Message: "params: object expected"}
 	}
 	return m, nil
 }
@@ -131,9 +120,9 @@ func appendError(b []byte, err error) []byte {
 		Code    int64  `json:"code"`
 		Message string `json:"message"`
 		Data    string `json:"data,omitempty"`
-	}{Code: codeServer, Message: err.Error()}
-	if r, ok := errors.AsType[*refusal](err); ok {
-		e.Code, e.Message = r.code, r.message
+	}{Code: policy.CodeServer, Message: err.Error()}
+	if r, ok := errors.AsType[*policy.RefusedError](err); ok {
+		e.Code, e.Message = r.Code, r.Message
 	} else if r, ok := errors.AsType[*cdp.Error](err); ok {
 		e.Code, e.Message, e.Data = r.Code, r.Message, r.Data
 	} else if errors.Is(err, cdp.ErrDetached) {
@@ -141,7 +130,7 @@ func appendError(b []byte, err error) []byte {
 	}
 	raw, err := jsonv2.Marshal(e, jsontext.AllowInvalidUTF8(true))
 	if err != nil { // cannot happen with these fields
-		raw = []byte(`{"code":` + strconv.Itoa(codeServer) + `,"message":"error"}`)
+		raw = []byte(`{"code":` + strconv.Itoa(policy.CodeServer) + `,"message":"error"}`)
 	}
 	return append(append(b, `,"error":`...), raw...)
 }

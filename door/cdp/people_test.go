@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
-
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/door/doortest"
@@ -507,19 +505,4 @@ func TestBringToFront(t *testing.T) {
 	shows(2)
 	p.call("", "Target.activateTarget", fmt.Sprintf(`{"targetId":%q}`, firstTarget), nil)
 	shows(1)
-}
-
-// TestShortcutsDoNotRun sends keys whose type runs Chromium's shortcuts, also written in
-// ways that a search for the type misses. Chromium gets another type.
-func TestShortcutsDoNotRun(t *testing.T) {
-	for _, kind := range []string{`"rawKeyDown"`, `"raw\u004beyDown"`, `"\u0072awKeyDown"`} {
-		cmd := &call{method: "Input.dispatchKeyEvent", params: []byte(`{"type":` + kind + `,"key":"N","modifiers":10}`)}
-		if _, err := pressKey(nil, cmd, attached{}); err != nil {
-			t.Fatal(err)
-		}
-		var got struct{ Type, Key string }
-		if err := cmd.decode(&got, jsonv2.MatchCaseInsensitiveNames(true)); err != nil || got.Type != "keyDown" || got.Key != "N" {
-			t.Errorf("%s became %s: %v", kind, cmd.params, err)
-		}
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
+	"takeover/cdp/policy"
 	"takeover/limits"
 	"takeover/session"
 )
@@ -102,7 +103,7 @@ func (c *Client) request(cmd *call) error {
 		return err
 	}
 	if p.Kind != "" && p.Kind != "browser" {
-		return &refusal{code: codeParams, message: "Invalid parameters: kind: must be browser"}
+		return &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid parameters: kind: must be browser"}
 	}
 	o := session.TakeoverOptions{Reason: p.Reason, Note: p.Note, Timeout: p.Timeout.duration(), Until: p.Until}
 	return c.ask(cmd, o, func(t *session.Takeover) {
@@ -155,7 +156,7 @@ func (c *Client) handoffState(cmd *call) error {
 	}
 	t := c.handoffs.find(p.ID)
 	if t == nil {
-		return &refusal{code: codeParams, message: "Invalid parameters: handoffId: this client has no such handoff"}
+		return &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid parameters: handoffId: this client has no such handoff"}
 	}
 	info, end := t.Info(), time.Now()
 	if info.EndedAt != nil {
@@ -184,7 +185,7 @@ func (c *Client) liveView(cmd *call) error {
 		return err
 	}
 	if p.Target != nil && !c.raw.HasPage(*p.Target) {
-		return &refusal{code: codeParams, message: "Invalid parameters: targetId: the session has no such page, or it is not loaded yet"}
+		return &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid parameters: targetId: the session has no such page, or it is not loaded yet"}
 	}
 	if p.Expires <= 0 {
 		p.Expires = liveViewTime

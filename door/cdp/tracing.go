@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"takeover/cdp"
+	"takeover/cdp/policy"
 	"takeover/limits"
 )
 
@@ -89,11 +90,11 @@ func startTracing(c *Client, cmd *call, on attached) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if backend, ok := o.text("tracingBackend"); ok && backend != "auto" && backend != "chrome" {
-		return false, refuse(cmd.method, "this backend traces the machine")
+	if backend, ok := o.Text("tracingBackend"); ok && backend != "auto" && backend != "chrome" {
+		return false, policy.Refuse(cmd.method, "this backend traces the machine")
 	}
 	if _, ok := o["perfettoConfig"]; ok {
-		return false, refuse(cmd.method, "use traceConfig instead of perfettoConfig")
+		return false, policy.Refuse(cmd.method, "use traceConfig instead of perfettoConfig")
 	}
 	if wantsPictures(o) {
 		if err := c.tracePictures(cmd, on, o); err != nil {
@@ -108,10 +109,10 @@ func startTracing(c *Client, cmd *call, on attached) (bool, error) {
 
 // withoutKeys takes the categories of keys from a trace. A category that is named counts
 // more than one that is excluded, so both lists change.
-func withoutKeys(o object) error {
+func withoutKeys(o policy.Object) error {
 	isOfKeys := func(category string) bool { return slices.Contains(keyCategories, strings.TrimSpace(category)) }
 	if len(o["traceConfig"]) == 0 {
-		list, _ := o.text("categories")
+		list, _ := o.Text("categories")
 		named := slices.DeleteFunc(strings.Split(list, ","), isOfKeys)
 		if len(named) == 0 {
 			named = []string{"none"} // no category at all stands for most
@@ -119,9 +120,9 @@ func withoutKeys(o object) error {
 		for _, category := range keyCategories {
 			named = append(named, "-"+category)
 		}
-		return o.put("categories", strings.Join(named, ","))
+		return o.Put("categories", strings.Join(named, ","))
 	}
-	config := object{}
+	config := policy.Object{}
 	if err := (&call{params: json.RawMessage(o["traceConfig"])}).decode(&config); err != nil {
 		return err
 	}
@@ -135,20 +136,20 @@ func withoutKeys(o object) error {
 		if included = slices.DeleteFunc(included, isOfKeys); len(included) == 0 {
 			included = []string{"none"}
 		}
-		if err := config.put("includedCategories", included); err != nil {
+		if err := config.Put("includedCategories", included); err != nil {
 			return err
 		}
 	}
-	if err := config.put("excludedCategories", slices.Concat(excluded, keyCategories)); err != nil {
+	if err := config.Put("excludedCategories", slices.Concat(excluded, keyCategories)); err != nil {
 		return err
 	}
-	return o.put("traceConfig", config)
+	return o.Put("traceConfig", config)
 }
 
 // wantsPictures reports whether one of the categories of a trace is that of pictures, or
 // a pattern that may match it.
-func wantsPictures(o object) bool {
-	list, _ := o.text("categories")
+func wantsPictures(o policy.Object) bool {
+	list, _ := o.Text("categories")
 	categories := strings.Split(list, ",")
 	var config struct {
 		Included []string `json:"includedCategories"`
@@ -163,21 +164,21 @@ func wantsPictures(o object) bool {
 }
 
 // tracePictures prepares a trace with pictures.
-func (c *Client) tracePictures(cmd *call, on attached, o object) error {
-	if format, ok := o.text("streamFormat"); ok && format != "json" {
-		return refuse(cmd.method+" with "+pictureCategory, "its streamFormat must be json")
+func (c *Client) tracePictures(cmd *call, on attached, o policy.Object) error {
+	if format, ok := o.Text("streamFormat"); ok && format != "json" {
+		return policy.Refuse(cmd.method+" with "+pictureCategory, "its streamFormat must be json")
 	}
 	c.tracings.mu.Lock()
 	defer c.tracings.mu.Unlock()
 	switch {
 	case c.tracings.running[on.id] != nil:
-		return &refusal{code: codeServer, message: "Tracing has already been started (possibly in another tab)."} // Chromium's words
+		return &policy.RefusedError{Code: policy.CodeServer, Message: "Tracing has already been started (possibly in another tab)."} // Chromium's words
 	case len(c.tracings.running)+len(c.tracings.streams) >= maxTraces:
 		c.options.Limits.Add(limits.Trace, 1)
-		return &refusal{code: codeServer, message: fmt.Sprintf("%d traces with pictures have streams: close them with IO.close", maxTraces)}
+		return &policy.RefusedError{Code: policy.CodeServer, Message: fmt.Sprintf("%d traces with pictures have streams: close them with IO.close", maxTraces)}
 	}
 	t := &trace{by: cmd}
-	if mode, _ := o.text("transferMode"); mode == string(tracing.StartTransferModeReturnAsStream) {
+	if mode, _ := o.Text("transferMode"); mode == string(tracing.StartTransferModeReturnAsStream) {
 		if err := t.open(); err != nil {
 			return fmt.Errorf("keep trace: %w", err)
 		}
@@ -431,13 +432,13 @@ func readStream(c *Client, cmd *call, _ attached) (bool, error) {
 	c.tracings.mu.Unlock()
 	switch {
 	case t == nil:
-		return false, &refusal{code: codeParams, message: "Invalid stream handle"}
+		return false, &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid stream handle"}
 	case closes:
 		t.close()
 		c.reply(cmd, nil, nil)
 		return true, nil
 	case p.Offset != nil && *p.Offset < 0:
-		return false, &refusal{code: codeParams, message: "Invalid parameters: offset: must not be negative"}
+		return false, &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid parameters: offset: must not be negative"}
 	case p.Offset != nil:
 		t.offset = *p.Offset
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"takeover/cdp/policy"
 	"takeover/door/doortest"
 	"takeover/input"
 	"takeover/session"
@@ -140,7 +141,7 @@ func TestTracesOfTabsHaveNoPictures(t *testing.T) {
 		t.Errorf("%d of %d events are pictures", pictures, len(events))
 	}
 	for category, want := range map[string]bool{pictureCategory: true, "disabled-by-default-cc.debug.picture": true, "disabled-by-default-cc.*": true, "cc": false} {
-		if got := wantsPictures(object{"categories": jsontext.Value(fmt.Sprintf("%q", category))}); got != want {
+		if got := wantsPictures(policy.Object{"categories": jsontext.Value(fmt.Sprintf("%q", category))}); got != want {
 			t.Errorf("a trace of %s has pictures: %v", category, got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"takeover/cdp/policy"
 	"takeover/limits"
 )
 
@@ -28,7 +29,7 @@ type waiting struct {
 }
 
 func tooMany() error {
-	return &refusal{code: codeServer, message: fmt.Sprintf("more than %d commands or %d MiB of them wait for an answer or for a person in control", maxCommands, maxWaitingBytes>>20)}
+	return &policy.RefusedError{Code: policy.CodeServer, Message: fmt.Sprintf("more than %d commands or %d MiB of them wait for an answer or for a person in control", maxCommands, maxWaitingBytes>>20)}
 }
 
 // admit counts a command that is sent to Chromium. It returns false if there are

@@ -1,4 +1,4 @@
-package methods
+package policy_test
 
 import (
 	"bufio"
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"takeover/browser"
+	"takeover/cdp/policy"
 )
 
 // commandName finds the names of CDP commands in the source of cdproto.
@@ -39,17 +40,17 @@ func TestEveryCommandIsClassified(t *testing.T) {
 		t.Fatalf("read %d commands and %d events", len(wanted), len(events))
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		if _, ok := Find(name); !ok {
+		if _, ok := policy.Find(name); !ok {
 			t.Errorf("%s is not classified", name)
 		}
 	}
-	for m := range All() {
+	for m := range policy.All() {
 		if !wanted[m.Name] && !slices.Contains(otherVersions, m.Name) {
 			t.Errorf("%s is classified, and not a command of the protocol", m.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(events)) {
-		if !slices.Contains(Events(), name) {
+		if !slices.Contains(policy.Events(), name) {
 			t.Errorf("the event %s is not in events.txt", name)
 		}
 	}
@@ -139,47 +140,4 @@ func ofChromium(t *testing.T) (commands, events map[string]bool) {
 		}
 	}
 	return commands, events
-}
-
-// TestLinesAreWellFormed checks the words of each line, and that what is not passed
-// has a reason.
-func TestLinesAreWellFormed(t *testing.T) {
-	list := lines(methodsFile)
-	if !slices.IsSorted(list) {
-		t.Error("methods.txt is not sorted")
-	}
-	words := [][]string{nil, {"allowed", "refused"}, {"pass", "mapped", "refused"}, {"reads", "writes"}}
-	for _, line := range list {
-		cells := strings.SplitN(line, " ", 5)
-		if len(cells) < 4 {
-			t.Errorf("too few words: %s", line)
-			continue
-		}
-		for i, allowed := range words {
-			if allowed != nil && !slices.Contains(allowed, cells[i]) {
-				t.Errorf("%q is not one of %v: %s", cells[i], allowed, line)
-			}
-		}
-		if (cells[2] == "pass") != (len(cells) == 4) {
-			t.Errorf("a command that passes has no reason, every other one has: %s", line)
-		}
-	}
-}
-
-// TestTable looks up a few commands.
-func TestTable(t *testing.T) {
-	for name, want := range map[string]Method{
-		"Page.getFrameTree": {Script: true, Client: Pass},
-		"Page.reload":       {Script: true, Client: Pass, Writes: true},
-		"Page.navigate":     {Script: true, Client: Mapped, Writes: true, Reason: "through the address guard"},
-		"Browser.crash":     {Client: Refused, Writes: true, Reason: "it ends everybody's browser"},
-	} {
-		want.Name = name
-		if got, ok := Find(name); !ok || got != want {
-			t.Errorf("%s is %+v, want %+v", name, got, want)
-		}
-	}
-	if m, ok := Find("No.such"); ok {
-		t.Errorf("found %+v", m)
-	}
 }

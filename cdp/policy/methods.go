@@ -1,7 +1,4 @@
-// Package methods classifies the commands of the DevTools protocol: which of them
-// scripts and clients may send, and which change what a person sees. The tables are
-// methods.txt and events.txt; tests compare them with the protocol.
-package methods
+package policy
 
 import (
 	_ "embed"
@@ -22,11 +19,13 @@ const (
 
 // Method is a command of the protocol.
 type Method struct {
-	Name   string // such as "Page.navigate"
-	Script bool   // scripts may send it in their own session with a page
-	Client Class
-	Writes bool   // it changes what a person sees or works with
-	Reason string // why it is refused, or how it is mapped
+	Name         string // such as "Page.navigate"
+	Script       bool   // scripts may send it in their own session with a page
+	Client       Class
+	Writes       bool   // it changes what a person sees or works with
+	Draws        bool   // it shows what a page looks like, and waits while a person is in a secret field
+	Reason       string // why clients may not send it, or how it is mapped
+	ScriptReason string // why scripts may not send it
 }
 
 var (
@@ -38,6 +37,10 @@ var (
 	all    = parse(methodsFile)
 	byName = index(all)
 )
+
+// textNotOpened is why scripts may not send a command that has no more specific
+// reason.
+const textNotOpened = "it is not among the commands that are known to concern the script's own page alone"
 
 // Find returns the command of a name, or false if the table does not have it.
 func Find(name string) (Method, bool) {
@@ -60,15 +63,26 @@ func parse(file string) []Method {
 		if len(words) < 4 {
 			continue
 		}
-		m := Method{Name: words[0], Script: words[1] == "allowed", Writes: words[3] == "writes"}
+		m := Method{Name: words[0], Script: words[1] == "allowed", Writes: words[3] == "writes", Draws: words[3] == "draws"}
 		switch words[2] {
 		case "pass":
 			m.Client = Pass
 		case "mapped":
 			m.Client = Mapped
 		}
+		reason, own := "", ""
 		if len(words) == 5 {
-			m.Reason = words[4]
+			reason, own, _ = strings.Cut(words[4], "|")
+		}
+		m.Reason = strings.TrimSpace(reason)
+		switch {
+		case m.Script:
+		case own != "":
+			m.ScriptReason = strings.TrimSpace(own)
+		case m.Client == Refused:
+			m.ScriptReason = m.Reason
+		default:
+			m.ScriptReason = textNotOpened
 		}
 		list = append(list, m)
 	}

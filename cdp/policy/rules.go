@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/chromedp/cdproto/debugger"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+)
+
+// rule checks the parameters of a command, and may change them.
+type rule func(s *Scope, cmd *Command, o Object) (changed bool, err error)
+
+// rules are the rules of commands that need more than the table and the check of the
+// worlds that they name.
+var rules = map[string]rule{
+	page.Navigate.Method:               checkURL,
+	network.LoadNetworkResource.Method: checkURL,
+	fetch.ContinueRequest.Method:       checkURL,
+	target.CreateTarget.Method:         checkURL,
+	fetch.FulfillRequest.Method:        responseHead,
+	fetch.ContinueResponse.Method:      responseHead,
+
+	input.DispatchKeyEvent.Method: pressKey,
+
+	runtime.Evaluate.Method:       inWorld("contextId"),
+	runtime.CallFunctionOn.Method: inWorld("executionContextId"),
+	runtime.AddBinding.Method:     addBinding,
+	runtime.RemoveBinding.Method:  removeBinding,
+
+	page.CreateIsolatedWorld.Method:              makeWorld,
+	page.AddScriptToEvaluateOnNewDocument.Method: makeWorld,
+
+	debugger.EvaluateOnCallFrame.Method: withoutCommandLine,
+}
+
+// HasRule reports whether package policy has a rule for a command, besides the table and
+// the check of the worlds that it names.
+func HasRule(method string) bool {
+	m, known := Find(method)
+	return known && (rules[method] != nil || m.Draws || needsPause[method])
+}
+
+// checkURL replaces an address by the form that was checked.
+func checkURL(s *Scope, cmd *Command, o Object) (bool, error) {
+	const name = "url"
+	if o[name] == nil {
+		return false, nil
+	}
+	text, ok := o.Text(name)
+	if !ok {
+		return false, Refuse(cmd.Method.Name, name+": string value expected")
+	}
+	address, err := s.host.Address(text)
+	if err != nil {
+		return false, err
+	}
+	return true, o.Put(name, address)
+}
+
+// responseHead refuses the head of a response that would redirect the browser to an
+// address that the program may not open.
+func responseHead(s *Scope, cmd *Command, o Object) (bool, error) {
+	if len(o["binaryResponseHeaders"]) > 0 {
+		return false, Refuse(cmd.Method.Name, "use responseHeaders") // whose values are checked
+	}
+	var head []struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	}
+	if err := Decode(o["responseHeaders"], &head); err != nil {
+		return false, err
+	}
+	for _, h := range head {
+		if !strings.EqualFold(h.Name, "location") {
+			continue
+		}
+		value := strings.ReplaceAll(strings.TrimSpace(h.Value), `\`, "/")
+		if strings.HasPrefix(value, "//") {
+			value = "http:" + value
+		}
+		if _, err := s.host.Address(value); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// pressKey turns a rawKeyDown into a keyDown, which the page cannot tell apart, because
+// Chromium's own shortcuts would run.
+func pressKey(_ *Scope, _ *Command, o Object) (bool, error) {
+	if kind, _ := o.Text("type"); kind != "rawKeyDown" {
+		return false, nil
+	}
+	return true, o.Put("type", "keyDown")
+}
+
+// withoutCommandLine takes the command line API from a program's code: its debug() would
+// run a condition in functions that all worlds share.
+func withoutCommandLine(_ *Scope, _ *Command, o Object) (bool, error) {
+	return o.remove("includeCommandLineAPI"), nil
+}

@@ -1,0 +1,174 @@
+package policy
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+)
+
+// site is a session with one page, whose server has a world of its own.
+type site struct{ worlds map[int64]World }
+
+func (s *site) Address(text string) (string, error) {
+	if text == "refused" {
+		return "", errors.New("refused")
+	}
+	return text, nil
+}
+
+func (s *site) World(_ string, id int64, unique string) (World, bool) {
+	for number, w := range s.worlds {
+		if number == id || id == 0 && w.Unique == unique {
+			return w, true
+		}
+	}
+	return World{}, false
+}
+
+func (s *site) Veiled(string) bool { return false }
+
+// TestWorlds checks what reaches a world: its number, its unique id and its objects, of
+// the server's world, of one that the program was told of, of one that only the server
+// knows, and of one that nobody knows.
+func TestWorlds(t *testing.T) {
+	s := NewScope(&site{map[int64]World{1: {"u.1", false}, 2: {"u.2", true}, 3: {"u.3", false}}}, Client, "page", "page")
+	told := func(id int64, name string) {
+		raw, err := json.Marshal(map[string]any{"context": map[string]any{"id": id, "name": name, "uniqueId": "told." + name}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shown, _ := s.Visible("Runtime.executionContextCreated", raw); shown == ReservedName(name) {
+			t.Errorf("the world %q is shown: %v", name, shown)
+		}
+	}
+	told(1, "")
+	told(2, "takeover-utility")
+	told(5, "mine") // before the server knows of it
+	for id, want := range map[string]bool{"1": true, "2": false, "3": true, "4": false, "5": true, "0": false, "-1": false, "1.0": true, "4294967297": false, "2e0": false} {
+		_, err := s.Check("Runtime.evaluate", []byte(`{"expression":"1","contextId":`+id+`}`))
+		if (err == nil) != want {
+			t.Errorf("context %s: %v", id, err)
+		}
+	}
+	for id, want := range map[string]bool{"9.1.1": true, "9.2.1": false, "9.3.1": true, "9.4.1": false, "9.02.1": false, "9.+1.1": false, "9.4294967298.1": false, "9": true} {
+		for _, params := range []string{`{"objectId":"` + id + `"}`, `{"functionDeclaration":"f","executionContextId":1,"arguments":[{"value":[1]},{"objectId":"` + id + `"}]}`} {
+			if _, err := s.Check("Runtime.callFunctionOn", []byte(params)); (err == nil) != want {
+				t.Errorf("%s: %v", params, err)
+			}
+		}
+	}
+	for unique, want := range map[string]bool{"u.1": true, "u.2": false, "told.mine": true} {
+		if _, err := s.Check("Runtime.evaluate", []byte(`{"expression":"1","uniqueContextId":"`+unique+`"}`)); (err == nil) != want {
+			t.Errorf("unique id %s: %v", unique, err)
+		}
+	}
+	for event, params := range map[string]string{
+		"Runtime.exceptionThrown":           `{"exceptionDetails":{"executionContextId":2,"exception":{"objectId":"9.2.1"}}}`,
+		"Runtime.consoleAPICalled":          `{"executionContextId":2,"args":[]}`,
+		"Runtime.inspectRequested":          `{"executionContextId":2,"object":{"objectId":"9.2.1"}}`,
+		"Runtime.bindingCalled":             `{"executionContextId":1,"name":"takeoverReport"}`,
+		"Runtime.executionContextDestroyed": `{"executionContextId":2}`,
+		"Debugger.scriptParsed":             `{"executionContextId":2}`,
+	} {
+		if shown, _ := s.Visible(event, []byte(params)); shown {
+			t.Errorf("%s of the server's world is shown", event)
+		}
+	}
+	if shown, _ := s.Visible("Runtime.consoleAPICalled", []byte(`{"executionContextId":5,"args":[]}`)); !shown {
+		t.Error("the console of the program's own world is hidden")
+	}
+	s.Visible("Runtime.executionContextDestroyed", []byte(`{"executionContextId":5}`))
+	if _, err := s.Check("Runtime.evaluate", []byte(`{"contextId":5}`)); err == nil {
+		t.Error("a world that is gone can be named")
+	}
+	worker := NewScope(&site{}, Client, "w", "worker")
+	if _, err := worker.Check("Runtime.evaluate", []byte(`{"expression":"1","contextId":7}`)); err != nil {
+		t.Errorf("in a worker: %v", err)
+	}
+}
+
+// TestNumbersBecomeUniqueIds checks that a world is named so that no other one can be
+// meant when the command arrives.
+func TestNumbersBecomeUniqueIds(t *testing.T) {
+	s := NewScope(&site{map[int64]World{1: {"u.1", false}}}, Script, "page", "page")
+	for method, member := range map[string]string{"Runtime.evaluate": "contextId", "Runtime.callFunctionOn": "executionContextId"} {
+		cmd, err := s.Check(method, []byte(`{"`+member+`":1}`))
+		if err != nil || string(cmd.Params) != `{"uniqueContextId":"u.1"}` {
+			t.Errorf("%s became %s: %v", method, cmd.Params, err)
+		}
+	}
+}
+
+// TestBindings adds bindings that name no world: they come to the pages' worlds and to
+// those that the program makes, in whatever order.
+func TestBindings(t *testing.T) {
+	s := NewScope(&site{}, Client, "page", "page")
+	sent := func(method, params string) (list []string) {
+		t.Helper()
+		cmd, err := s.Check(method, []byte(params))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, before := range append(cmd.Before, Call{method, cmd.Params}) {
+			var p struct{ Name, ExecutionContextName *string }
+			if err := json.Unmarshal(before.Params, &p); err != nil {
+				t.Fatal(err)
+			}
+			if before.Method == "Runtime.addBinding" {
+				list = append(list, *p.Name+" in "+*p.ExecutionContextName)
+			}
+		}
+		return list
+	}
+	equal := func(what string, got []string, want ...string) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	equal("a world", sent("Page.createIsolatedWorld", `{"frameId":"f","worldName":"w"}`))
+	equal("a binding", sent("Runtime.addBinding", `{"name":"a"}`), "a in w", "a in ")
+	equal("another world", sent("Page.addScriptToEvaluateOnNewDocument", `{"source":"","worldName":"v"}`), "a in v")
+	equal("a binding of one world", sent("Runtime.addBinding", `{"name":"b","executionContextName":"v"}`), "b in v")
+	sent("Runtime.removeBinding", `{"name":"a"}`)
+	equal("a world without it", sent("Page.createIsolatedWorld", `{"frameId":"f","worldName":"u"}`))
+}
+
+// TestShortcutsDoNotRun sends keys whose type runs Chromium's shortcuts, also written in
+// ways that a search for the type misses. Chromium gets another type.
+func TestShortcutsDoNotRun(t *testing.T) {
+	s := NewScope(&site{}, Client, "page", "page")
+	for _, kind := range []string{`"rawKeyDown"`, `"raw\u004beyDown"`, `"\u0072awKeyDown"`} {
+		cmd, err := s.Check("Input.dispatchKeyEvent", []byte(`{"type":`+kind+`,"key":"N","modifiers":10}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ Type, Key string }
+		if err := json.Unmarshal(cmd.Params, &got); err != nil || got.Type != "keyDown" || got.Key != "N" {
+			t.Errorf("%s became %s: %v", kind, cmd.Params, err)
+		}
+	}
+}
+
+// FuzzCheck checks that whatever passes is an object, and that a world of the server
+// cannot be named by any spelling.
+func FuzzCheck(f *testing.F) {
+	f.Add("Runtime.evaluate", `{"expression":"1","contextId":2}`)
+	f.Add("Runtime.callFunctionOn", `{"arguments":[{"objectId":"9.2.1"}]}`)
+	f.Add("Page.navigate", `{"url":"refused"}`)
+	s := NewScope(&site{map[int64]World{1: {"u.1", false}, 2: {"u.2", true}}}, Client, "page", "page")
+	f.Fuzz(func(t *testing.T, method, params string) {
+		cmd, err := s.Check(method, []byte(params))
+		if err != nil || len(cmd.Params) == 0 {
+			return
+		}
+		var o map[string]any
+		if json.Unmarshal(cmd.Params, &o) != nil {
+			return // what is not UTF-8 passes, as Chromium reads it
+		}
+		if o["contextId"] == 2.0 || o["executionContextId"] == 2.0 || o["uniqueContextId"] == "u.2" || o["objectId"] == "9.2.1" {
+			t.Errorf("%s %s passed as %s", method, params, cmd.Params)
+		}
+	})
+}
