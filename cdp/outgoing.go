@@ -42,15 +42,21 @@ const largeMessage = 64 << 10
 // waits while the queue has no room, and before a large command until nothing large
 // waits to be written. It returns ctx's cause when that ends.
 func (s *Session) PostWhenRoom(ctx context.Context, method string, params json.RawMessage, token any) error {
-	c := s.client.conn
-	wait := len(params) >= largeMessage
+	return s.client.conn.WhenRoom(ctx, len(params), func() error { return s.Post(method, params, token) })
+}
+
+// WhenRoom calls post when there is room for a command whose parameters have a size in
+// bytes, and again as long as post returns ErrBacklog. It returns post's error, ctx's
+// cause, or why the connection ended.
+func (c *Conn) WhenRoom(ctx context.Context, size int, post func() error) error {
+	wait := size >= largeMessage
 	for {
 		if wait {
 			if err := c.awaitRoom(ctx); err != nil {
 				return err
 			}
 		}
-		err := s.Post(method, params, token)
+		err := post()
 		if !errors.Is(err, ErrBacklog) {
 			return err
 		}

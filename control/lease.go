@@ -19,7 +19,8 @@ type Lease struct {
 	holder   Holder
 	programs []Holder // programs that act, in order of their arrival; empty while a person holds the lease
 	epoch    uint64
-	changed  chan struct{} // closed and replaced at each change of the holder
+	reserved int           // requests for a person that are open
+	changed  chan struct{} // closed and replaced at each change of the holder, and when reserved falls
 }
 
 // NewLease returns a free lease with epoch 1. Before a change of the holder
@@ -31,7 +32,7 @@ func NewLease(before func(to Holder), changed func(Holder, uint64)) *Lease {
 }
 
 // State returns the holder, the epoch, and a channel that is closed at the next
-// change of the holder.
+// change of the holder, or before.
 func (l *Lease) State() (Holder, uint64, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,26 +59,6 @@ func (l *Lease) Give(to Holder, allowed func(from Holder) bool) bool {
 	return l.change(func() (Holder, bool) { return to, l.holder == to || allowed(l.holder) })
 }
 
-// Share lets a program act alongside others. It returns false while a person
-// holds the lease; the channel from State is closed when that may have ended. The
-// program keeps sharing the lease until Release, or until a person takes the
-// lease.
-func (l *Lease) Share(program Holder) bool {
-	l.mu.Lock()
-	acts := slices.Contains(l.programs, program)
-	l.mu.Unlock()
-	if acts {
-		return true
-	}
-	return l.change(func() (Holder, bool) {
-		if l.holder.IsPerson() {
-			return l.holder, false
-		}
-		l.programs = append(l.programs, program)
-		return l.programs[0], true
-	})
-}
-
 // Release removes h from those who act. If h was the holder, the lease passes to
 // the next acting program, or becomes free.
 func (l *Lease) Release(h Holder) {
@@ -90,17 +71,6 @@ func (l *Lease) Release(h Holder) {
 			return l.programs[0], true
 		}
 		return Nobody, true
-	})
-}
-
-// ReleasePrograms removes all programs from those who act. If one was the holder, the
-// lease becomes free.
-func (l *Lease) ReleasePrograms() {
-	l.change(func() (Holder, bool) {
-		if !l.holder.IsProgram() {
-			return l.holder, true
-		}
-		return Nobody, true // which forgets the programs
 	})
 }
 
@@ -124,8 +94,7 @@ func (l *Lease) change(choose func() (Holder, bool)) bool {
 	}
 	l.epoch++
 	epoch := l.epoch
-	close(l.changed)
-	l.changed = make(chan struct{})
+	l.wakeLocked()
 	l.mu.Unlock()
 	l.notify(to, epoch)
 	return true

@@ -1,8 +1,11 @@
 package control
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -71,7 +74,7 @@ func TestProgramsShare(t *testing.T) {
 	always := func(Holder) bool { return true }
 
 	for _, program := range []Holder{Script, first, second, first} {
-		if !l.Share(program) {
+		if !l.TryWrite(program) {
 			t.Fatalf("%s may not act", program)
 		}
 	}
@@ -90,11 +93,11 @@ func TestProgramsShare(t *testing.T) {
 	}
 
 	// A person excludes all programs. Afterwards, none acts until it asks again.
-	if !l.Share(Script) || !l.Give(person, always) {
+	if !l.TryWrite(Script) || !l.Give(person, always) {
 		t.Fatal("a person could not take the lease")
 	}
 	for _, program := range []Holder{Script, first, second} {
-		if l.Share(program) {
+		if l.TryWrite(program) {
 			t.Errorf("%s acts beside a person", program)
 		}
 	}
@@ -104,7 +107,7 @@ func TestProgramsShare(t *testing.T) {
 	if !isClosed(changed) || l.Holder() != Nobody {
 		t.Errorf("after the person the holder is %q", l.Holder())
 	}
-	if !l.Share(second) || l.Holder() != second {
+	if !l.TryWrite(second) || l.Holder() != second {
 		t.Errorf("a program may not act after a person: the holder is %q", l.Holder())
 	}
 
@@ -112,13 +115,73 @@ func TestProgramsShare(t *testing.T) {
 	l.Release(second)
 	l.Give(person, always)
 	l.Give(Script, always)
-	if !l.Share(first) || l.Holder() != Script {
+	if !l.TryWrite(first) || l.Holder() != Script {
 		t.Errorf("beside a script that was given the lease: %q", l.Holder())
 	}
 	l.Release(Script)
 	if l.Holder() != first {
 		t.Errorf("the holder is %q, want the client", l.Holder())
 	}
+}
+
+// TestReserve asks for a person twice: programs wait until both requests are over.
+func TestReserve(t *testing.T) {
+	l, _ := watched()
+	l.TryWrite(Script)
+	l.Reserve()
+	l.Reserve()
+	if l.Holder() != Nobody || l.TryWrite(Script) || !l.MustWait() {
+		t.Errorf("a program writes although a person is asked for: the holder is %q", l.Holder())
+	}
+	l.Unreserve()
+	written := make(chan error, 1)
+	go func() { written <- l.AwaitWrite(t.Context(), Script) }()
+	if !l.MustWait() {
+		t.Error("the other request is forgotten")
+	}
+	l.Unreserve()
+	if err := <-written; err != nil || l.Holder() != Script {
+		t.Errorf("after both requests: %v, the holder is %q", err, l.Holder())
+	}
+	l.Unreserve() // a request may end before Reserve is called for it
+	l.Reserve()
+	if l.MustWait() {
+		t.Error("a request that is over keeps programs waiting")
+	}
+}
+
+// TestWriteIsOneStep lets programs write while a person takes and gives back control:
+// nothing is sent while the person has it.
+func TestWriteIsOneStep(t *testing.T) {
+	person := false // guarded by the lease's lock
+	l := NewLease(func(to Holder) { person = to.IsPerson() }, func(Holder, uint64) {})
+	ctx, stop := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	for _, program := range []Holder{Script, Client("a"), Client("b")} {
+		work.Go(func() {
+			for ctx.Err() == nil && l.AwaitWrite(ctx, program) == nil {
+				if _, err := l.Write(program, func() error {
+					if person {
+						return errors.New("sent beside a person")
+					}
+					return nil
+				}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 2000 {
+		if !l.Give(Person("p"), func(Holder) bool { return true }) {
+			t.Error("the person did not get control")
+		}
+		if sent, _ := l.Write(Script, func() error { return nil }); sent {
+			t.Error("sent beside the person")
+		}
+		l.Release(Person("p"))
+	}
+	stop()
+	work.Wait()
 }
 
 // TestBeforeTheChangeIsSeen checks that before has run when anybody sees the
@@ -132,7 +195,7 @@ func TestBeforeTheChangeIsSeen(t *testing.T) {
 		}
 		done <- prepared.Load()
 	}()
-	l.Share(Script)
+	l.TryWrite(Script)
 	l.Give(Person("a"), func(Holder) bool { return true })
 	if !<-done {
 		t.Error("a person's control was seen before it was prepared")

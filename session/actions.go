@@ -27,7 +27,7 @@ type actor struct {
 // pages. End it with leave.
 func (s *Session) newActor(eng *engine, holder control.Holder, emit func(event string, params json.RawMessage)) actor {
 	return actor{holder, eng.auto.NewClient(automation.ClientOptions{
-		Gate: func(ctx context.Context) error { return s.admit(ctx, holder) }, Waits: func() bool { return s.takeovers.mustWait(s.control) },
+		Gate: func(ctx context.Context) error { return s.admit(ctx, holder) }, Waits: func() bool { return s.control.MustWait() },
 		Veil: s.unveiled, AwaitRest: s.atRest, Hide: s.monitor.Redactor().Bytes, ActivePage: s.pageShown, Emit: emit,
 	})}
 }
@@ -42,9 +42,8 @@ func (s *Session) leave(a actor) {
 // act executes one operation of an actor: an operation of package automation,
 // with its parameters. It is the only caller of automation.Client.Call, except for a
 // question of a recording (Client.Describe). There are two other ways in, and neither
-// runs operations: Viewer.dispatch for a person's input, and RawClient.Post for the
-// commands of a program's CDP client. Post asks nobody, so package door/cdp asks
-// MayWrite before it posts what writes.
+// runs operations: Viewer.dispatch for a person's input, and RawClient.Write and Post
+// for the commands of a program's CDP client.
 //
 // A writing operation waits until the actor may act. If the capture includes
 // actions, two events report the operation, and so does a recording.
@@ -67,7 +66,7 @@ func (a *action) run(ctx context.Context, by actor, turn *turn, operation string
 	result, err := by.client.Call(automation.OnStart(context.WithValue(ctx, actionKey{}, a), func() {
 		a.step, hidden = recordCall(ctx, a.recorder, s, by, operation, params)
 		if a.step.Writes() { // a person may have taken control while the picture was taken
-			_ = s.gate(ctx, by.holder) // if ctx has ended, the operation fails by itself
+			_ = s.control.AwaitWrite(ctx, by.holder) // if ctx has ended, the operation fails by itself
 		}
 		a.start()
 		turn.start()
@@ -100,7 +99,7 @@ func (s *Session) admit(ctx context.Context, program control.Holder) error {
 	turn := turnOf(ctx)
 	err := turn.take(ctx)
 	if err == nil {
-		err = s.gate(ctx, program)
+		err = s.control.AwaitWrite(ctx, program)
 	}
 	err = turn.explained(err)
 	if a, ok := ctx.Value(actionKey{}).(*action); ok && !a.started.IsZero() {

@@ -202,7 +202,7 @@ func (c *Commands) await(ctx context.Context, w *commandWorker, began time.Time,
 			asking, asked := c.asking > 0, c.asked
 			c.mu.Unlock()
 			switch {
-			case !asking && c.program.session.takeovers.mustWait(c.program.session.control):
+			case !asking && c.program.session.control.MustWait():
 				return nil, fmt.Errorf("%w, over %v: %w", errCommandTimeout, c.timeout, ErrWaited)
 			case !asking:
 				return nil, fmt.Errorf("%w, over %v", errCommandTimeout, c.timeout)

@@ -145,27 +145,3 @@ func FromOperation(err error) bool {
 	_, ok := errors.AsType[*automation.Error](err)
 	return ok
 }
-
-// gate waits until a program may change the page, that is, until no person has
-// control and no takeover is open.
-func (s *Session) gate(ctx context.Context, program control.Holder) error {
-	for {
-		_, _, changed := s.control.State()
-		if t := s.openTakeover(); t != nil {
-			select {
-			case <-t.Ended():
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-			continue
-		}
-		if s.control.Share(program) {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}

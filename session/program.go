@@ -283,7 +283,7 @@ func (p *Program) AwaitTurn(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	err = p.session.gate(ctx, p.holder)
+	err = p.session.control.AwaitWrite(ctx, p.holder)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %w", ErrWaited, err)
 	}

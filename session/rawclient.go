@@ -35,8 +35,8 @@ var ErrBrowserLost = errors.New("the browser crashed; connect again")
 
 // RawClient is a program's own CDP client in a session's Chromium: a browser
 // session of its own, so that its sessions, replies and events never mix with
-// those of others. It passes on the commands that it is given; package door/cdp
-// decides which ones, and asks MayWrite first. All methods may be called from any
+// those of others. It passes on the commands that it is given: Write when the program
+// may write, Post at once. Package door/cdp decides which ones. All methods may be called from any
 // goroutine.
 type RawClient struct {
 	session *Session
@@ -187,6 +187,22 @@ func (c *RawClient) PostNow(id cdp.SessionID, method string, params json.RawMess
 	return c.client.Session(id).Post(method, params, token)
 }
 
+// Write is Post for what changes the page. It sends the command only if the client may
+// write at that moment, and returns false otherwise. A key or a button that it presses
+// is released when a person takes control, or the client leaves.
+func (c *RawClient) Write(ctx context.Context, id cdp.SessionID, method string, params json.RawMessage, token any) (sent bool, err error) {
+	c.session.gestures.use()
+	s := c.client.Session(id)
+	err = c.client.Conn().WhenRoom(ctx, len(params), func() (err error) {
+		sent, err = c.session.control.Write(c.program.holder, func() error {
+			c.held.note(s, method, params)
+			return s.Post(method, params, token)
+		})
+		return err
+	})
+	return sent, err
+}
+
 // Call sends a command on the client's browser session and decodes the result.
 // It must not be called on the sink's goroutine.
 func (c *RawClient) Call(ctx context.Context, method string, params, result any) error {
@@ -204,25 +220,16 @@ func (c *RawClient) Resume(sessions []cdp.SessionID) {
 	}
 }
 
-// MayWrite reports whether the client may change the page now, and if so, makes it
-// one of the programs that share control.
-func (c *RawClient) MayWrite() bool {
-	if c.session.openTakeover() != nil {
-		return false
-	}
-	return c.session.control.Share(c.program.holder)
-}
-
 // PersonInControl reports whether a person is in control now.
 func (c *RawClient) PersonInControl() bool { return c.session.control.Holder().IsPerson() }
 
 // MustWait reports whether what writes waits now, because a person is in control or is
 // asked for.
-func (c *RawClient) MustWait() bool { return c.session.takeovers.mustWait(c.session.control) }
+func (c *RawClient) MustWait() bool { return c.session.control.MustWait() }
 
-// AwaitWrite waits until MayWrite returns true.
+// AwaitWrite waits until the client may write.
 func (c *RawClient) AwaitWrite(ctx context.Context) error {
-	return c.session.gate(ctx, c.program.holder)
+	return c.session.control.AwaitWrite(ctx, c.program.holder)
 }
 
 // Revived reports whether a target is a page that has a renderer, after an event that
@@ -298,12 +305,6 @@ func (c *RawClient) ContextMade(context string) error {
 // Hears records that the client gets the events of pages, so that dialogs and file
 // choosers are left to it when no person is present.
 func (c *RawClient) Hears() { c.program.hears.Store(true) }
-
-// Pressed records a command that is about to be sent: a key or a button that it
-// presses is released when a person takes control, or the client leaves.
-func (c *RawClient) Pressed(on cdp.SessionID, method string, params json.RawMessage) {
-	c.held.note(c.client.Session(on), method, params)
-}
 
 // HasPage reports whether people can be shown the page of a target.
 func (c *RawClient) HasPage(id string) bool { return c.engine.model.Page(target.ID(id)) != nil }

@@ -236,7 +236,7 @@ func (s *Session) StartRun(o RunOptions) (*Run, error) {
 	r.script = script
 	close(r.ready)
 	s.keepRun(r)
-	s.control.Share(control.Script)
+	s.control.TryWrite(control.Script)
 	s.broadcast("run", r.brief())
 	s.note("run_started", map[string]any{"run_id": r.ID(), "filename": o.Filename})
 	go r.finish() // the session's end waits for this goroutine

@@ -231,6 +231,7 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	t.timer.Stop()
 	t.session.services.links.Settle(t.ID())
 	t.session.takeoverEnded(t)
+	t.session.control.Unreserve()
 	close(t.ended)
 	return nil
 }

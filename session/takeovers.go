@@ -71,12 +71,6 @@ func (l *takeovers) open() *Takeover {
 	return l.openLocked()
 }
 
-// mustWait reports whether what programs write waits now, because a person is in control
-// or because somebody has asked for one.
-func (l *takeovers) mustWait(lease *control.Handover) bool {
-	return lease.Holder().IsPerson() || l.open() != nil
-}
-
 func (l *takeovers) openLocked() *Takeover {
 	if n := len(l.list); n > 0 && l.list[n-1].Info().State.Open() {
 		return l.list[n-1]
@@ -108,7 +102,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	}
 	narrow(s)
 	t.addLink()
-	s.control.ReleasePrograms()
+	s.control.Reserve()
 	s.takeoverRequested(t)
 	recordTakeover(s, t)
 	s.tellLife()

@@ -1,7 +1,6 @@
 package cdp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,6 +102,7 @@ type call struct {
 	params   json.RawMessage
 	before   []policy.Call // what the session is sent before
 	writes   bool
+	reported bool   // its start
 	answered bool   // a setting whose answer the client has, and that waits
 	dialogs  uint64 // for an answer to a dialog: the number of dialogs that the session had seen
 
@@ -420,36 +420,54 @@ func (c *Client) carryOut(cmd *call) error {
 	case cmd.writes:
 		return c.whenAllowed(cmd)
 	}
-	return c.post(cmd)
+	_, err = c.post(cmd)
+	return err
 }
 
-// post sends a command to Chromium. The error is the reply.
-func (c *Client) post(cmd *call) error {
+// post sends a command to Chromium. A command that writes is sent only if the client may
+// write at that moment; sent is false otherwise. The error is the reply.
+func (c *Client) post(cmd *call) (sent bool, err error) {
+	if cmd.writes && c.raw.MustWait() {
+		return false, nil
+	}
 	if !c.waiting.admit() {
 		c.options.Limits.Add(limits.Waiting, 1)
-		return tooMany()
+		return false, tooMany()
 	}
-	if cmd.writes {
-		on, _ := c.find(cmd.session)
+	defer func() {
+		if !sent {
+			c.waiting.answered()
+		}
+	}()
+	on, ok := c.find(cmd.on)
+	if cmd.writes && !cmd.reported {
+		cmd.reported = true
 		c.acting.begin(cmd, c.raw.Action(on.target, cmd.method, cmd.params))
-		c.raw.Pressed(cmd.on, cmd.method, cmd.params)
-		c.bringToFront(cmd)
 	}
-	on, _ := c.find(cmd.on)
-	var err error
-	if on.scope != nil { // otherwise the session is gone
-		err = on.scope.Begin(cmd.method, cmd.params)
+	if !ok {
+		return false, &policy.RefusedError{Code: codeSession, Message: textSession}
+	}
+	if err := on.scope.Begin(cmd.method, cmd.params); err != nil {
+		return false, err
 	}
 	for _, before := range cmd.before {
-		err = cmp.Or(err, c.raw.Post(c.ctx, cmd.on, before.Method, before.Params, &call{method: before.Method}))
+		if err := c.raw.Post(c.ctx, cmd.on, before.Method, before.Params, &call{method: before.Method}); err != nil {
+			return false, err
+		}
 	}
-	if err == nil {
+	cmd.before = nil
+	if !cmd.writes {
 		err = c.raw.Post(c.ctx, cmd.on, cmd.method, cmd.params, cmd)
+		return err == nil, err
 	}
+	sent, err = c.raw.Write(c.ctx, cmd.on, cmd.method, cmd.params, cmd)
 	if err != nil {
-		c.waiting.answered()
+		return false, err
 	}
-	return err
+	if sent {
+		c.bringToFront(cmd)
+	}
+	return sent, nil
 }
 
 // sink takes the replies and events of Chromium, on the connection's read loop.

@@ -172,7 +172,7 @@ func (c *Client) whenUnveiled(cmd *call, on attached) error {
 		err := c.raw.AwaitUnveiled(c.ctx, on.target)
 		c.waiting.letGo(cmd)
 		if err == nil {
-			err = c.post(cmd)
+			_, err = c.post(cmd)
 		}
 		if err != nil {
 			c.reply(cmd, nil, err)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/door/doortest"
@@ -505,4 +507,81 @@ func TestBringToFront(t *testing.T) {
 	shows(2)
 	p.call("", "Target.activateTarget", fmt.Sprintf(`{"targetId":%q}`, firstTarget), nil)
 	shows(1)
+}
+
+// TestControlChangesWhileAProgramTypes takes and gives back control while a program types:
+// none of its keys arrives between those of the person, none stays down, and all arrive
+// once and in order.
+func TestControlChangesWhileAProgramTypes(t *testing.T) {
+	const keys, changes = 5000, 200
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	page, _ := p.attach()
+	p.call(page, "Page.navigate", fmt.Sprintf(`{"url":%q}`, doortest.Site(t, map[string]string{"/": `<script>
+		const log = [];
+		for (const type of ['keydown', 'keyup']) addEventListener(type, e => log.push(e.key + (type === 'keydown' ? '+' : '-')));
+	</script>`})), nil)
+	v := person(t, s)
+	if err := v.Control("release"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, v, "the release", func(m session.ControlMessage) bool { return !m.Holder.IsPerson() })
+	typed := make(chan error, 1)
+	go func() {
+		var raw []byte
+		for i := range keys {
+			for _, kind := range []string{"keyDown", "keyUp"} {
+				raw = fmt.Appendf(raw[:0], `{"id":%d,"method":"Input.dispatchKeyEvent","sessionId":%q,"params":{"type":%q,"key":%q}}`, 1_000_000+i, page, kind, string(rune(0x4e00+i)))
+				if err := p.conn.Write(t.Context(), websocket.MessageText, raw); err != nil {
+					typed <- err
+					return
+				}
+			}
+		}
+		typed <- nil
+	}()
+	for range changes {
+		if err := v.Control("take"); err != nil {
+			t.Fatal(err)
+		}
+		control := until(t, v, "control", func(m session.ControlMessage) bool { return m.Mine })
+		for _, key := range []session.Key{{Event: "down", Key: "F7", Code: "F7"}, {Event: "up", Key: "F7", Code: "F7"}, {Event: "down", Key: "F8", Code: "F8"}, {Event: "up", Key: "F8", Code: "F8"}} {
+			if err := v.Key(key, session.Stamp{Epoch: control.Epoch}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := v.Control("release"); err != nil {
+			t.Fatal(err)
+		}
+		until(t, v, "the release", func(m session.ControlMessage) bool { return !m.Mine })
+	}
+	for range 2 * keys {
+		p.wait("the replies", func(m wire) bool { return m.ID != nil && *m.ID >= 1_000_000 })
+	}
+	if err := <-typed; err != nil {
+		t.Fatal(err)
+	}
+	down, next, marks := "", 0, 0 // the key that is down, the program's next key, the person's keys
+	for _, entry := range strings.Split(p.evaluate(page, "log.join(' ')"), " ") {
+		key, pressed := entry[:len(entry)-1], strings.HasSuffix(entry, "+")
+		switch {
+		case strings.HasPrefix(key, "F"):
+			marks++
+			if down != "" && down != key {
+				t.Fatalf("%s while %s is down", entry, down)
+			}
+		case marks%4 != 0:
+			t.Fatalf("%s between the keys of the person", entry)
+		case pressed && key != string(rune(0x4e00+next)):
+			t.Fatalf("%s is not key %d", entry, next)
+		case pressed:
+			next++
+		}
+		if down = ""; pressed {
+			down = key
+		}
+	}
+	if next != keys || marks != 4*changes || down != "" {
+		t.Errorf("%d keys of the program, %d of the person, %q is down", next, marks, down)
+	}
 }

@@ -143,8 +143,10 @@ func (w *waiting) drop() {
 // whenAllowed sends a writing command as soon as the client may write and all
 // earlier ones were sent. The error is the reply.
 func (c *Client) whenAllowed(cmd *call) error {
-	if c.waiting.idle() && c.raw.MayWrite() {
-		return c.post(cmd)
+	if c.waiting.idle() {
+		if sent, err := c.post(cmd); sent || err != nil {
+			return err
+		}
 	}
 	start, ok := c.waiting.add(cmd)
 	if !ok {
@@ -176,7 +178,10 @@ func (c *Client) passOn() {
 		}
 		err := c.stillMeant(cmd)
 		if err == nil {
-			err = c.post(cmd)
+			var sent bool
+			if sent, err = c.post(cmd); !sent && err == nil {
+				continue // a person has taken control meanwhile
+			}
 		}
 		switch {
 		case err != nil && cmd.answered:
