@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"iter"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -124,7 +125,7 @@ func (r *Redactor) Values(s string) string {
 // JSON is like Values, for a JSON text, which stays valid JSON.
 func (r *Redactor) JSON(src []byte) []byte {
 	rules := r.current.Load()
-	if len(rules.needles) == 0 {
+	if len(rules.secrets) == 0 {
 		return src
 	}
 	if out, ok := rules.registered().json(src, 0); ok {
@@ -137,7 +138,7 @@ func (r *Redactor) JSON(src []byte) []byte {
 // other content, registered values are removed.
 func (r *Redactor) Bytes(src []byte) []byte {
 	rules := r.current.Load()
-	if len(rules.needles) == 0 {
+	if len(rules.secrets) == 0 {
 		return src
 	}
 	return rules.registered().bytes(src)
@@ -160,7 +161,7 @@ func (r *Redactor) Finder() func(content []byte) bool {
 		}
 	})
 	return func(content []byte) bool {
-		return len(long.needles) > 0 && !bytes.Equal(long.bytes(content), content)
+		return len(long.secrets) > 0 && !bytes.Equal(long.bytes(content), content)
 	}
 }
 
@@ -176,7 +177,7 @@ func (r *rules) bytes(src []byte) []byte {
 
 // registered returns the part of the rules that concerns registered values.
 func (r *rules) registered() *rules {
-	return &rules{needles: r.needles, numbers: r.numbers, secrets: r.secrets, valuesOnly: true}
+	return &rules{needles: r.needles, folded: r.folded, numbers: r.numbers, secrets: r.secrets, least: r.least, valuesOnly: true}
 }
 
 // rules are the rules of a Redactor at one moment. They do not change once they
@@ -184,9 +185,11 @@ func (r *rules) registered() *rules {
 type rules struct {
 	keys     []string // in normalized form
 	patterns []*regexp.Regexp
-	needles  []string // the secrets in all their encodings, longest first
+	needles  []string // the secrets in the forms that are searched for as they are, longest first
+	folded   [][]byte // the secrets in the forms that are searched for in any case, in lower case, longest first
 	numbers  []string // the secrets as JSON would write them as numbers
 	secrets  []string // as they are, longest first
+	least    int      // bytes of the shortest text that can have a secret
 
 	valuesOnly bool // key names and positions are ignored
 }
@@ -195,6 +198,7 @@ type rules struct {
 func (r *rules) add(secrets iter.Seq[secret]) {
 	for s := range secrets {
 		r.needles = append(r.needles, s.needles...)
+		r.folded = append(r.folded, s.folded...)
 		r.numbers = append(r.numbers, s.numbers...)
 		r.secrets = append(r.secrets, s.values...)
 	}
@@ -204,6 +208,17 @@ func (r *rules) add(secrets iter.Seq[secret]) {
 			return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 		})
 		*list = slices.Compact(*list)
+	}
+	slices.SortFunc(r.folded, func(a, b []byte) int { return cmp.Or(cmp.Compare(len(b), len(a)), bytes.Compare(a, b)) })
+	r.folded = slices.CompactFunc(r.folded, bytes.Equal)
+	r.least = math.MaxInt
+	for _, forms := range [][]string{r.needles, r.secrets} {
+		if n := len(forms); n > 0 {
+			r.least = min(r.least, len(forms[n-1]))
+		}
+	}
+	if n := len(r.folded); n > 0 {
+		r.least = min(r.least, len(r.folded[n-1]))
 	}
 }
 
@@ -249,13 +264,19 @@ func looksLikeJSON(s string) bool {
 
 // values removes the registered secrets.
 func (r *rules) values(s string) string {
+	if len(r.secrets) == 0 || len(s) < r.least {
+		return s
+	}
 	if strings.IndexByte(s, '%') >= 0 || strings.IndexByte(s, '+') >= 0 {
 		for _, secret := range r.secrets {
 			s = between(s, func(part string) string { return replacePercent(part, secret) })
 		}
 	}
+	var v sieve
+	v.read(s)
+	s = between(s, func(part string) string { return replaceFolded(part, r.folded, &v) })
 	for _, needle := range r.needles {
-		if len(needle) <= len(s) && strings.Contains(s, needle) {
+		if len(needle) <= len(s) && passes(&v, needle) && strings.Contains(s, needle) {
 			s = between(s, func(part string) string { return strings.ReplaceAll(part, needle, Redacted) })
 		}
 	}

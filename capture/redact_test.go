@@ -104,6 +104,43 @@ func TestRedactFindsEveryEncoding(t *testing.T) {
 	}
 }
 
+// TestRedactFindsEveryCase writes secrets in forms that keep neither case nor spelling.
+func TestRedactFindsEveryCase(t *testing.T) {
+	r := NewRedactor(RedactorOptions{})
+	for _, secret := range []string{"Correct/horse+staple", "пАроль-日本", "s3Cr3t", "Tr0ub4dor & 3"} {
+		r.AddSecret(secret)
+		for _, text := range []string{
+			strings.ToUpper(secret), strings.ToLower(secret), html.EscapeString(strings.ToUpper(secret)), lowerASCII(url.QueryEscape(secret)),
+			fmt.Sprintf("%x", secret), fmt.Sprintf("%X", secret), "deadbeef" + fmt.Sprintf("%x", secret) + "00",
+			strings.Join(strings.Split(secret, ""), " "), strings.Join(strings.Split(strings.ToUpper(secret), ""), "-"), strings.Join(strings.Split(secret, ""), ", "),
+		} {
+			for _, got := range []string{r.Text("before " + text + " and " + text + " after"), r.Values("before " + text + " and " + text + " after")} {
+				if got != "before [REDACTED] and [REDACTED] after" && !strings.HasPrefix(text, "deadbeef") || !strings.Contains(got, Redacted) {
+					t.Errorf("%q is left in %q", text, got)
+				}
+			}
+		}
+	}
+	r.AddSecret("Rose")
+	const text = "the rose is a ROSE, 52 6f 73 65, r o s e"
+	if got := r.Text(text); got != text {
+		t.Errorf("%q became %q", text, got)
+	}
+	if got := r.Text("Rose 526F7365"); got != "[REDACTED] [REDACTED]" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// lowerASCII writes letters of ASCII in lower case.
+func lowerASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
 // allPercent escapes every byte.
 func allPercent(s string) string {
 	var b strings.Builder

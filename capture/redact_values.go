@@ -1,20 +1,35 @@
 package capture
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"html"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
-// minBase64Core is the length of the shortest base64 form of a secret that is
-// searched for. For the forms inside a longer encoded text, see base64Core.
-const minBase64Core = 6
+const (
+	// minBase64Core is the length of the shortest base64 form of a secret that is
+	// searched for. For the forms inside a longer encoded text, see base64Core.
+	minBase64Core = 6
+	// minHex is the length of the shortest hexadecimal form that is searched for.
+	minHex = 8
+	// minFolded is the number of characters of the shortest secret that is found in
+	// upper and lower case, and with its letters spaced out. Shorter ones are parts
+	// of many words.
+	minFolded = 6
+)
 
 // secret is a registered value in the forms that are searched for.
 type secret struct {
 	needles []string
+	folded  [][]byte // forms whose letters may be upper or lower case, written in lower case
 	numbers []string // as JSON would write it without quotes
 	values  []string // forms that may be percent-encoded, in too many ways to list
 }
@@ -23,13 +38,102 @@ func newSecret(value string) secret {
 	if len(value) < minSecretBytes {
 		return secret{}
 	}
-	return secret{needles(value), []string{strings.TrimSpace(value)}, []string{value}}
+	s := secret{needles: encodedForms(value), numbers: []string{strings.TrimSpace(value)}, values: []string{value}}
+	forms := writtenForms(value)
+	if folds(value) {
+		forms = append(forms, spacedForms(value)...)
+		for _, form := range forms {
+			low := []byte(form)
+			lower(low)
+			s.folded = append(s.folded, low)
+		}
+	} else {
+		s.needles = append(s.needles, forms...)
+	}
+	if code := hex.EncodeToString([]byte(value)); len(code) >= minHex {
+		s.folded = append(s.folded, []byte(code))
+	}
+	return s
 }
 
-// needles returns the forms in which a secret may appear in a text: unchanged, as
-// JSON, in a URL or form, as HTML, and in base64, also inside a longer encoded
-// text (as in Basic authentication).
-func needles(secret string) []string {
+// folds reports whether a secret is long enough to be found in upper and lower case.
+func folds(secret string) bool { return utf8.RuneCountInString(secret) >= minFolded }
+
+// spacedForms returns a secret with its characters spaced out.
+func spacedForms(secret string) []string {
+	characters := strings.Split(secret, "")
+	return []string{strings.Join(characters, " "), strings.Join(characters, "-"), strings.Join(characters, ", ")}
+}
+
+// lower writes the letters of a text in lower case, in place. Letters whose lower case
+// has another length stay as they are.
+func lower(b []byte) {
+	const (
+		ones = 0x0101010101010101
+		tops = 0x80 * ones
+	)
+	for len(b) > 0 {
+		if len(b) >= 8 { // eight characters at once, if they are ASCII
+			if x := binary.LittleEndian.Uint64(b); x&tops == 0 {
+				capitals := (x + (0x80-'A')*ones) &^ (x + (0x80-'Z'-1)*ones) & tops
+				binary.LittleEndian.PutUint64(b, x|capitals>>2)
+				b = b[8:]
+				continue
+			}
+		}
+		if b[0] < utf8.RuneSelf {
+			b[0] = lowerOf[b[0]]
+			b = b[1:]
+			continue
+		}
+		r, size := utf8.DecodeRune(b)
+		if low := unicode.ToLower(r); low != r && utf8.RuneLen(low) == size {
+			utf8.EncodeRune(b, low)
+		}
+		b = b[size:]
+	}
+}
+
+// lowerOf has the lower case of each byte.
+var lowerOf = func() (low [256]byte) {
+	for c := range low {
+		low[c] = byte(c)
+		if c >= 'A' && c <= 'Z' {
+			low[c] += 'a' - 'A'
+		}
+	}
+	return low
+}()
+
+// replaceFolded replaces the forms of secrets in a text, in upper or lower case. The
+// forms are in lower case.
+func replaceFolded(s string, forms [][]byte, v *sieve) string {
+	var low []byte
+	for i, form := range forms {
+		if len(form) > len(s) || !passes(v, form) {
+			continue
+		}
+		if low == nil {
+			low = []byte(s)
+			lower(low)
+		}
+		at := bytes.Index(low, form)
+		if at < 0 {
+			continue
+		}
+		out := cutter{text: s}
+		for from := 0; at >= 0; at = bytes.Index(low[from:], form) {
+			out.cut(from+at, from+at+len(form))
+			from += at + len(form)
+		}
+		return between(out.String(), func(part string) string { return replaceFolded(part, forms[i+1:], v) })
+	}
+	return s
+}
+
+// writtenForms returns the forms in which a secret may be written in a text:
+// unchanged, as JSON and as HTML.
+func writtenForms(secret string) []string {
 	escaped := html.EscapeString(secret)
 	all := []string{secret, escaped, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&apos;").Replace(escaped), strings.ReplaceAll(escaped, "&#39;", "&#x27;")}
 	if quoted, err := json.Marshal(secret); err == nil {
@@ -37,23 +141,25 @@ func needles(secret string) []string {
 	}
 	plain := appendQuoted(nil, secret)
 	all = append(all, string(plain[1:len(plain)-1]), strings.ReplaceAll(secret, "/", `\/`), asciiJSON(secret))
+	return atLeast(minSecretBytes, all)
+}
+
+// encodedForms returns the forms of a secret in base64, also inside a longer encoded
+// text, as in Basic authentication.
+func encodedForms(secret string) []string {
+	var all []string
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for shift := range 3 {
-			if core := base64Core(encoding, secret, shift); len(core) >= minBase64Core {
-				all = append(all, core)
-			}
+			all = append(all, base64Core(encoding, secret, shift))
 		}
-		if whole := encoding.EncodeToString([]byte(secret)); len(whole) >= minBase64Core {
-			all = append(all, whole)
-		}
+		all = append(all, encoding.EncodeToString([]byte(secret)))
 	}
-	kept := all[:0]
-	for _, n := range all {
-		if len(n) >= minSecretBytes {
-			kept = append(kept, n)
-		}
-	}
-	return kept
+	return atLeast(minBase64Core, all)
+}
+
+// atLeast returns the texts that have a number of bytes.
+func atLeast(n int, all []string) []string {
+	return slices.DeleteFunc(all, func(s string) bool { return len(s) < n })
 }
 
 // base64Core returns a secret's characters in base64 when it begins shift bytes
@@ -72,38 +178,45 @@ func base64Core(encoding *base64.Encoding, secret string, shift int) string {
 // replacePercent replaces a secret in a URL or form. It does not matter which
 // characters are escaped, or in which case.
 func replacePercent(s, secret string) string {
-	var out strings.Builder
-	done := 0
+	same := &sameByte
+	if folds(secret) {
+		same = &lowerOf
+	}
+	out := cutter{text: s}
 	for i := 0; i < len(s); {
-		end := percentEnd(s, i, secret)
+		end := percentEnd(s, i, secret, same)
 		if end < 0 {
 			i++
 			continue
 		}
-		out.WriteString(s[done:i])
-		out.WriteString(Redacted)
-		done, i = end, end
+		out.cut(i, end)
+		i = end
 	}
-	if done == 0 {
-		return s
-	}
-	out.WriteString(s[done:])
 	return out.String()
 }
 
+// sameByte has each byte itself.
+var sameByte = func() (same [256]byte) {
+	for c := range same {
+		same[c] = byte(c)
+	}
+	return same
+}()
+
 // percentEnd returns the end of the percent-encoded secret that begins at the given
-// index, or -1 if the secret does not begin there.
-func percentEnd(s string, at int, secret string) int {
+// index, or -1 if the secret does not begin there. Bytes are equal that are the same in
+// the table.
+func percentEnd(s string, at int, secret string, same *[256]byte) int {
 	for i := range len(secret) {
 		switch {
 		case at >= len(s):
 			return -1
-		case s[at] == secret[i] && !strings.HasPrefix(s[at:], "%25"), s[at] == '+' && secret[i] == ' ':
+		case same[s[at]] == same[secret[i]] && !strings.HasPrefix(s[at:], "%25"), s[at] == '+' && secret[i] == ' ':
 			at++
 		case s[at] == '%' && at+2 < len(s):
 			high, ok := unhex(s[at+1])
 			low, ok2 := unhex(s[at+2])
-			if !ok || !ok2 || high<<4|low != secret[i] {
+			if !ok || !ok2 || same[high<<4|low] != same[secret[i]] {
 				return -1
 			}
 			at += 3

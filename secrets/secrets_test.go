@@ -57,3 +57,21 @@ func TestCredible(t *testing.T) {
 		t.Errorf("the code stays as %q", got)
 	}
 }
+
+// TestTypedInOtherSpellings finds what a person typed in upper case, as hexadecimal
+// numbers and with its letters spaced out.
+func TestTypedInOtherSpellings(t *testing.T) {
+	r := capture.NewRedactor(capture.RedactorOptions{})
+	c := New(r, nil)
+	c.ControlChanged(true)
+	const password = "Tr0ub4dor"
+	for _, key := range password {
+		c.Key(input.Key{Event: "down", Key: string(key), Text: string(key)}, "password")
+	}
+	c.Elsewhere()
+	for _, text := range []string{strings.ToUpper(password), strings.ToLower(password), fmt.Sprintf("%x", password), fmt.Sprintf("%X", password), "T r 0 u b 4 d o r", "t-r-0-u-b-4-d-o-r"} {
+		if got := r.Text(text); got != capture.Redacted {
+			t.Errorf("%q stays as %q", text, got)
+		}
+	}
+}
