@@ -26,19 +26,30 @@ import (
 	"takeover/cdp"
 	"takeover/cdp/policy"
 	"takeover/limits"
+	"takeover/text"
 )
 
-// pictureCategory is the category of traces that contain pictures of the page.
-const pictureCategory = "disabled-by-default-devtools.screenshot"
+const (
+	// offByDefault begins the names of categories that a trace has only if it names
+	// them.
+	offByDefault = "disabled-by-default-"
+
+	// pictureCategory is the category of traces that contain pictures of the page.
+	pictureCategory = offByDefault + "devtools.screenshot"
+)
 
 var (
-	// pictureCategories also has those whose events contain what Skia draws.
-	pictureCategories = []string{
-		pictureCategory, "disabled-by-default-cc.debug.picture", "disabled-by-default-cc.debug.display_items", "disabled-by-default-devtools.timeline.picture",
-	}
-
 	// keyCategories are those whose events contain the keys that somebody presses.
-	keyCategories = []string{"latency", "disabled-by-default-devtools.timeline.inputs"}
+	keyCategories = []string{"latency", offByDefault + "devtools.timeline.inputs"}
+
+	// openCategories are those of offByDefault that a client may name, besides the
+	// ones above: they contain neither pictures nor drawings of the page. Lighthouse
+	// and the performance panels of DevTools use them.
+	openCategories = []string{
+		"blink.feature_usage", "cc.debug", "devtools.target-rundown", "devtools.timeline", "devtools.timeline.frame", "devtools.timeline.invalidationTracking", "devtools.timeline.stack",
+		"devtools.v8-source-rundown", "devtools.v8-source-rundown-sources", "lighthouse", "memory-infra", "network", "v8.compile", "v8.cpu_profiler", "v8.cpu_profiler.hires", "v8.gc",
+		"v8.gc_stats", "v8.inspector", "v8.runtime_stats", "v8.runtime_stats_sampling", "v8.stack_trace",
+	}
 )
 
 const (
@@ -96,7 +107,11 @@ func startTracing(c *Client, cmd *call, on attached) (bool, error) {
 	if _, ok := o["perfettoConfig"]; ok {
 		return false, policy.Refuse(cmd.method, "use traceConfig instead of perfettoConfig")
 	}
-	if wantsPictures(o) {
+	pictures, err := checkCategories(cmd.method, o)
+	if err != nil {
+		return false, err
+	}
+	if pictures {
 		if err := c.tracePictures(cmd, on, o); err != nil {
 			return false, err
 		}
@@ -146,9 +161,10 @@ func withoutKeys(o policy.Object) error {
 	return o.Put("traceConfig", config)
 }
 
-// wantsPictures reports whether one of the categories of a trace is that of pictures, or
-// a pattern that may match it.
-func wantsPictures(o policy.Object) bool {
+// checkCategories refuses a trace with categories that are off by default and not known
+// to be harmless, or with a pattern that may match such ones. It reports whether the
+// trace has pictures.
+func checkCategories(method string, o policy.Object) (pictures bool, err error) {
 	list, _ := o.Text("categories")
 	categories := strings.Split(list, ",")
 	var config struct {
@@ -157,10 +173,17 @@ func wantsPictures(o policy.Object) bool {
 	if decode(o["traceConfig"], &config) {
 		categories = append(categories, config.Included...)
 	}
-	return slices.ContainsFunc(categories, func(category string) bool {
+	for _, category := range categories {
 		category = strings.TrimSpace(category)
-		return slices.Contains(pictureCategories, category) || strings.HasPrefix(category, "disabled-by-default-") && strings.ContainsAny(category, "*?")
-	})
+		name, off := strings.CutPrefix(category, offByDefault)
+		switch {
+		case category == pictureCategory:
+			pictures = true
+		case off && !slices.Contains(keyCategories, category) && !slices.Contains(openCategories, name):
+			return false, policy.Refuse(method+" with the category "+text.Clip(category, 100), "it may show what the page draws while a person is in a secret field")
+		}
+	}
+	return pictures, nil
 }
 
 // tracePictures prepares a trace with pictures.
@@ -345,7 +368,7 @@ func (t *trace) permitted(list jsontext.Value) (jsontext.Value, error) {
 		if !decode(event, &e) {
 			return true
 		}
-		picture := slices.ContainsFunc(pictureCategories, func(category string) bool { return strings.Contains(e.Category, category) })
+		picture := strings.Contains(e.Category, pictureCategory)
 		return picture && slices.ContainsFunc(veils, func(v veil) bool {
 			return e.Time >= v.from && (v.until == 0 || e.Time <= v.until)
 		})

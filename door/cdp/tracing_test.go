@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
-
-	"takeover/cdp/policy"
 	"takeover/door/doortest"
 	"takeover/input"
 	"takeover/session"
@@ -140,11 +137,26 @@ func TestTracesOfTabsHaveNoPictures(t *testing.T) {
 	if pictures > 0 || len(events) == 0 {
 		t.Errorf("%d of %d events are pictures", pictures, len(events))
 	}
-	for category, want := range map[string]bool{pictureCategory: true, "disabled-by-default-cc.debug.picture": true, "disabled-by-default-cc.*": true, "cc": false} {
-		if got := wantsPictures(policy.Object{"categories": jsontext.Value(fmt.Sprintf("%q", category))}); got != want {
-			t.Errorf("a trace of %s has pictures: %v", category, got)
+}
+
+// TestCategoriesOfTraces names categories of traces. Those that may draw the page are
+// refused, however they are written.
+func TestCategoriesOfTraces(t *testing.T) {
+	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	page, _ := p.attach()
+	for _, category := range []string{
+		"disabled-by-default-cc.debug.display_items", "disabled-by-default-cc.debug.picture", "disabled-by-default-devtools.timeline.picture",
+		"disabled-by-default-devtools.timeline.layers", "disabled-by-default-cc.*", "disabled-by-default-*", "disabled-by-default-devtools.screensho?", "disabled-by-default-unknown",
+	} {
+		for _, params := range []string{`{"categories":"devtools.timeline, ` + category + `"}`, `{"traceConfig":{"includedCategories":["` + strings.Replace(category, "-", `\u002d`, 1) + `"]}}`} {
+			if got := p.refused(page, "Tracing.start", params); !strings.Contains(got, "it may show what the page draws") {
+				t.Errorf("%s: %s", params, got)
+			}
 		}
 	}
+	p.call(page, "Tracing.start", `{"categories":"-*,devtools.timeline,v8.execute,disabled-by-default-devtools.timeline,disabled-by-default-v8.cpu_profiler,disabled-by-default-lighthouse"}`, nil)
+	p.call(page, "Tracing.end", "", nil)
+	p.event("Tracing.tracingComplete")
 }
 
 // TestTracesHaveNoKeys presses a key during traces of several categories.

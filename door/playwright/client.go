@@ -43,7 +43,7 @@ var (
 	errSilent    = &closed{code: CloseStalled, reason: "stalled: the client does not answer pings"}
 	errTooLarge  = &closed{code: websocket.StatusMessageTooBig, reason: fmt.Sprintf("a message is larger than %d MiB", maxMessage>>20)}
 	errMalformed = &closed{code: websocket.StatusInvalidFramePayloadData, reason: "a message is not JSON"}
-	errFiles     = &closed{code: CloseFull, reason: "recordings, traces and downloads are larger than this server allows"}
+	errFiles     = &closed{code: CloseFull, reason: "recordings, traces and downloads are larger or more than this server allows"}
 	errProcess   = &closed{code: websocket.StatusInternalError, reason: "Playwright's process ended"}
 )
 
@@ -79,6 +79,7 @@ func (c *Client) Close() {
 	if c.process != nil {
 		<-c.process.done
 	}
+	c.door.leave() // another client need not wait for the clean-up
 	var errs []error
 	if c.proxy != nil {
 		errs = append(errs, c.proxy.Close())
@@ -89,7 +90,6 @@ func (c *Client) Close() {
 	if err := errors.Join(errs...); err != nil {
 		c.door.options.Logger.Warn("clean up after Playwright's process", "error", err)
 	}
-	c.door.leave()
 }
 
 // Serve connects the process to the client until one of them ends, or the session or
@@ -224,7 +224,11 @@ func (c *Client) watchFolder() {
 		case <-c.ctx.Done():
 			return
 		}
-		if c.folder.size() > c.door.options.Files {
+		if err := c.folder.check(c.ctx, c.door.options.Files); err != nil {
+			if c.ctx.Err() != nil {
+				return
+			}
+			c.log.Debug("too many files", "error", err)
 			c.door.options.Limits.Add(limits.PlaywrightFiles, 1)
 			c.cancel(errFiles)
 			return

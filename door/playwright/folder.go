@@ -1,12 +1,14 @@
 package playwright
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +19,14 @@ const (
 	// downloads.
 	DefaultFiles = 512 << 20
 
+	// maxEntries bounds their number, with that of folders, and maxDepth how deep
+	// folders are nested.
+	maxEntries = 20_000
+	maxDepth   = 32
+
+	fileBytes = 4 << 10 // which a file or a folder takes on a disk besides its contents
+	listPart  = 1000    // entries of a folder that are read at a time
+
 	// countEvery is how often they are counted.
 	countEvery = 2 * time.Second
 
@@ -26,6 +36,7 @@ const (
 	abandoned    = time.Minute
 
 	filesName = "files"
+	movedName = "moved-"
 )
 
 // folder is the folder of one process. Its server locks it as long as it lives.
@@ -83,31 +94,127 @@ func (f *folder) environment() []string {
 	return []string{"HOME=" + f.path, "TMPDIR=" + f.path, "XDG_CACHE_HOME=" + f.path, "XDG_CONFIG_HOME=" + f.path, "LANG=C.UTF-8"}
 }
 
-// size returns the bytes of all files.
-func (f *folder) size() (total int64) {
-	_ = fs.WalkDir(f.root.FS(), ".", func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return nil //nolint:nilerr // it was just removed
-		}
-		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
-			total += info.Size()
-		}
-		return nil
-	})
-	return total
+// Why a folder is too large.
+var (
+	errBytes   = errors.New("too many bytes")
+	errEntries = errors.New("too many files and folders")
+	errDepth   = errors.New("folders are nested too deeply")
+)
+
+// check returns an error if the folder holds more than a number of bytes, maxEntries
+// files and folders, or folders below maxDepth others. Each file and folder counts as
+// fileBytes more than its size. It takes as long as that many entries need, and ends
+// with ctx.
+func (f *folder) check(ctx context.Context, bytes int64) error {
+	left := budget{bytes: bytes, entries: maxEntries}
+	return left.take(ctx, f.root, 0)
 }
 
-// remove removes the folder.
+// budget is what a folder may still hold.
+type budget struct {
+	bytes   int64
+	entries int
+}
+
+// take subtracts what is in a folder, which has a depth below the one that is checked.
+func (b *budget) take(ctx context.Context, in *os.Root, depth int) error {
+	if depth > maxDepth {
+		return errDepth
+	}
+	return list(in, func(entry fs.DirEntry) error {
+		b.entries--
+		b.bytes -= fileBytes
+		if entry.Type().IsRegular() {
+			if info, err := in.Lstat(entry.Name()); err == nil { // otherwise it was just removed
+				b.bytes -= info.Size()
+			}
+		}
+		switch {
+		case b.entries < 0:
+			return errEntries
+		case b.bytes < 0:
+			return errBytes
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !entry.IsDir():
+			return nil
+		}
+		sub, err := in.OpenRoot(entry.Name())
+		if err != nil {
+			return nil // it was just removed
+		}
+		defer sub.Close()
+		return b.take(ctx, sub, depth+1)
+	})
+}
+
+// list calls each for the entries of a folder, some at a time, until it returns an
+// error.
+func list(in *os.Root, each func(fs.DirEntry) error) error {
+	open, err := in.Open(".")
+	if err != nil {
+		return nil // it was just removed
+	}
+	defer open.Close()
+	for {
+		entries, err := open.ReadDir(listPart)
+		for _, entry := range entries {
+			if err := each(entry); err != nil {
+				return err
+			}
+		}
+		if err != nil || len(entries) == 0 {
+			return nil // the end, or it was just removed
+		}
+	}
+}
+
+// remove removes the folder, however deep it is.
 func (f *folder) remove() error {
 	var errs []error
 	if f.root != nil {
-		errs = append(errs, f.root.Close())
+		errs = append(errs, f.flatten(), f.root.Close())
 	}
 	errs = append(errs, os.RemoveAll(f.path))
 	if f.lock != nil {
 		errs = append(errs, f.lock.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// flatten moves folders that are nested deeply to the top, so that removing them needs
+// few descriptors.
+func (f *folder) flatten() error {
+	moved := 0
+	var shorten func(in *os.Root, path string, depth int) error
+	shorten = func(in *os.Root, path string, depth int) error {
+		return list(in, func(entry fs.DirEntry) error {
+			if !entry.IsDir() {
+				return nil
+			}
+			at := filepath.Join(path, entry.Name())
+			if depth == maxDepth {
+				moved++
+				return f.root.Rename(at, movedName+strconv.Itoa(moved))
+			}
+			sub, err := in.OpenRoot(entry.Name())
+			if err != nil {
+				return err
+			}
+			defer sub.Close()
+			return shorten(sub, at, depth+1)
+		})
+	}
+	err := shorten(f.root, ".", 0)
+	for next := 1; err == nil && next <= moved; next++ {
+		var sub *os.Root
+		name := movedName + strconv.Itoa(next)
+		if sub, err = f.root.OpenRoot(name); err != nil {
+			break
+		}
+		err = errors.Join(shorten(sub, name, 1), sub.Close(), f.root.RemoveAll(name))
+	}
+	return err
 }
 
 // removeAbandoned removes the folders of servers that were killed.
