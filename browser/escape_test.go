@@ -77,6 +77,18 @@ func forbidden(err error) error {
 	return nil
 }
 
+// option returns an error if an option of a socket is forbidden, which it may also be to
+// whoever has no rights in the network namespace: in a namespace of its own, a process
+// has them.
+func option(family, level, name int) error {
+	socket, err := unix.Socket(family, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil //nolint:nilerr // there is no such socket to try it with
+	}
+	defer unix.Close(socket)
+	return forbidden(call(unix.SYS_GETSOCKOPT, uintptr(socket), uintptr(level), uintptr(name)))
+}
+
 func opens(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -318,6 +330,12 @@ var escapes = []struct {
 	{"name files by handle", always, func(goals) error { return forbidden(call(unix.SYS_NAME_TO_HANDLE_AT, ^uintptr(0))) }},
 	{"load a module", unknown, func(goals) error { return forbidden(call(unix.SYS_FINIT_MODULE, ^uintptr(0))) }},
 	{"type into a terminal", always, func(goals) error { return forbidden(call(unix.SYS_IOCTL, 1, unix.TIOCSTI)) }},
+	{"read a table of packet filters", unknown, func(goals) error { return option(unix.AF_INET, unix.IPPROTO_IP, 64) }},
+	{"read a table of IPv6's packet filters", unknown, func(goals) error { return option(unix.AF_INET6, unix.IPPROTO_IPV6, 64) }},
+	{"read a table of ARP's packet filters", unknown, func(goals) error { return option(unix.AF_INET, unix.IPPROTO_IP, 96) }},
+	{"read a table of a bridge's packet filters", unknown, func(goals) error { return option(unix.AF_INET, unix.IPPROTO_IP, 128) }},
+	{"make a bridge", always, func(goals) error { return forbidden(call(unix.SYS_IOCTL, ^uintptr(0), 0x89a0)) }},
+	{"make a tunnel", always, func(goals) error { return forbidden(call(unix.SYS_IOCTL, ^uintptr(0), 0x89f1)) }},
 	{"gain rights by a program", always, func(goals) error {
 		none, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
 		if err != nil {

@@ -39,6 +39,19 @@ var refusedCalls = append([]uint32{
 // all is not: it leads to the machine that hosts this one, past every network
 // namespace.
 
+// refusedIoctls are requests of ioctl, from one number to another: typing into
+// another's terminal, and, in a network namespace that a process makes, bridges
+// (SIOCBRADDBR to SIOCBRDELIF) and tunnels and other requests of devices
+// (SIOCDEVPRIVATE). The numbers are those of linux/sockios.h.
+var refusedIoctls = []struct{ from, to uint32 }{{unix.TIOCSTI, unix.TIOCSTI}, {0x89a0, 0x89a3}, {0x89f0, 0x89ff}}
+
+// refusedOptions are options of sockets, from one number to another, that lead to the
+// kernel's old tables of packet filters: those of IPv4, of ARP and of bridges, and those
+// of IPv6 (linux/netfilter_ipv4/ip_tables.h and its siblings).
+var refusedOptions = []struct{ level, from, to uint32 }{
+	{unix.IPPROTO_IP, 64, 67}, {unix.IPPROTO_IP, 96, 99}, {unix.IPPROTO_IP, 128, 131}, {unix.IPPROTO_IPV6, 64, 65}, {unix.IPPROTO_IPV6, 68, 69},
+}
+
 // socketRules say which sockets depend on the network.
 type socketRules struct {
 	// tcpOnly refuses what Landlock does not hold back, where there is nothing else:
@@ -92,8 +105,17 @@ func filter(sockets socketRules) []unix.SockFilter {
 		program = append(program, jump(unix.BPF_JEQ, number, 0, 4), load(dataArg0),
 			jump(unix.BPF_JSET, refusedNamespaces, 0, 1), fail(uint32(unix.EPERM)), give(unix.SECCOMP_RET_ALLOW))
 	}
-	program = append(program, jump(unix.BPF_JEQ, unix.SYS_IOCTL, 0, 4), load(dataArg1),
-		jump(unix.BPF_JEQ, unix.TIOCSTI, 0, 1), fail(uint32(unix.EPERM)), give(unix.SECCOMP_RET_ALLOW)) // typing into another's terminal
+	refused := []unix.SockFilter{load(dataArg1)}
+	for _, r := range refusedIoctls {
+		refused = append(refused, jump(unix.BPF_JGE, r.from, 0, 2), jump(unix.BPF_JGT, r.to, 1, 0), fail(uint32(unix.EPERM)))
+	}
+	program = onCall(program, unix.SYS_IOCTL, refused)
+	refused = nil
+	for _, r := range refusedOptions {
+		refused = append(refused, load(dataArg1), jump(unix.BPF_JEQ, r.level, 0, 4), load(dataArg2),
+			jump(unix.BPF_JGE, r.from, 0, 2), jump(unix.BPF_JGT, r.to, 1, 0), fail(uint32(unix.EPERM)))
+	}
+	program = onCall(onCall(program, unix.SYS_SETSOCKOPT, refused), unix.SYS_GETSOCKOPT, refused)
 	if sockets.tcpOnly {
 		for _, send := range []struct{ number, flags uint32 }{{unix.SYS_SENDTO, dataArg3}, {unix.SYS_SENDMSG, dataArg2}, {unix.SYS_SENDMMSG, dataArg3}} {
 			program = append(program, jump(unix.BPF_JEQ, send.number, 0, 4), load(send.flags),
@@ -106,6 +128,13 @@ func filter(sockets socketRules) []unix.SockFilter {
 		program = append(program, check...)
 	}
 	return append(program, give(unix.SECCOMP_RET_ALLOW))
+}
+
+// onCall adds what decides on a call to a program. If it does not refuse the call, the
+// call is allowed.
+func onCall(program []unix.SockFilter, number uint32, refuse []unix.SockFilter) []unix.SockFilter {
+	program = append(program, jump(unix.BPF_JEQ, number, 0, uint8(len(refuse)+1)))
+	return append(append(program, refuse...), give(unix.SECCOMP_RET_ALLOW))
 }
 
 // checkSocket decides on a call whose arguments are the family, the type and the
