@@ -252,7 +252,7 @@ func (r *rules) once(s string, depth int) string {
 	if r.valuesOnly {
 		return r.values(s)
 	}
-	return r.scan(r.known(r.xml(r.matches(r.values(s)))))
+	return r.scan(r.known(r.xml(r.withinText(r.matches(r.values(s)), depth)), depth))
 }
 
 // looksLikeJSON makes a cheap check. It accepts everything that json would accept
@@ -289,7 +289,7 @@ func (r *rules) name(s string) string {
 	if r.valuesOnly {
 		return s
 	}
-	return r.known(s)
+	return r.known(s, maxEmbedded)
 }
 
 // matches removes what the configured patterns match.

@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // maxRedactDepth is how many levels of JSON are redacted. Deeper values are
@@ -21,6 +22,53 @@ func (r *rules) json(src []byte, embedded int) ([]byte, bool) {
 		return nil, false
 	}
 	return w.out, true
+}
+
+const (
+	// withinBytes is the size of the longest text in which JSON is searched for.
+	withinBytes = 16 << 10
+	// withinTries is how often it is tried to read JSON within a text.
+	withinTries = 8
+)
+
+// withinText removes the secrets from JSON that stands within another text, such as a
+// line of a log.
+func (r *rules) withinText(s string, depth int) string {
+	if len(s) > withinBytes || depth >= maxEmbedded || strings.IndexByte(s, '{') < 0 && strings.IndexByte(s, '[') < 0 {
+		return s
+	}
+	var out []byte
+	done := 0
+	for at, tries := 0, 0; at < len(s) && tries < withinTries; {
+		n := strings.IndexAny(s[at:], "{[")
+		if n < 0 {
+			break
+		}
+		if at += n; !opensJSON(s[at:]) {
+			at++
+			continue
+		}
+		tries++
+		w := jsonRedactor{rules: r, src: []byte(s[at:]), embedded: depth + 1}
+		if !w.value(0) {
+			at++
+			continue
+		}
+		if string(w.out) != s[at:at+w.at] {
+			out = append(append(out, s[done:at]...), w.out...)
+			done = at + w.at
+		}
+		at += w.at
+	}
+	if done == 0 {
+		return s
+	}
+	return string(append(out, s[done:]...))
+}
+
+// opensJSON reports whether an object or a list of strings may begin a text.
+func opensJSON(s string) bool {
+	return len(s) > 1 && (s[1] == '"' || s[0] == '[' && (s[1] == '{' || s[1] == '['))
 }
 
 // jsonRedactor reads a JSON text once while copying it.
@@ -194,13 +242,18 @@ func (w *jsonRedactor) list(depth int) bool {
 		return true
 	}
 	named := false
+	var before extent
 	for n := 1; ; n++ {
 		w.space()
 		start := len(w.out)
 		if !w.value(depth) {
 			return false
 		}
+		if w.follows(before, start) {
+			w.hide(start, len(w.out))
+		}
 		end := len(w.out)
+		before = extent{start, end}
 		w.space()
 		if n == 1 {
 			named = w.names(start, end)
@@ -215,6 +268,24 @@ func (w *jsonRedactor) list(depth int) bool {
 			return false
 		}
 	}
+}
+
+// extent is the position of a value in jsonRedactor.out.
+type extent struct{ from, to int }
+
+// follows reports whether the last value, which begins at an index, is the secret after
+// a name in a list: after --password, or after a secret name if it mixes letters and
+// digits.
+func (w *jsonRedactor) follows(before extent, from int) bool {
+	const least = 6
+	if before.to-before.from < 4 || len(w.out)-from < 2 || w.out[from] != '"' || w.out[before.from] != '"' {
+		return false
+	}
+	value := w.out[from+1 : len(w.out)-1]
+	if w.out[before.from+1] == '-' {
+		return len(value) > 0 && value[0] != '-' && w.names(before.from, before.to)
+	}
+	return isRandom(value, least) && bytes.IndexByte(w.out[before.from:before.to], ' ') < 0 && w.names(before.from, before.to) && !w.rules.secretKey(string(value))
 }
 
 // object copies an object. A member with a secret name loses its value. So does a
@@ -256,12 +327,10 @@ func (w *jsonRedactor) object(depth int) bool {
 		grant.note(w, name, start)
 		w.space()
 		if w.next('}') {
-			if grant.from > pair.from { // the later value first, because hiding moves what follows
-				grant.hide(w)
-				pair.hide(w)
-			} else {
-				pair.hide(w)
-				grant.hide(w)
+			found := append(grant.found(w), pair.found()...)
+			slices.SortFunc(found, func(a, b extent) int { return b.from - a.from }) // the last first, because hiding moves what follows
+			for _, f := range found {
+				w.hide(f.from, f.to)
 			}
 			return true
 		}
@@ -296,32 +365,45 @@ type pairedValue struct {
 
 func (p *pairedValue) note(w *jsonRedactor, name string, start int) {
 	switch name {
-	case "name", "key", "field", "Name", "Key":
+	case "name", "key", "field", "Name", "Key", "type", "kind", "id":
 		p.secret = p.secret || w.names(start, len(w.out))
 	case "value", "Value", "values":
 		p.from, p.to = start, len(w.out)
 	}
 }
 
-func (p *pairedValue) hide(w *jsonRedactor) {
+func (p *pairedValue) found() []extent {
 	if p.secret && p.to > 0 {
-		w.hide(p.from, p.to)
+		return []extent{{p.from, p.to}}
 	}
+	return nil
 }
 
-// grantedCode looks in an object for OAuth's code, which stands beside a state or
-// a grant type, and for a random key.
+// grantedCode looks in an object for OAuth's code and state, which stand beside each
+// other or a grant type, for a random key, and for a code that was sent to a person.
 type grantedCode struct {
-	state, granting bool
-	from, to        int
+	granting    bool
+	code, state extent
+	members     int // of the object
+	names       [manyMembers]string
 }
+
+// besideCode are the names of members beside a code that was sent to a person.
+var besideCode = set("email", "phone", "user", "username", "login", "method", "channel", "factor", "remember", "trust", "challenge")
+
+// explains are the names of members beside a code that means something else.
+var explains = set("message", "msg", "error", "errors", "status", "reason", "description", "name", "title", "label", "text")
 
 func (g *grantedCode) note(w *jsonRedactor, name string, start int) {
+	if g.members < manyMembers {
+		g.names[g.members] = name
+	}
+	g.members++
 	switch name {
 	case "code":
-		g.from, g.to = start, len(w.out)
+		g.code = extent{start, len(w.out)}
 	case "state":
-		g.state = true
+		g.state = extent{start, len(w.out)}
 	case "grant_type", "grantType", "code_verifier", "codeVerifier", "redirect_uri", "redirectUri":
 		g.granting = true
 	case "key":
@@ -331,13 +413,40 @@ func (g *grantedCode) note(w *jsonRedactor, name string, start int) {
 	}
 }
 
-func (g *grantedCode) hide(w *jsonRedactor) {
-	if g.to == 0 || w.rules.valuesOnly {
-		return
+// manyMembers is how many members an object has that is more than a code and who enters
+// it.
+const manyMembers = 8
+
+func (g *grantedCode) found(w *jsonRedactor) (found []extent) {
+	if g.code.to == 0 || w.rules.valuesOnly {
+		return nil
 	}
-	if value := w.out[g.from:g.to]; value[0] == '"' && (g.granting || g.state && isRandom(value[1:len(value)-1], minRandomCode)) {
-		w.hide(g.from, g.to)
+	random := func(s extent) bool {
+		value := w.out[s.from:s.to]
+		return len(value) > 2 && value[0] == '"' && isRandom(value[1:len(value)-1], minRandomCode)
 	}
+	if w.out[g.code.from] == '"' && g.granting || g.state.to > 0 && random(g.code) || g.sent(w.out[g.code.from:g.code.to]) {
+		found = append(found, g.code)
+	}
+	if g.state.to > 0 && random(g.state) {
+		found = append(found, g.state)
+	}
+	return found
+}
+
+// sent reports whether a code was sent to a person: a number without a meaning, alone or
+// beside who enters it.
+func (g *grantedCode) sent(value []byte) bool {
+	plain := bytes.Trim(value, `"`)
+	if !isCode(string(plain), 4) || g.members >= manyMembers {
+		return false
+	}
+	names := g.names[:g.members]
+	if slices.ContainsFunc(names, func(name string) bool { return explains[name] }) {
+		return false
+	}
+	person := slices.ContainsFunc(names, func(name string) bool { return besideCode[name] })
+	return (person || g.members == 1) && (len(plain) >= 6 || person && len(plain) < len(value))
 }
 
 // The lengths of the shortest key and code that look random.

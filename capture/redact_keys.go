@@ -13,6 +13,8 @@ var secretStems = []string{
 	"cardnumber", "cvv", "securitycode", "kennwort", "passwort", "otpcode", "onetimecode",
 	"passwrd", "pswd", "motdepasse", "contrasen", "wachtwoord", "sessid", "sessionkey", "authkey", "ccnumber",
 	"verificationcode", "recoverycode", "backupcode", "smscode", "accesscode", "resetcode", "activationcode",
+	"verifycode", "confirmationcode", "confirmcode", "authcode", "logincode", "signincode", "mfacode", "2facode", "emailcode", "phonecode", "devicecode",
+	"usercode", "validationcode", "challengecode", "pairingcode", "oobcode", "codeverifier", "accountnumber", "kontonummer",
 }
 
 // stemsBy has the stems by their first letter.
@@ -32,7 +34,7 @@ var innocentNames = set("secretary", "secretariat", "tokenizer", "tokenize", "to
 // secretWords are secret as a whole word of a name: userPin, login_pass, X-Auth,
 // cvc2. As parts of words they would match too much: spinner, compass.
 var secretWords = set("pass", "pwd", "psw", "pw", "auth", "bearer", "jwt", "otp", "totp", "pin", "sid", "sig", "signature", "cvc", "csc", "ccv", "cvn",
-	"ssn", "mfa", "csrf", "xsrf", "assertion", "hmac", "hdnts", "hdnea")
+	"ssn", "mfa", "csrf", "xsrf", "assertion", "hmac", "hdnts", "hdnea", "iban")
 
 // wholeNames are secret only as whole names.
 var wholeNames = func() map[string]bool {

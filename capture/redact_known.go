@@ -2,6 +2,7 @@ package capture
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 )
 
@@ -29,17 +30,29 @@ var tokenForms = []tokenForm{
 	{"glsa_", &tokenBytes, 16, false}, {"figd_", &tokenBytes, 16, false}, {"r8_", &alnumBytes, 20, true}, {"ATATT3", &tokenBytes, 20, false}, {"EAAC", &alnumBytes, 40, true},
 }
 
-// formsBy has the forms by their first letter.
-var formsBy = func() (by [256][]tokenForm) {
-	for _, f := range tokenForms {
-		by[f.prefix[0]] = append(by[f.prefix[0]], f)
+// formsBy has the forms by their first two letters, as lists of formLists.
+var formsBy, formLists = func() (by [256][256]uint8, lists [][]tokenForm) {
+	lists = [][]tokenForm{nil}
+	for _, f := range slices.Concat(tokenForms, moreForms) {
+		n := &by[f.prefix[0]][f.prefix[1]]
+		if *n == 0 {
+			*n = uint8(len(lists))
+			lists = append(lists, nil)
+		}
+		lists[*n] = append(lists[*n], f)
 	}
-	return by
+	return by, lists
 }()
 
 // Sets of bytes.
 var (
-	alnumBytes  = bytesOf("")
+	alnumBytes = bytesOf("")
+	digitBytes = func() (set [256]bool) {
+		for c := '0'; c <= '9'; c++ {
+			set[c] = true
+		}
+		return set
+	}()
 	tokenBytes  = bytesOf("_-")
 	dottedBytes = bytesOf("_-.")
 	bearerBytes = bytesOf("-._~+/=")
@@ -55,7 +68,7 @@ var (
 	classes = func() (all [256]uint8) {
 		for c := range all {
 			switch {
-			case len(formsBy[c]) > 0 || c >= '2' && c <= '6' || c == 'b' || c == 'B' || c == 'e':
+			case formsBy[c] != [256]uint8{} || c >= 'A' && c <= 'Z' || c >= '2' && c <= '6' || c == 'b' || c == 'e':
 				all[c] = notable
 			case alnumBytes[c]:
 				all[c] = word
@@ -95,11 +108,12 @@ func span(s string, from int, set *[256]bool) int {
 const minKnown = 12
 
 // known removes what is secret by its form: tokens of known services, JSON web
-// tokens, private keys, card numbers, user:password in base64, and one-time links.
-func (r *rules) known(s string) string {
+// tokens, private keys, numbers of cards and bank accounts, user:password and JSON with
+// secrets in base64, one-time links, and secrets in sentences.
+func (r *rules) known(s string, depth int) string {
 	out := cutter{text: s}
 	path := pathReader{end: -1}
-	for i := 0; i <= len(s)-minKnown; {
+	for i := 0; i <= len(s)-minProse; {
 		c := s[i]
 		class := classes[c]
 		if class == other {
@@ -116,8 +130,17 @@ func (r *rules) known(s string) string {
 			if class == notable {
 				from, to = knownWord(s, i, end)
 			}
+			if to < 0 && (c == 'e' || c == 'W') {
+				from, to = i, r.encodedJSONEnd(s, i, depth)
+			}
+			if to < 0 && proseStarts[c] && end < len(s) && s[end] == ' ' {
+				from, to = r.prose(s, i, end)
+			}
 			if to < 0 && end-i >= minKnown {
 				from, to = i, basicEnd(s, i)
+			}
+			if to < 0 && end < len(s) && s[end] == ':' {
+				from, to = end+1, botTokenEnd(s, i, end)
 			}
 			if to < 0 {
 				i = end
@@ -153,9 +176,13 @@ func knownWord(s string, at, end int) (from, to int) {
 	case (c == 'B' || c == 'b') && (end-at == len("basic") || end-at == len("bearer")):
 		return schemeValue(s, at, end)
 	}
-	for i := range formsBy[c] {
-		f := &formsBy[c][i]
-		if at+len(f.prefix) > len(s) || s[at+1] != f.prefix[1] || s[at:at+len(f.prefix)] != f.prefix {
+	if c <= 'Z' && at+2 < len(s) && isDigit(s[at+2]) {
+		if to := ibanEnd(s, at); to >= 0 {
+			return at, to
+		}
+	}
+	for _, f := range formLists[formsBy[c][s[at+1]]] {
+		if !strings.HasPrefix(s[at:], f.prefix) {
 			continue
 		}
 		to := span(s, at+len(f.prefix), f.bytes)
@@ -408,7 +435,7 @@ func privateKeyEnd(s string, at int) int {
 
 // linkStems are the beginnings of words in a path. In a one-time link, the token
 // follows such a word.
-var linkStems = []string{"reset", "recover", "verif", "confirm", "magic", "invit", "token", "activat", "unlock", "unsubscrib", "password", "onetime", "forgot", "optin"}
+var linkStems = []string{"reset", "recover", "verif", "confirm", "magic", "invit", "token", "activat", "unlock", "unsubscrib", "password", "onetime", "forgot", "optin", "webhook"}
 
 // linkStemsBy has the stems by their first letter.
 var linkStemsBy = func() (by [256][]string) {

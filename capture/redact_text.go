@@ -74,6 +74,8 @@ type queryReader struct {
 	end  int  // where the last query that was read ends
 	auth bool // that query belongs to OAuth
 
+	request bool // that query begins a sign-in by OAuth
+
 	members int // which JSON members of OAuth the text has
 }
 
@@ -85,7 +87,8 @@ var authParameters = []string{"state=", "state%3d", "grant_type", "code_verifier
 // queryReader finds.
 func (q *queryReader) secret(s string, at, width int, key string) bool {
 	code := strings.EqualFold(key, "code")
-	if width == 2 || !code && !strings.EqualFold(key, "key") && !strings.EqualFold(key, "oobCode") {
+	state := strings.EqualFold(key, "state")
+	if width == 2 || !code && !state && !strings.EqualFold(key, "key") && !strings.EqualFold(key, "oobCode") {
 		return false
 	}
 	start := at - len(key)
@@ -97,8 +100,11 @@ func (q *queryReader) secret(s string, at, width int, key string) bool {
 			return false
 		}
 	}
-	if !code {
+	if !code && !state {
 		return start > 0 || !strings.ContainsAny(s[:min(len(s), maxAuthority)], " \t\n") // a form begins the text
+	}
+	if state && isRandom([]byte(s[at+width:plainEnd(s, at+width, "&\"'<> \t\r\n", "%26")]), minRandomCode) {
+		return true
 	}
 	if at >= q.end {
 		const stops = "\"'<> \t\r\n\\"
@@ -106,6 +112,10 @@ func (q *queryReader) secret(s string, at, width int, key string) bool {
 		q.end = plainEnd(s, at, stops)
 		query := strings.ToLower(s[from:q.end])
 		q.auth = slices.ContainsFunc(authParameters, func(name string) bool { return strings.Contains(query, name) })
+		q.request = strings.Contains(query, "response_type") || strings.Contains(query, "client_id")
+	}
+	if state {
+		return q.request
 	}
 	return q.auth
 }
