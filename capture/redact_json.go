@@ -25,16 +25,34 @@ func (r *rules) json(src []byte, embedded int) ([]byte, bool) {
 }
 
 const (
-	// withinBytes is the size of the longest text in which JSON is searched for.
+	// withinBytes is the size of the longest text, or line of a text, in which JSON is
+	// searched for.
 	withinBytes = 16 << 10
-	// withinTries is how often it is tried to read JSON within a text.
+	// withinTries is how often it is tried to read JSON within a text or a line.
 	withinTries = 8
 )
 
 // withinText removes the secrets from JSON that stands within another text, such as a
-// line of a log.
+// log, on one line or several.
 func (r *rules) withinText(s string, depth int) string {
-	if len(s) > withinBytes || depth >= maxEmbedded || strings.IndexByte(s, '{') < 0 && strings.IndexByte(s, '[') < 0 {
+	if depth >= maxEmbedded || strings.IndexByte(s, '{') < 0 && strings.IndexByte(s, '[') < 0 {
+		return s
+	}
+	s = r.withinLine(s, depth)
+	if strings.IndexByte(s, '\n') < 0 {
+		return s
+	}
+	var out strings.Builder
+	for line := range strings.Lines(s) {
+		out.WriteString(r.withinLine(line, depth))
+	}
+	return out.String()
+}
+
+// withinLine removes the secrets from JSON within a text of at most withinBytes. It gives
+// up after withinTries.
+func (r *rules) withinLine(s string, depth int) string {
+	if len(s) > withinBytes {
 		return s
 	}
 	var out []byte
@@ -44,7 +62,9 @@ func (r *rules) withinText(s string, depth int) string {
 		if n < 0 {
 			break
 		}
-		if at += n; !opensJSON(s[at:]) {
+		if at += n; at > done && strings.HasPrefix(s[at-1:], `"{\"`) {
+			at-- // a quoted object, as the console shows the members of another one
+		} else if !opensJSON(s[at:]) {
 			at++
 			continue
 		}
@@ -52,6 +72,9 @@ func (r *rules) withinText(s string, depth int) string {
 		w := jsonRedactor{rules: r, src: []byte(s[at:]), embedded: depth + 1}
 		if !w.value(0) {
 			at++
+			if w.src[0] == '"' {
+				at++
+			}
 			continue
 		}
 		if string(w.out) != s[at:at+w.at] {

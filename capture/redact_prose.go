@@ -67,6 +67,10 @@ func (r *rules) prose(s string, at, end int) (from, to int) {
 	if strings.HasPrefix(s[from:], Redacted) {
 		return at, -1
 	}
+	escaped := strings.HasPrefix(s[from:], `\"`) // in a quoted text, as the console shows the members of an object
+	if escaped {
+		from++
+	}
 	quoted := from < len(s) && strings.IndexByte("\"'`", s[from]) >= 0
 	if quoted {
 		from++
@@ -74,7 +78,9 @@ func (r *rules) prose(s string, at, end int) (from, to int) {
 		if n < 0 {
 			return at, -1
 		}
-		to = from + n
+		if to = from + n; escaped {
+			to = from + len(strings.TrimRight(s[from:to], `\`))
+		}
 	} else {
 		to = plainEnd(s, from, " \t\r\n\"'`<>&")
 		to = from + len(strings.TrimRight(s[from:to], ".,;:)"))
