@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	proto "github.com/chromedp/cdproto/cdp"
@@ -21,8 +23,8 @@ var cdpOperations = table{
 	// {page} or {frame} → {session}; afterwards the client gets cdp.event
 	// {session,method,params} and cdp.closed {session}.
 	"cdp.attach": op(true, opAttachSession),
-	"cdp.send":   op(true, opSendCommand),    // {session,method,params,timeout} → {result}; commands that reach beyond the page are refused (cdppolicy.go)
-	"cdp.detach": op(false, opDetachSession), // {session}
+	"cdp.send":   operation{true, readsOnly, op(true, opSendCommand).do}, // {session,method,params,timeout} → {result}; commands that reach beyond the page are refused (cdppolicy.go)
+	"cdp.detach": op(false, opDetachSession),                             // {session}
 }
 
 // maxOwnSessions bounds the sessions that a client may have at the same time.
@@ -121,6 +123,13 @@ func opAttachSession(ctx context.Context, c *Client, p *attachParams) (any, erro
 	return map[string]string{"session": id}, nil
 }
 
+// readsOnly reports whether a script's command changes nothing, so that it does not wait
+// for a person, as a client's does not.
+func readsOnly(raw json.RawMessage) bool {
+	var p commandParams
+	return json.Unmarshal(raw, &p) == nil && !policy.Writes(p.Method, p.Params)
+}
+
 type commandParams struct {
 	Session string          `json:"session"`
 	Method  string          `json:"method"`
@@ -149,6 +158,9 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 	}
 	progress, cancel := c.begin(ctx, p.Timeout, false)
 	defer cancel()
+	if !c.options.Waits() {
+		own.follow(own.scope.LetGoOn(false, policy.AnswerTime))
+	}
 	for _, before := range cmd.Before {
 		if err := own.session.Send(before.Method, before.Params); err != nil {
 			return nil, progress.fail(err)
@@ -166,6 +178,22 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 		return nil, progress.fail(err)
 	}
 	return map[string]json.RawMessage{"result": result}, nil
+}
+
+// openSessions returns the client's sessions.
+func (c *Client) openSessions() (list []*ownSession) {
+	c.mu.Lock()
+	var ids []string
+	if c.cdp != nil {
+		ids = slices.Collect(maps.Values(c.cdp.byID))
+	}
+	c.mu.Unlock()
+	for _, id := range ids {
+		if own, err := c.ownSession(id); err == nil {
+			list = append(list, own)
+		}
+	}
+	return list
 }
 
 func (c *Client) ownSession(id string) (*ownSession, error) {

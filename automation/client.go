@@ -183,7 +183,7 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 	if done != nil {
 		defer done()
 	}
-	if o.writes {
+	if o.waits(params) {
 		if err := c.options.Gate(ctx); err != nil {
 			return nil, explain(err, nil)
 		}

@@ -68,7 +68,7 @@ type Description struct {
 func (c *Client) Describe(ctx context.Context, name string, params json.RawMessage) (d Description, ok bool) {
 	o, known := c.automation.operations[name]
 	kind, verb, _ := strings.Cut(name, ".")
-	d = Description{Tool: name, Args: map[string]any{}, Writes: o.writes, Hidden: slices.Contains(wholly, name)}
+	d = Description{Tool: name, Args: map[string]any{}, Writes: o.waits(params), Hidden: slices.Contains(wholly, name)}
 	if kind == "frame" || kind == "handle" {
 		d.Tool = verb
 	}

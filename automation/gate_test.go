@@ -51,6 +51,36 @@ func (l *lease) gate(ctx context.Context) error {
 	}
 }
 
+// TestCommandsThatReadDoNotWait sends commands in a script's own session while a person is
+// in control: what reads is answered, what writes waits.
+func TestCommandsThatReadDoNotWait(t *testing.T) {
+	r, _, l := gated(t)
+	session := r.attach()
+	l.take()
+	for _, method := range []string{"DOM.getDocument", "Network.enable", "Fetch.disable", "Page.getLayoutMetrics"} {
+		if _, err := r.command(session, method, nil); err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+	for method, p := range map[string]params{
+		"Runtime.evaluate":                      {"expression": "1"},
+		"Page.addScriptToEvaluateOnNewDocument": {"source": "1", "runImmediately": true},
+	} {
+		done := make(chan error, 1)
+		go func() {
+			_, err := r.command(session, method, p)
+			done <- err
+		}()
+		<-l.blocks // it waits
+		l.giveBack()
+		if err := <-done; err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+		l.take()
+	}
+	l.giveBack()
+}
+
 // TestGateDuringActions lets a person take control while an action waits for its
 // element, and then make that element ready.
 func TestGateDuringActions(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/cdp/policy"
 )
 
 // modifierBits are CDP's bits (Input.dispatchKeyEvent, modifiers).
@@ -46,11 +47,14 @@ type inputState struct {
 // input returns the client's mouse and keyboard in a page.
 func (c *Client) input(p *browser.Page) *inputState { return c.hands.in(c, p) }
 
-// ReleaseInput releases everything that the client's script holds down, without
-// waiting.
+// ReleaseInput releases everything that the client's script holds down, and pages that
+// it has paused, without waiting.
 func (c *Client) ReleaseInput() {
 	for _, s := range c.hands.all() {
 		s.releaseAll()
+	}
+	for _, own := range c.openSessions() {
+		own.follow(own.scope.LetGoOn(true, policy.AnswerTime))
 	}
 }
 

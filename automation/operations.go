@@ -15,6 +15,7 @@ import (
 // the page or sends it input, and waits for the client's gate before it runs.
 type operation struct {
 	writes bool
+	reads  func(params json.RawMessage) bool // whether these parameters of an operation that writes change nothing; nil for none
 	do     func(ctx context.Context, c *Client, params json.RawMessage) (any, error)
 }
 
@@ -94,6 +95,11 @@ func compose(tables ...table) table {
 		}
 	}
 	return whole
+}
+
+// waits reports whether the operation waits for the client's gate.
+func (o operation) waits(params json.RawMessage) bool {
+	return o.writes && (o.reads == nil || !o.reads(params))
 }
 
 // onTargets registers each operation on a target twice: for frames and for

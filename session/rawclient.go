@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	protobrowser "github.com/chromedp/cdproto/browser"
@@ -46,6 +47,7 @@ type RawClient struct {
 	root    *cdp.Session // for commands without a session: the browser's, or a page's
 	browser string       // id of its own browser target
 	held    held         // keys and buttons that it holds down
+	person  atomic.Value // func(): what OnPerson has set
 
 	mu        sync.Mutex                      // guards what follows
 	emulated  map[string]bool                 // targets whose emulation it may have changed
@@ -71,7 +73,7 @@ func OpenRawClient(ctx context.Context, s *Session, page string, sink cdp.Sink) 
 		}
 	}
 	c := &RawClient{session: s, engine: eng, emulated: map[string]bool{}, downloads: map[proto.BrowserContextID]bool{}}
-	if c.program, err = openProgram(s, control.Client(id.New("cdp")), ProgramOptions{}, c.held.release); err != nil {
+	if c.program, err = openProgram(s, control.Client(id.New("cdp")), ProgramOptions{}, c.letGo); err != nil {
 		return nil, err
 	}
 	if err := c.open(ctx, target.ID(page), sink); err != nil {
@@ -100,6 +102,18 @@ func (c *RawClient) open(ctx context.Context, page target.ID, sink cdp.Sink) (er
 		c.root, err = c.client.Attach(ctx, page)
 	}
 	return err
+}
+
+// OnPerson has a function called whenever a person takes control, before the person's
+// first input. It must not block.
+func (c *RawClient) OnPerson(f func()) { c.person.Store(f) }
+
+// letGo releases what the client holds down, because a person takes control.
+func (c *RawClient) letGo() {
+	c.held.release()
+	if f, ok := c.person.Load().(func()); ok {
+		f()
+	}
 }
 
 // Close detaches the client from the browser. What it changed for everybody is

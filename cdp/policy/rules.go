@@ -38,6 +38,21 @@ var rules = map[string]rule{
 	debugger.EvaluateOnCallFrame.Method: withoutCommandLine,
 }
 
+// Writes reports whether a command changes what a person sees or works with. A script for
+// later documents that also runs at once does; an empty one does nothing, and programs
+// send one to make a world.
+func Writes(method string, params []byte) bool {
+	if method != page.AddScriptToEvaluateOnNewDocument.Method {
+		m, _ := Find(method)
+		return m.Writes
+	}
+	var p struct {
+		Source string `json:"source"`
+		Now    bool   `json:"runImmediately"`
+	}
+	return Decode(params, &p) == nil && p.Now && p.Source != ""
+}
+
 // HasRule reports whether package policy has a rule for a command, besides the table and
 // the check of the worlds that it names.
 func HasRule(method string) bool {

@@ -63,7 +63,8 @@ type Scope struct {
 	target  string
 	open    bool // the target has no isolated worlds: a worker, or the browser
 
-	pause pause
+	pause   pause
+	holding holding
 
 	mu       sync.Mutex       // guards what follows
 	told     map[int64]string // the unique ids of the worlds that the program was told of, while they live
@@ -136,7 +137,11 @@ func (s *Scope) Check(method string, params json.RawMessage) (Command, error) {
 // Begin must be called just before a command is sent that has passed Check. The error
 // says that a debugger's command does not fit the present pause of the page.
 func (s *Scope) Begin(method string, params []byte) error {
-	if !strings.HasPrefix(method, "Debugger.") {
+	debugs := strings.HasPrefix(method, "Debugger.")
+	if debugs || strings.HasPrefix(method, "Fetch.") {
+		s.holding.follow(method, params)
+	}
+	if !debugs {
 		return nil
 	}
 	var p pauseParams

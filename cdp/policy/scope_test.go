@@ -172,3 +172,51 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// TestLetGoOn checks what a session is sent when a person takes control and gives it
+// back: no pauses meanwhile, and answers to requests that the program has forgotten.
+func TestLetGoOn(t *testing.T) {
+	s := NewScope(&site{}, Client, "page", "page")
+	begin := func(method, params string) {
+		t.Helper()
+		if err := s.Begin(method, []byte(params)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(what string, person bool, want ...string) {
+		t.Helper()
+		var got []string
+		for _, call := range s.LetGoOn(person, 0) {
+			got = append(got, call.Method+" "+string(call.Params))
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	expect("nothing is held", true)
+	begin("Debugger.enable", "{}")
+	s.Visible("Debugger.paused", []byte(`{"callFrames":[]}`))
+	begin("Fetch.enable", "{}")
+	for _, id := range []string{"1", "2", "3"} {
+		s.Visible("Fetch.requestPaused", []byte(`{"requestId":"`+id+`"}`))
+	}
+	s.Visible("Fetch.authRequired", []byte(`{"requestId":"4"}`))
+	begin("Fetch.continueRequest", `{"requestId":"1"}`)
+	begin("Fetch.failRequest", `{"requestId":"2","errorReason":"Failed"}`)
+	if s.LetGoOn(false, 0) != nil || !s.Holds() {
+		t.Error("a page goes on although no person is in control")
+	}
+	expect("a person", true, `Debugger.resume {}`, `Debugger.setSkipAllPauses {"skip":true}`, `Fetch.continueRequest {"requestId":"3"}`,
+		`Fetch.continueWithAuth {"authChallengeResponse":{"response":"Default"},"requestId":"4"}`)
+	expect("once more", true)
+	expect("no person", false, `Debugger.setSkipAllPauses {"skip":false}`)
+	begin("Debugger.setSkipAllPauses", `{"skip":true}`)
+	expect("a person again", true, `Debugger.setSkipAllPauses {"skip":true}`)
+	expect("a program that wants no pauses", false, `Debugger.setSkipAllPauses {"skip":true}`)
+	begin("Debugger.disable", "{}")
+	expect("without a debugger", true)
+	if s.Holds() {
+		t.Error("something is still held")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/chromedp/cdproto/debugger"
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 )
@@ -33,7 +34,10 @@ func (s *Scope) Visible(method string, params []byte) (shown bool, then []Call) 
 	case debugger.Paused.Method:
 		return s.showsPause(params)
 	case debugger.Resumed.Method:
+		s.holding.pausedOn(false)
 		return s.pause.resumed(), nil
+	case fetch.RequestPaused.Method, fetch.AuthRequired.Method:
+		s.holding.keep(params, method == fetch.AuthRequired.Method)
 	case page.ScreencastFrame.Method:
 		return s.showsPicture(params)
 	}
@@ -45,6 +49,7 @@ func (s *Scope) Visible(method string, params []byte) (shown bool, then []Call) 
 func (s *Scope) showsPause(params []byte) (shown bool, then []Call) {
 	shown, again := s.pause.paused(params, s.isOurs)
 	if shown {
+		s.holding.pausedOn(true)
 		return true, nil
 	}
 	then = []Call{{debugger.StepOut.Method, noParams}}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/debugger"
 	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -121,6 +122,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 		return nil, err
 	}
 	c.raw, c.log = raw, o.Logger.With("session", o.Session.ID(), "client", raw.ID())
+	raw.OnPerson(func() { c.letGoOn() })
 	c.begin(raw, o.Page)
 	return c, nil
 }
@@ -394,7 +396,7 @@ func (c *Client) carryOut(cmd *call) error {
 		return err
 	}
 	cmd.params, cmd.before = checked.Params, checked.Before
-	cmd.writes = (checked.Method.Writes || actsAtOnce(cmd)) && !to.settingUp(cmd.method)
+	cmd.writes = policy.Writes(cmd.method, cmd.params) && !to.settingUp(cmd.method)
 	if m := mappings[cmd.method]; m != nil {
 		if done, err := m(c, cmd, to); done || err != nil {
 			return err
@@ -458,6 +460,10 @@ func (c *Client) post(cmd *call) (sent bool, err error) {
 	cmd.before = nil
 	if !cmd.writes {
 		err = c.raw.Post(c.ctx, cmd.on, cmd.method, cmd.params, cmd)
+		if err == nil && cmd.method == debugger.Enable.Method {
+			c.letGoOn()
+			c.watchOver()
+		}
 		return err == nil, err
 	}
 	sent, err = c.raw.Write(c.ctx, cmd.on, cmd.method, cmd.params, cmd)

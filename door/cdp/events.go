@@ -199,6 +199,9 @@ func (c *Client) shows(ev *cdp.Event) bool {
 	}
 	shown, then := scope.Visible(ev.Method, ev.Params)
 	c.tellAll(at, then)
+	if scope.Holds() {
+		c.watchOver()
+	}
 	c.countDialogs(ev.Method, at)
 	return shown
 }

@@ -313,18 +313,10 @@ func flat(_ *Client, cmd *call, _ attached) (bool, error) {
 	return false, cmd.set(o)
 }
 
-// actsAtOnce reports whether a command that adds a script for later documents also
-// runs it in those that are there. An empty script does nothing in them: programs
-// send one to make a world.
+// actsAtOnce reports whether a command that adds a script for later documents also runs
+// it in those that are there.
 func actsAtOnce(cmd *call) bool {
-	if cmd.method != page.AddScriptToEvaluateOnNewDocument.Method {
-		return false
-	}
-	var p struct {
-		Source string `json:"source"`
-		Now    bool   `json:"runImmediately"`
-	}
-	return cmd.decode(&p) == nil && p.Now && p.Source != ""
+	return cmd.method == page.AddScriptToEvaluateOnNewDocument.Method && policy.Writes(cmd.method, cmd.params)
 }
 
 // notAtOnce makes a script wait for later documents: at once, it could reach the page

@@ -445,6 +445,40 @@ func TestAClientThatKeepsAPage(t *testing.T) {
 	until(t, v, "the page", func(m session.TabsMessage) bool { return len(m.Tabs) > 1 && m.Tabs[len(m.Tabs)-1].Title == "theirs" })
 }
 
+// TestAClientThatStopsAPage pauses a page at each key, and intercepts its requests without
+// an answer. A person's keys and navigation come through nevertheless.
+func TestAClientThatStopsAPage(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, func(o *Options) { o.StallLimit = 2 * time.Second }))
+	page, _ := p.attach()
+	site := doortest.Site(t, map[string]string{"/": `<title>keys</title><script>onkeydown = e => document.title += e.key</script>`, "/next": "<title>next</title>"})
+	p.call(page, "Page.navigate", fmt.Sprintf(`{"url":%q}`, site), nil)
+	p.call(page, "Debugger.enable", "", nil)
+	p.call(page, "DOMDebugger.setEventListenerBreakpoint", `{"eventName":"keydown"}`, nil)
+	p.call(page, "Fetch.enable", "{}", nil)
+	go func() { // reading answers pings
+		for {
+			if _, _, err := p.conn.Read(t.Context()); err != nil {
+				return
+			}
+		}
+	}()
+	v := person(t, s)
+	control := until(t, v, "control", func(m session.ControlMessage) bool { return m.Holder.IsPerson() })
+	for _, key := range []string{"1", "2"} {
+		for _, event := range []string{"down", "up"} {
+			if err := v.Key(session.Key{Event: event, Key: key, Code: "Digit" + key}, session.Stamp{Epoch: control.Epoch}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	until(t, v, "the keys", func(m session.TabsMessage) bool { return m.Tabs[0].Title == "keys12" })
+	if err := v.Navigate(browsertest.Context(t, "navigate"), 0, "goto", site+"/next"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, v, "the next page", func(m session.TabsMessage) bool { return m.Tabs[0].Title == "next" })
+}
+
 // TestSettingsWaitForAPerson attaches to a page that a person works in. The settings
 // are answered at once, and apply only when the person has left; what comes after
 // other commands that write waits like them.

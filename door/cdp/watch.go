@@ -3,6 +3,7 @@ package cdp
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"takeover/cdp"
+	"takeover/cdp/policy"
 )
 
 const (
@@ -31,7 +33,8 @@ func (c *Client) watchOver() {
 }
 
 // watch lets paused targets run that the client keeps from a person for too long, and
-// tells the client of crashes as soon as it does not wait any more.
+// pages go on that it has paused or whose requests it does not answer. It tells the
+// client of crashes as soon as it does not wait any more.
 func (c *Client) watch() {
 	for {
 		select {
@@ -40,8 +43,8 @@ func (c *Client) watch() {
 			return
 		}
 		for {
-			paused, crashed := c.letRun(), c.tellOfCrashes()
-			if !paused && !crashed {
+			paused, held, crashed := c.letRun(), c.letGoOn(), c.tellOfCrashes()
+			if !paused && !held && !crashed {
 				break
 			}
 			timer := time.NewTimer(min(watchEvery, c.options.StallLimit))
@@ -74,6 +77,22 @@ func (c *Client) letRun() (more bool) {
 	c.sight.mu.Unlock()
 	for _, id := range late {
 		c.tell(id, runtime.RunIfWaitingForDebugger.Method, nil, nil)
+	}
+	return more
+}
+
+// letGoOn lets pages go on while a person is in control. It reports whether it may have
+// something to do later.
+func (c *Client) letGoOn() (more bool) {
+	person := c.raw.PersonInControl()
+	c.sight.mu.Lock()
+	sessions := slices.Collect(maps.Values(c.sight.sessions))
+	c.sight.mu.Unlock()
+	for _, a := range sessions {
+		for _, call := range a.scope.LetGoOn(person, min(policy.AnswerTime, c.options.StallLimit)) {
+			c.tell(a.id, call.Method, call.Params, nil)
+		}
+		more = more || a.scope.Holds()
 	}
 	return more
 }
