@@ -146,11 +146,6 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 	if err != nil {
 		return nil, err
 	}
-	if cmd.Method.Draws {
-		if err := c.options.Veil(ctx, own.page); err != nil {
-			return nil, err
-		}
-	}
 	if domain, _, _ := strings.Cut(p.Method, "."); domain == "Emulation" || p.Method == page.SetWebLifecycleState.Method || p.Method == "Network.setUserAgentOverride" {
 		c.mu.Lock()
 		own.used[p.Method] = true
@@ -170,8 +165,17 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 		return nil, errorf("%s", err.Error())
 	}
 	var result json.RawMessage
-	if err := own.session.Call(progress, p.Method, cmd.Params, &result); err != nil {
-		own.scope.Failed(p.Method)
+	for again := true; again && err == nil; again = cmd.Method.Draws && c.options.Veil(ended, own.page) != nil { // then the picture may show a secret
+		if cmd.Method.Draws {
+			if err := c.options.Veil(progress, own.page); err != nil {
+				return nil, progress.fail(err)
+			}
+		}
+		err = own.scope.Answered(cmd, own.session.Call(progress, p.Method, cmd.Params, &result))
+	}
+	if refusal, ok := errors.AsType[*policy.RefusedError](err); ok {
+		return nil, errorf("Protocol error (%s): %s", p.Method, refusal.Message)
+	} else if err != nil {
 		if errors.Is(err, cdp.ErrDetached) { // here the session is gone, and not only a document
 			err = &Error{Name: nameTargetClosed, Message: textTargetClosed, cause: err}
 		}

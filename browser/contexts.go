@@ -10,6 +10,7 @@ import (
 // executionContext is an execution context of a page's or a frame's target.
 type executionContext struct {
 	id   runtime.ExecutionContextID
+	name string
 	ours bool // an isolated world of the server's, also of its other CDP clients
 }
 
@@ -21,7 +22,7 @@ func (b *Browser) World(target string, id int64, unique string) (w policy.World,
 	for _, a := range b.attachments {
 		if id == 0 {
 			if c, ok := a.contexts[unique]; ok {
-				return policy.World{Unique: unique, Ours: c.ours}, true
+				return policy.World{Unique: unique, Name: c.name, Ours: c.ours}, true
 			}
 			continue
 		}
@@ -30,7 +31,7 @@ func (b *Browser) World(target string, id int64, unique string) (w policy.World,
 		}
 		for unique, c := range a.contexts {
 			if c.id == runtime.ExecutionContextID(id) {
-				return policy.World{Unique: unique, Ours: c.ours}, true
+				return policy.World{Unique: unique, Name: c.name, Ours: c.ours}, true
 			}
 		}
 	}

@@ -335,6 +335,7 @@ var escapes = []struct {
 	{"read a table of ARP's packet filters", unknown, func(goals) error { return option(unix.AF_INET, unix.IPPROTO_IP, 96) }},
 	{"read a table of a bridge's packet filters", unknown, func(goals) error { return option(unix.AF_INET, unix.IPPROTO_IP, 128) }},
 	{"make a bridge", always, func(goals) error { return forbidden(call(unix.SYS_IOCTL, ^uintptr(0), 0x89a0)) }},
+	{"make a bridge in the old way", always, func(goals) error { return forbidden(call(unix.SYS_IOCTL, ^uintptr(0), 0x8941)) }},
 	{"make a tunnel", always, func(goals) error { return forbidden(call(unix.SYS_IOCTL, ^uintptr(0), 0x89f1)) }},
 	{"gain rights by a program", always, func(goals) error {
 		none, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)

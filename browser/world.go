@@ -289,7 +289,7 @@ func (a *attachment) worldCreatedLocked(e runtime.EventExecutionContextCreated) 
 	if jsonv2.Unmarshal(e.Context.AuxData, &data) != nil {
 		return
 	}
-	a.contexts[e.Context.UniqueID] = executionContext{e.Context.ID, data.Type == "isolated" && policy.ReservedName(e.Context.Name)}
+	a.contexts[e.Context.UniqueID] = executionContext{e.Context.ID, e.Context.Name, data.Type == "isolated" && policy.ReservedName(e.Context.Name)}
 	f := a.page.frames[data.FrameID]
 	if f == nil {
 		return

@@ -73,14 +73,6 @@ func (cl *Client) Browser() *Session { return cl.Session(cl.id) }
 // that the session exists.
 func (cl *Client) Session(id SessionID) *Session { return &Session{client: cl, id: id} }
 
-// Owns reports whether a session belongs to the client and is still attached.
-func (cl *Client) Owns(id SessionID) bool {
-	cl.conn.mu.Lock()
-	defer cl.conn.mu.Unlock()
-	r := cl.conn.sessions[id]
-	return r != nil && r.client == cl
-}
-
 // Attach attaches the client to a target and returns the flat session.
 func (cl *Client) Attach(ctx context.Context, id target.ID) (*Session, error) {
 	res, err := Call(ctx, cl.Browser(), target.AttachToTarget, target.AttachToTargetParams{TargetID: id, Flatten: new(true)})

@@ -41,9 +41,11 @@ var refusedCalls = append([]uint32{
 
 // refusedIoctls are requests of ioctl, from one number to another: typing into
 // another's terminal, and, in a network namespace that a process makes, bridges
-// (SIOCBRADDBR to SIOCBRDELIF) and tunnels and other requests of devices
-// (SIOCDEVPRIVATE). The numbers are those of linux/sockios.h.
-var refusedIoctls = []struct{ from, to uint32 }{{unix.TIOCSTI, unix.TIOCSTI}, {0x89a0, 0x89a3}, {0x89f0, 0x89ff}}
+// (SIOCGIFBR, SIOCSIFBR, SIOCBRADDBR to SIOCBRDELIF), virtual networks (SIOCGIFVLAN),
+// bonds (SIOCBONDENSLAVE) and tunnels and other requests of devices (SIOCDEVPRIVATE).
+// The numbers are those of linux/sockios.h. Where askRoutes allows NETLINK_ROUTE, its
+// messages may do the same: a filter cannot see them.
+var refusedIoctls = []struct{ from, to uint32 }{{unix.TIOCSTI, unix.TIOCSTI}, {0x8940, 0x8941}, {0x8982, 0x8983}, {0x8990, 0x8995}, {0x89a0, 0x89a3}, {0x89f0, 0x89ff}}
 
 // refusedOptions are options of sockets, from one number to another, that lead to the
 // kernel's old tables of packet filters: those of IPv4, of ARP and of bridges, and those

@@ -36,7 +36,7 @@ func (l *Lease) MustWait() bool {
 // others. It keeps sharing the lease until Release, or until it must wait.
 func (l *Lease) TryWrite(program Holder) bool {
 	l.mu.Lock()
-	acts := slices.Contains(l.programs, program)
+	acts := l.openLocked() && slices.Contains(l.programs, program)
 	l.mu.Unlock()
 	if acts {
 		return true
@@ -76,14 +76,14 @@ func (l *Lease) Write(program Holder, send func() error) (sent bool, err error) 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !slices.Contains(l.programs, program) {
+	if !l.openLocked() || !slices.Contains(l.programs, program) {
 		return false, nil
 	}
 	return true, send()
 }
 
 // openLocked reports whether programs may write.
-func (l *Lease) openLocked() bool { return !l.holder.IsPerson() && l.reserved <= 0 }
+func (l *Lease) openLocked() bool { return !l.holder.IsPerson() && l.reserved == 0 }
 
 // wakeLocked wakes who waits for a change.
 func (l *Lease) wakeLocked() {

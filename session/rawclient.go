@@ -170,9 +170,6 @@ func (c *RawClient) ContextOf(id string) string {
 // BrowserTarget returns the id of the client's own target of type browser.
 func (c *RawClient) BrowserTarget() string { return c.browser }
 
-// Owns reports whether a session is one of the client's.
-func (c *RawClient) Owns(id cdp.SessionID) bool { return c.client.Owns(id) }
-
 // EndReason returns why the sink was closed: an *EndedError if the session is over,
 // otherwise ErrBrowserLost.
 func (c *RawClient) EndReason() error {

@@ -91,9 +91,14 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.openTakeover() != nil {
+		return nil, ErrTakeoverOpen
+	}
 	s.gestures.use()
+	s.control.Reserve() // before anybody can end the takeover
 	oldest, err := s.takeovers.begin(t, s.life)
 	if err != nil {
+		s.control.Unreserve()
 		return nil, err
 	}
 	if oldest != nil {
@@ -102,7 +107,6 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	}
 	narrow(s)
 	t.addLink()
-	s.control.Reserve()
 	s.takeoverRequested(t)
 	recordTakeover(s, t)
 	s.tellLife()

@@ -29,6 +29,7 @@ var rules = map[string]rule{
 
 	runtime.Evaluate.Method:       inWorld("contextId"),
 	runtime.CallFunctionOn.Method: inWorld("executionContextId"),
+	runtime.RunScript.Method:      runScript,
 	runtime.AddBinding.Method:     addBinding,
 	runtime.RemoveBinding.Method:  removeBinding,
 
@@ -112,6 +113,14 @@ func pressKey(_ *Scope, _ *Command, o Object) (bool, error) {
 		return false, nil
 	}
 	return true, o.Put("type", "keyDown")
+}
+
+// runScript refuses a world's number: no unique id can stand for it here.
+func runScript(s *Scope, cmd *Command, o Object) (bool, error) {
+	if len(o["executionContextId"]) > 0 && !s.open {
+		return false, Refuse(cmd.Method.Name+" with executionContextId", "another world may have this number when the command arrives; use Runtime.evaluate")
+	}
+	return withoutCommandLine(s, cmd, o)
 }
 
 // withoutCommandLine takes the command line API from a program's code: its debug() would

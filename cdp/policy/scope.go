@@ -33,6 +33,7 @@ const (
 // World is an execution context of a page's or a frame's target.
 type World struct {
 	Unique string // its unique id
+	Name   string // empty for that of the page's own scripts
 	Ours   bool   // it is one of the server's isolated worlds, in which no program may run anything
 }
 
@@ -66,10 +67,10 @@ type Scope struct {
 	pause   pause
 	holding holding
 
-	mu       sync.Mutex       // guards what follows
-	told     map[int64]string // the unique ids of the worlds that the program was told of, while they live
-	worlds   []string         // names of worlds that the program makes
-	bindings []string         // what the program adds to all worlds
+	mu       sync.Mutex      // guards what follows
+	told     map[int64]World // the worlds that the program was told of, while they live
+	worlds   []string        // names of worlds that the program makes
+	bindings []string        // what the program adds to all worlds
 }
 
 // withoutWorlds are the types of targets that have no isolated worlds.
@@ -78,7 +79,7 @@ var withoutWorlds = []string{"browser", "tab", "worker", "shared_worker", "servi
 // NewScope returns the Scope of a program's session with a target of the given type,
 // such as "page".
 func NewScope(host Host, program Program, target, kind string) *Scope {
-	return &Scope{host: host, program: program, target: target, open: slices.Contains(withoutWorlds, kind), told: map[int64]string{}}
+	return &Scope{host: host, program: program, target: target, open: slices.Contains(withoutWorlds, kind), told: map[int64]World{}}
 }
 
 // Command is a command that a program may send.
@@ -86,6 +87,8 @@ type Command struct {
 	Method Method
 	Params json.RawMessage // as they go to Chromium
 	Before []Call          // what the session must be sent before
+
+	byUnique bool // a world's number was replaced by its unique id
 }
 
 // Call is a command of the server's own.
@@ -154,24 +157,35 @@ func (s *Scope) Begin(method string, params []byte) error {
 	return nil
 }
 
-// Failed handles the error with which Chromium has answered a command.
-func (s *Scope) Failed(method string) { s.pause.failed(method) }
+// Answered must be called with Chromium's answer to a command that has passed Check: err
+// is nil or the error. It returns the error that the program gets.
+func (s *Scope) Answered(cmd Command, err error) error {
+	switch {
+	case err != nil && cmd.byUnique && strings.Contains(err.Error(), "uniqueContextId not found"):
+		return errNoWorld
+	case err != nil:
+		s.pause.failed(cmd.Method.Name)
+	case cmd.Method.Name == runtime.Disable.Method:
+		s.worldsGone() // also those that it was told of meanwhile
+	}
+	return err
+}
 
-// mayRun returns the unique id of a world, and whether the program may run something
-// there: it was told of the world, or the server knows that it is none of its own. So
-// nobody reaches a world by guessing its id before the server knows of it.
-func (s *Scope) mayRun(id int64) (unique string, ok bool) {
+// world returns a world in which the program may run something: it was told of the world,
+// or the server knows that it is none of its own. So nobody reaches a world by guessing
+// its id before the server knows of it.
+func (s *Scope) world(id int64) (w World, ok bool) {
 	if s.open {
-		return "", true
+		return World{}, true
 	}
 	s.mu.Lock()
-	unique, ok = s.told[id]
+	w, ok = s.told[id]
 	s.mu.Unlock()
 	if ok {
-		return unique, true
+		return w, true
 	}
-	w, ok := s.host.World(s.target, id, "")
-	return w.Unique, ok && !w.Ours
+	w, ok = s.host.World(s.target, id, "")
+	return w, ok && !w.Ours
 }
 
 // hides reports whether an event of Runtime in a world is hidden. A program that gets

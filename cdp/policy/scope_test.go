@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -32,7 +33,7 @@ func (s *site) Veiled(string) bool { return false }
 // the server's world, of one that the program was told of, of one that only the server
 // knows, and of one that nobody knows.
 func TestWorlds(t *testing.T) {
-	s := NewScope(&site{map[int64]World{1: {"u.1", false}, 2: {"u.2", true}, 3: {"u.3", false}}}, Client, "page", "page")
+	s := NewScope(&site{map[int64]World{1: {Unique: "u.1", Ours: false}, 2: {Unique: "u.2", Ours: true}, 3: {Unique: "u.3", Ours: false}}}, Client, "page", "page")
 	told := func(id int64, name string) {
 		raw, err := json.Marshal(map[string]any{"context": map[string]any{"id": id, "name": name, "uniqueId": "told." + name}})
 		if err != nil {
@@ -78,6 +79,40 @@ func TestWorlds(t *testing.T) {
 	if shown, _ := s.Visible("Runtime.consoleAPICalled", []byte(`{"executionContextId":5,"args":[]}`)); !shown {
 		t.Error("the console of the program's own world is hidden")
 	}
+	for _, params := range []string{`{"scriptId":"1","executionContextId":1}`, `{"scriptId":"1","executionContextId":2}`} {
+		if _, err := s.Check("Runtime.runScript", []byte(params)); err == nil {
+			t.Errorf("a script runs in a world with a number: %s", params)
+		}
+	}
+	if cmd, err := s.Check("Runtime.runScript", []byte(`{"scriptId":"1","includeCommandLineAPI":true}`)); err != nil || string(cmd.Params) != `{"scriptId":"1"}` {
+		t.Errorf("a script runs as %s: %v", cmd.Params, err)
+	}
+	if cmd, err := s.Check("Runtime.addBinding", []byte(`{"name":"a","executionContextId":5}`)); err != nil || !strings.Contains(string(cmd.Params), `"executionContextName":"mine"`) || strings.Contains(string(cmd.Params), "executionContextId") {
+		t.Errorf("a binding is added by %s: %v", cmd.Params, err)
+	}
+	told(5, "takeover-utility") // the number is given to another world
+	if _, err := s.Check("Runtime.evaluate", []byte(`{"contextId":5}`)); err == nil {
+		t.Error("a number that was given to the server's world can be named")
+	}
+	told(5, "mine")
+	cmd, err := s.Check("Runtime.disable", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told(5, "mine") // on the way
+	if err := s.Answered(cmd, nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Check("Runtime.evaluate", []byte(`{"contextId":5}`)); err == nil {
+		t.Error("a world can be named of whose end the program is not told")
+	}
+	if shown, _ := s.Visible("Runtime.bindingCalled", []byte(`{"executionContextId":3,"name":"b"}`)); !shown {
+		t.Error("a binding's call is hidden from a program that gets no other events of Runtime")
+	}
+	if shown, _ := s.Visible("Debugger.paused", []byte(`{"callFrames":[{"callFrameId":"9.4.0"}]}`)); shown {
+		t.Error("a pause in a world that nobody knows is shown")
+	}
+	told(5, "mine")
 	s.Visible("Runtime.executionContextDestroyed", []byte(`{"executionContextId":5}`))
 	if _, err := s.Check("Runtime.evaluate", []byte(`{"contextId":5}`)); err == nil {
 		t.Error("a world that is gone can be named")
@@ -91,11 +126,14 @@ func TestWorlds(t *testing.T) {
 // TestNumbersBecomeUniqueIds checks that a world is named so that no other one can be
 // meant when the command arrives.
 func TestNumbersBecomeUniqueIds(t *testing.T) {
-	s := NewScope(&site{map[int64]World{1: {"u.1", false}}}, Script, "page", "page")
+	s := NewScope(&site{map[int64]World{1: {Unique: "u.1", Ours: false}}}, Script, "page", "page")
 	for method, member := range map[string]string{"Runtime.evaluate": "contextId", "Runtime.callFunctionOn": "executionContextId"} {
 		cmd, err := s.Check(method, []byte(`{"`+member+`":1}`))
 		if err != nil || string(cmd.Params) != `{"uniqueContextId":"u.1"}` {
 			t.Errorf("%s became %s: %v", method, cmd.Params, err)
+		}
+		if err := s.Answered(cmd, errors.New("uniqueContextId not found")); err == nil || err.Error() != "Cannot find context with specified id" {
+			t.Errorf("%s of a world that is gone: %v", method, err)
 		}
 	}
 }
@@ -157,7 +195,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add("Runtime.evaluate", `{"expression":"1","contextId":2}`)
 	f.Add("Runtime.callFunctionOn", `{"arguments":[{"objectId":"9.2.1"}]}`)
 	f.Add("Page.navigate", `{"url":"refused"}`)
-	s := NewScope(&site{map[int64]World{1: {"u.1", false}, 2: {"u.2", true}}}, Client, "page", "page")
+	s := NewScope(&site{map[int64]World{1: {Unique: "u.1", Ours: false}, 2: {Unique: "u.2", Ours: true}}}, Client, "page", "page")
 	f.Fuzz(func(t *testing.T, method, params string) {
 		cmd, err := s.Check(method, []byte(params))
 		if err != nil || len(cmd.Params) == 0 {

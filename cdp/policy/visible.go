@@ -24,7 +24,9 @@ func (s *Scope) Visible(method string, params []byte) (shown bool, then []Call) 
 		return s.worldGone(params), nil
 	case runtime.ExecutionContextsCleared.Method:
 		s.worldsGone()
-	case runtime.BindingCalled.Method, runtime.ConsoleAPICalled.Method, runtime.ExceptionThrown.Method, runtime.InspectRequested.Method:
+	case runtime.BindingCalled.Method:
+		return s.showsBinding(params), nil
+	case runtime.ConsoleAPICalled.Method, runtime.ExceptionThrown.Method, runtime.InspectRequested.Method:
 		return s.showsWorld(params), nil
 	case debugger.ScriptParsed.Method, debugger.ScriptFailedToParse.Method:
 		var e struct {
@@ -44,10 +46,13 @@ func (s *Scope) Visible(method string, params []byte) (shown bool, then []Call) 
 	return true, nil
 }
 
-// showsPause ends a pause of the page in one of the server's worlds. If the program has
-// asked to pause, the page pauses later.
+// showsPause ends a pause of the page in a world that the program may not see. If the
+// program has asked to pause, the server asks again afterwards.
 func (s *Scope) showsPause(params []byte) (shown bool, then []Call) {
-	shown, again := s.pause.paused(params, s.isOurs)
+	shown, again := s.pause.paused(params, func(id int64) bool {
+		_, ok := s.world(id)
+		return !ok
+	})
 	if shown {
 		s.holding.pausedOn(true)
 		return true, nil

@@ -53,7 +53,7 @@ func (s *Scope) checkMember(method, name string, value jsontext.Token) error {
 			if !ok {
 				return &RefusedError{Code: CodeParams, Message: "Invalid parameters: " + name + ": integer value expected"}
 			}
-			if _, ok := s.mayRun(id); !ok {
+			if _, ok := s.world(id); !ok {
 				return errNoWorld
 			}
 		}
@@ -69,7 +69,7 @@ func (s *Scope) checkMember(method, name string, value jsontext.Token) error {
 			}
 		case name == "objectId" || strings.HasSuffix(name, "ObjectId"):
 			if id, ok := contextOf(value.String()); ok {
-				if _, ok := s.mayRun(id); !ok {
+				if _, ok := s.world(id); !ok {
 					return errNoWorld
 				}
 			}
@@ -102,21 +102,22 @@ func contextOf(id string) (context int64, ok bool) {
 // inWorld names the world of a command by its unique id. Its number might be given to
 // another world before the command arrives, in a process that begins to count anew.
 func inWorld(member string) rule {
-	return func(s *Scope, _ *Command, o Object) (bool, error) {
+	return func(s *Scope, cmd *Command, o Object) (bool, error) {
 		changed := o.remove("includeCommandLineAPI") // see withoutCommandLine
 		var id int64
-		if !decode(o[member], &id) {
-			return changed, nil
+		if string(o[member]) == "null" || !decode(o[member], &id) {
+			return changed, nil // Chromium refuses what is not a number
 		}
-		unique, ok := s.mayRun(id)
+		w, ok := s.world(id)
 		if !ok {
 			return false, errNoWorld
 		}
-		if unique == "" || o["uniqueContextId"] != nil {
+		if w.Unique == "" || o["uniqueContextId"] != nil {
 			return changed, nil
 		}
 		delete(o, member)
-		return true, o.Put("uniqueContextId", unique)
+		cmd.byUnique = true
+		return true, o.Put("uniqueContextId", w.Unique)
 	}
 }
 
@@ -148,9 +149,21 @@ func makeWorld(s *Scope, cmd *Command, o Object) (bool, error) {
 // program makes. To Chromium it would mean all worlds, and replace what the server's
 // use.
 func addBinding(s *Scope, cmd *Command, o Object) (bool, error) {
-	name, err := ownBinding(s, cmd, o)
-	if err != nil || o["executionContextId"] != nil || o["executionContextName"] != nil {
+	name, err := ownBinding(cmd, o)
+	if err != nil || len(o["executionContextName"]) > 0 {
 		return false, err
+	}
+	if raw := o["executionContextId"]; len(raw) > 0 && !s.open {
+		var id int64
+		w, ok := World{}, decode(raw, &id)
+		if ok {
+			w, ok = s.world(id)
+		}
+		if !ok {
+			return false, errNoWorld
+		}
+		delete(o, "executionContextId")
+		return true, o.Put("executionContextName", w.Name)
 	}
 	s.mu.Lock()
 	s.bindings = remember(s.bindings, name)
@@ -166,15 +179,18 @@ func addBinding(s *Scope, cmd *Command, o Object) (bool, error) {
 
 // removeBinding forgets a binding.
 func removeBinding(s *Scope, cmd *Command, o Object) (bool, error) {
-	name, err := ownBinding(s, cmd, o)
+	name, err := ownBinding(cmd, o)
+	if err != nil {
+		return false, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bindings = without(s.bindings, name)
-	return false, err
+	return false, nil
 }
 
 // ownBinding returns the name of a binding, which must not be one of the server's.
-func ownBinding(_ *Scope, cmd *Command, o Object) (string, error) {
+func ownBinding(cmd *Command, o Object) (string, error) {
 	name, _ := o.Text("name")
 	if ReservedName(name) {
 		return "", Refuse(cmd.Method.Name, "the name is the server's own")
@@ -208,12 +224,16 @@ func (s *Scope) worldMade(params []byte) bool {
 			Unique string `json:"uniqueId"`
 		} `json:"context"`
 	}
-	if !decode(params, &e) || ReservedName(e.Context.Name) && !s.open {
+	if !decode(params, &e) {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told[e.Context.ID] = e.Context.Unique
+	if ReservedName(e.Context.Name) && !s.open {
+		delete(s.told, e.Context.ID) // in an earlier process
+		return false
+	}
+	s.told[e.Context.ID] = World{Unique: e.Context.Unique, Name: e.Context.Name}
 	return true
 }
 
@@ -239,11 +259,24 @@ func (s *Scope) worldsGone() {
 	clear(s.told)
 }
 
+// showsBinding reports whether the program sees Runtime.bindingCalled, which comes also to
+// a program that does not get the other events of Runtime.
+func (s *Scope) showsBinding(params []byte) bool {
+	var e struct {
+		ID   int64  `json:"executionContextId"`
+		Name string `json:"name"`
+	}
+	if !decode(params, &e) || ReservedName(e.Name) {
+		return false
+	}
+	_, ok := s.world(e.ID)
+	return ok
+}
+
 // showsWorld reports whether the program sees an event of Runtime that is about a world.
 func (s *Scope) showsWorld(params []byte) bool {
 	var e struct {
-		ID      int64  `json:"executionContextId"`
-		Name    string `json:"name"` // of a binding
+		ID      int64 `json:"executionContextId"`
 		Details struct {
 			ID        int64 `json:"executionContextId"`
 			Exception struct {
@@ -255,5 +288,5 @@ func (s *Scope) showsWorld(params []byte) bool {
 		return false
 	}
 	object, _ := contextOf(e.Details.Exception.ObjectID)
-	return !ReservedName(e.Name) && !s.hides(e.ID) && !s.hides(e.Details.ID) && !s.hides(object)
+	return !s.hides(e.ID) && !s.hides(e.Details.ID) && !s.hides(object)
 }

@@ -45,6 +45,7 @@ var (
 	errStalled  = fmt.Errorf("stalled: the client does not read, and %d MiB wait for it", maxUnread>>20)
 	errSilent   = errors.New("stalled: the client does not answer pings")
 	errPageGone = errors.New("the page is closed")
+	errVeiled   = &policy.RefusedError{Code: policy.CodeServer, Message: "a person came to a secret field meanwhile; take the picture again"}
 	errTooLarge = fmt.Errorf("a message is larger than %d MiB", maxMessage>>20)
 )
 
@@ -101,6 +102,7 @@ type call struct {
 	on       cdp.SessionID  // the session in Chromium
 	method   string
 	params   json.RawMessage
+	checked  policy.Command
 	before   []policy.Call // what the session is sent before
 	writes   bool
 	reported bool   // its start
@@ -395,7 +397,7 @@ func (c *Client) carryOut(cmd *call) error {
 	if err != nil {
 		return err
 	}
-	cmd.params, cmd.before = checked.Params, checked.Before
+	cmd.params, cmd.before, cmd.checked = checked.Params, checked.Before, checked
 	cmd.writes = policy.Writes(cmd.method, cmd.params) && !to.settingUp(cmd.method)
 	if m := mappings[cmd.method]; m != nil {
 		if done, err := m(c, cmd, to); done || err != nil {
@@ -492,10 +494,13 @@ func (s sink) Put(ev cdp.Event) {
 		}
 		c.waiting.answered()
 		if ev.Err != nil {
-			if on, ok := c.find(to.on); ok {
-				on.scope.Failed(to.method)
-			}
 			c.notTraced(to)
+		}
+		if on, ok := c.find(to.on); ok {
+			ev.Err = on.scope.Answered(to.checked, ev.Err)
+			if to.checked.Method.Draws && ev.Err == nil && c.raw.Veiled(on.target) {
+				ev.Err = errVeiled
+			}
 		}
 		if to.answered {
 			c.acting.end(to, ev.Err)

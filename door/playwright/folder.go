@@ -2,6 +2,7 @@ package playwright
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -140,7 +141,9 @@ func (b *budget) take(ctx context.Context, in *os.Root, depth int) error {
 			return nil
 		}
 		sub, err := in.OpenRoot(entry.Name())
-		if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			return errDepth // what is in it cannot be counted
+		} else if err != nil {
 			return nil // it was just removed
 		}
 		defer sub.Close()
@@ -185,7 +188,7 @@ func (f *folder) remove() error {
 // flatten moves folders that are nested deeply to the top, so that removing them needs
 // few descriptors.
 func (f *folder) flatten() error {
-	moved := 0
+	moved, prefix := 0, movedName+rand.Text()+"-" // which the process cannot guess
 	var shorten func(in *os.Root, path string, depth int) error
 	shorten = func(in *os.Root, path string, depth int) error {
 		return list(in, func(entry fs.DirEntry) error {
@@ -195,9 +198,13 @@ func (f *folder) flatten() error {
 			at := filepath.Join(path, entry.Name())
 			if depth == maxDepth {
 				moved++
-				return f.root.Rename(at, movedName+strconv.Itoa(moved))
+				return f.root.Rename(at, prefix+strconv.Itoa(moved))
 			}
 			sub, err := in.OpenRoot(entry.Name())
+			if errors.Is(err, fs.ErrPermission) { // as an ordinary user
+				_ = in.Chmod(entry.Name(), 0o700)
+				sub, err = in.OpenRoot(entry.Name())
+			}
 			if err != nil {
 				return err
 			}
@@ -208,7 +215,7 @@ func (f *folder) flatten() error {
 	err := shorten(f.root, ".", 0)
 	for next := 1; err == nil && next <= moved; next++ {
 		var sub *os.Root
-		name := movedName + strconv.Itoa(next)
+		name := prefix + strconv.Itoa(next)
 		if sub, err = f.root.OpenRoot(name); err != nil {
 			break
 		}
@@ -234,7 +241,8 @@ func removeAbandoned() error {
 			continue // it belongs to somebody else
 		}
 		if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			errs = append(errs, os.RemoveAll(path))
+			root, err := os.OpenRoot(path)
+			errs = append(errs, err, (&folder{path: path, root: root}).remove())
 		}
 		_ = lock.Close()
 	}

@@ -49,6 +49,10 @@ func TestHostileFolders(t *testing.T) {
 				nest(t, f.root, fmt.Sprint(i), 2000) // longer than a path may be
 			}
 		}, DefaultFiles, t.Context(), errDepth},
+		"names in the way": {func(f *folder) {
+			nest(t, f.root, "moved-1", 2)
+			nest(t, f.root, "a", maxDepth+1)
+		}, DefaultFiles, t.Context(), errDepth},
 		"many": {func(f *folder) {
 			for i := range maxEntries {
 				if err := f.root.WriteFile(fmt.Sprint(i), nil, 0o600); err != nil {
