@@ -62,7 +62,7 @@ func (p *Permissions) attach(b Browser) {
 
 // Refused handles a refusal. It returns at once, and may run on the model's
 // goroutine.
-func (p *Permissions) Refused(r *widget.RefusedError) {
+func (p *Permissions) Refused(r *widget.Refusal) {
 	p.mu.Lock()
 	scripts := p.browser.Scripts
 	p.mu.Unlock()

@@ -51,7 +51,7 @@ type Options struct {
 	// Refused is called when a page asked for one of Permissions and was refused
 	// at once, because there is no window to ask in, or because Chromium was told
 	// to refuse it.
-	Refused func(r *RefusedError)
+	Refused func(r *Refusal)
 	// Printed is called when a page has called window.print(), or when somebody
 	// else prints it.
 	Printed func(p *browser.Page)
@@ -259,7 +259,7 @@ func (d *Desk) reported(w *browser.World, payload string) {
 		return
 	case r.Refused != "":
 		if d.o.Refused != nil && w.Frame() == w.Page().MainFrame() {
-			d.o.Refused(&RefusedError{Name: r.Refused, world: w})
+			d.o.Refused(&Refusal{Name: r.Refused, world: w})
 		}
 		return
 	}
