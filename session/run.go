@@ -236,7 +236,9 @@ func (s *Session) StartRun(o RunOptions) (*Run, error) {
 	r.script = script
 	close(r.ready)
 	s.keepRun(r)
-	s.control.TryWrite(control.Script)
+	if !s.control.TryWrite(control.Script) { // while a takeover is open, the script takes a free lease, and waits to write
+		s.control.Give(control.Script, func(from control.Holder) bool { return from == control.Nobody })
+	}
 	s.broadcast("run", r.brief())
 	s.note("run_started", map[string]any{"run_id": r.ID(), "filename": o.Filename})
 	go r.finish() // the session's end waits for this goroutine

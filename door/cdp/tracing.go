@@ -47,7 +47,7 @@ var (
 	// and the performance panels of DevTools use them.
 	openCategories = []string{
 		"blink.feature_usage", "cc.debug", "devtools.target-rundown", "devtools.timeline", "devtools.timeline.frame", "devtools.timeline.invalidationTracking", "devtools.timeline.stack",
-		"devtools.v8-source-rundown", "devtools.v8-source-rundown-sources", "lighthouse", "memory-infra", "network", "v8.compile", "v8.cpu_profiler", "v8.cpu_profiler.hires", "v8.gc",
+		"devtools.v8-source-rundown", "devtools.v8-source-rundown-sources", "layout_shift.debug", "lighthouse", "memory-infra", "network", "v8.compile", "v8.cpu_profiler", "v8.cpu_profiler.hires", "v8.gc",
 		"v8.gc_stats", "v8.inspector", "v8.runtime_stats", "v8.runtime_stats_sampling", "v8.stack_trace",
 	}
 )
