@@ -152,7 +152,7 @@ var internalBounds = map[string][]string{
 
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
-	"archive", "background", "browser", "capture", "cdp", "checkpoints", "clipboard", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/inbox", "door/steel", "door/mcp", "door/playwright", "egress", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "savedscripts", "screencast",
+	"archive", "background", "browser", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/inbox", "door/steel", "door/mcp", "door/playwright", "egress", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "savedscripts", "screencast",
 	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "trajectory", "web", "webhook", "widget",
 }
 

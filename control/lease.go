@@ -32,7 +32,7 @@ func NewLease(before func(to Holder), changed func(Holder, uint64)) *Lease {
 }
 
 // State returns the holder, the epoch, and a channel that is closed at the next
-// change of the holder, or before.
+// change of the holder or earlier.
 func (l *Lease) State() (Holder, uint64, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -20,11 +20,10 @@ const maxRequests = 1000
 // holding is what a program keeps a page from: its debugger may pause the page, and it
 // may leave requests unanswered that it intercepts. The zero value is ready.
 type holding struct {
-	mu       sync.Mutex // guards what follows
-	debugs   bool       // the program has a debugger
-	skips    bool       // the program wants no pauses
-	off      bool       // the server has switched pauses off
-	paused   bool
+	mu       sync.Mutex         // guards what follows
+	debugs   bool               // the program has a debugger
+	skips    bool               // the program wants no pauses
+	off      bool               // the server has switched pauses off
 	requests map[string]request // by id
 }
 
@@ -57,8 +56,7 @@ func (s *Scope) LetGoOn(person bool, patience time.Duration) (list []Call) {
 	if !person {
 		return list
 	}
-	if h.paused {
-		h.paused = false
+	if s.pause.leave() {
 		list = append(list, Call{debugger.Resume.Method, noParams})
 	}
 	for id, r := range h.requests {
@@ -83,13 +81,6 @@ func skip(on bool) json.RawMessage {
 		return json.RawMessage(`{"skip":true}`)
 	}
 	return json.RawMessage(`{"skip":false}`)
-}
-
-// pausedOn records whether the program has paused the page.
-func (h *holding) pausedOn(paused bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.paused = paused
 }
 
 // keep records a request that waits for the program.
@@ -123,7 +114,7 @@ func (h *holding) follow(method string, params []byte) {
 	case debugger.Enable.Method:
 		h.debugs = true
 	case debugger.Disable.Method:
-		h.debugs, h.skips, h.off, h.paused = false, false, false, false
+		h.debugs, h.skips, h.off = false, false, false
 	case debugger.SetSkipAllPauses.Method:
 		h.skips = p.Skip
 	case fetch.Disable.Method:

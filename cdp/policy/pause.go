@@ -105,6 +105,15 @@ func (p *pause) paused(params []byte, reserved func(context int64) bool) (shown,
 	return true, false
 }
 
+// leave reports whether the program sees a pause, which the server is about to end.
+func (p *pause) leave() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	shown := len(p.frames) > 0
+	p.frames = nil
+	return shown
+}
+
 // resumed handles Debugger.resumed. It reports whether the program sees the event.
 func (p *pause) resumed() (shown bool) {
 	p.mu.Lock()

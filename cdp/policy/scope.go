@@ -53,7 +53,8 @@ type Host interface {
 	Veiled(target string) bool
 }
 
-// maxNames bounds the worlds and the bindings that a Scope remembers, by name.
+// maxNames bounds the worlds and the bindings that a Scope remembers, by name. A binding
+// that was forgotten is not added to worlds that the program makes later.
 const maxNames = 100
 
 // Scope decides what a program may say in one of its CDP sessions, and what it is
@@ -171,9 +172,9 @@ func (s *Scope) Answered(cmd Command, err error) error {
 	return err
 }
 
-// world returns a world in which the program may run something: it was told of the world,
-// or the server knows that it is none of its own. So nobody reaches a world by guessing
-// its id before the server knows of it.
+// world returns a world in which the program may run something: one that it was told of,
+// or one that the server knows not to be its own. A world that the server does not know
+// yet is closed, so guessing its number is of no use.
 func (s *Scope) world(id int64) (w World, ok bool) {
 	if s.open {
 		return World{}, true

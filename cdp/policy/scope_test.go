@@ -214,7 +214,7 @@ func FuzzCheck(f *testing.F) {
 // TestLetGoOn checks what a session is sent when a person takes control and gives it
 // back: no pauses meanwhile, and answers to requests that the program has forgotten.
 func TestLetGoOn(t *testing.T) {
-	s := NewScope(&site{}, Client, "page", "page")
+	s := NewScope(&site{map[int64]World{1: {Unique: "u.1"}}}, Client, "page", "page")
 	begin := func(method, params string) {
 		t.Helper()
 		if err := s.Begin(method, []byte(params)); err != nil {
@@ -234,7 +234,7 @@ func TestLetGoOn(t *testing.T) {
 	}
 	expect("nothing is held", true)
 	begin("Debugger.enable", "{}")
-	s.Visible("Debugger.paused", []byte(`{"callFrames":[]}`))
+	s.Visible("Debugger.paused", []byte(`{"callFrames":[{"callFrameId":"9.1.0"}]}`))
 	begin("Fetch.enable", "{}")
 	for _, id := range []string{"1", "2", "3"} {
 		s.Visible("Fetch.requestPaused", []byte(`{"requestId":"`+id+`"}`))

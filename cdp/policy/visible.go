@@ -36,7 +36,6 @@ func (s *Scope) Visible(method string, params []byte) (shown bool, then []Call) 
 	case debugger.Paused.Method:
 		return s.showsPause(params)
 	case debugger.Resumed.Method:
-		s.holding.pausedOn(false)
 		return s.pause.resumed(), nil
 	case fetch.RequestPaused.Method, fetch.AuthRequired.Method:
 		s.holding.keep(params, method == fetch.AuthRequired.Method)
@@ -54,7 +53,6 @@ func (s *Scope) showsPause(params []byte) (shown bool, then []Call) {
 		return !ok
 	})
 	if shown {
-		s.holding.pausedOn(true)
 		return true, nil
 	}
 	then = []Call{{debugger.StepOut.Method, noParams}}

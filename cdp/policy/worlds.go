@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"math"
@@ -104,21 +105,28 @@ func contextOf(id string) (context int64, ok bool) {
 func inWorld(member string) rule {
 	return func(s *Scope, cmd *Command, o Object) (bool, error) {
 		changed := o.remove("includeCommandLineAPI") // see withoutCommandLine
-		var id int64
-		if string(o[member]) == "null" || !decode(o[member], &id) {
-			return changed, nil // Chromium refuses what is not a number
-		}
-		w, ok := s.world(id)
-		if !ok {
-			return false, errNoWorld
-		}
-		if w.Unique == "" || o["uniqueContextId"] != nil {
-			return changed, nil
+		w, err := s.named(o, member)
+		if err != nil || w.Unique == "" || o["uniqueContextId"] != nil {
+			return changed, err
 		}
 		delete(o, member)
 		cmd.byUnique = true
 		return true, o.Put("uniqueContextId", w.Unique)
 	}
+}
+
+// named returns the world whose number is a member of an object, or the zero World if
+// there is no number or the target has no worlds of the server.
+func (s *Scope) named(o Object, member string) (World, error) {
+	var id int64
+	if string(o[member]) == "null" || !decode(o[member], &id) {
+		return World{}, nil // Chromium refuses what is not a number
+	}
+	w, ok := s.world(id)
+	if !ok {
+		return World{}, errNoWorld
+	}
+	return w, nil
 }
 
 // makeWorld remembers the name of a world that the program makes, and gives it the
@@ -150,20 +158,12 @@ func makeWorld(s *Scope, cmd *Command, o Object) (bool, error) {
 // use.
 func addBinding(s *Scope, cmd *Command, o Object) (bool, error) {
 	name, err := ownBinding(cmd, o)
-	if err != nil || len(o["executionContextName"]) > 0 {
+	if err != nil || s.open || len(o["executionContextName"]) > 0 {
 		return false, err
 	}
-	if raw := o["executionContextId"]; len(raw) > 0 && !s.open {
-		var id int64
-		w, ok := World{}, decode(raw, &id)
-		if ok {
-			w, ok = s.world(id)
-		}
-		if !ok {
-			return false, errNoWorld
-		}
+	if w, err := s.named(o, "executionContextId"); err != nil || w.Unique != "" {
 		delete(o, "executionContextId")
-		return true, o.Put("executionContextName", w.Name)
+		return true, cmp.Or(err, o.Put("executionContextName", w.Name))
 	}
 	s.mu.Lock()
 	s.bindings = remember(s.bindings, name)

@@ -103,7 +103,6 @@ type call struct {
 	method   string
 	params   json.RawMessage
 	checked  policy.Command
-	before   []policy.Call // what the session is sent before
 	writes   bool
 	reported bool   // its start
 	answered bool   // a setting whose answer the client has, and that waits
@@ -397,7 +396,7 @@ func (c *Client) carryOut(cmd *call) error {
 	if err != nil {
 		return err
 	}
-	cmd.params, cmd.before, cmd.checked = checked.Params, checked.Before, checked
+	cmd.params, cmd.checked = checked.Params, checked
 	cmd.writes = policy.Writes(cmd.method, cmd.params) && !to.settingUp(cmd.method)
 	if m := mappings[cmd.method]; m != nil {
 		if done, err := m(c, cmd, to); done || err != nil {
@@ -454,12 +453,12 @@ func (c *Client) post(cmd *call) (sent bool, err error) {
 	if err := on.scope.Begin(cmd.method, cmd.params); err != nil {
 		return false, err
 	}
-	for _, before := range cmd.before {
+	for _, before := range cmd.checked.Before {
 		if err := c.raw.Post(c.ctx, cmd.on, before.Method, before.Params, &call{method: before.Method}); err != nil {
 			return false, err
 		}
 	}
-	cmd.before = nil
+	cmd.checked.Before = nil // it may have to wait again
 	if !cmd.writes {
 		err = c.raw.Post(c.ctx, cmd.on, cmd.method, cmd.params, cmd)
 		if err == nil && cmd.method == debugger.Enable.Method {

@@ -11,7 +11,6 @@ import (
 	"takeover/cdp/policy"
 	"takeover/cdp/policy/policytest"
 	"takeover/door/doortest"
-	"takeover/input"
 	"takeover/session"
 )
 
@@ -140,11 +139,7 @@ func TestBindingsKeepSecrets(t *testing.T) {
 	p.call(page, "Page.navigate", fmt.Sprintf(`{"url":%q}`, doortest.Site(t, map[string]string{"/": "<input type=password style='position:fixed;inset:0'>"})), nil)
 	v := person(t, s)
 	control := until(t, v, "control", func(m session.ControlMessage) bool { return m.Holder.IsPerson() })
-	for _, event := range []string{"down", "up"} {
-		if err := v.Mouse(input.Mouse{Event: event, X: 20, Y: 20, Button: "left", ClickCount: 1}, session.Stamp{Epoch: control.Epoch}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	press(t, v, control.Epoch, 20, 20)
 	until(t, v, "the secret field", func(m session.FocusMessage) bool { return m.Kind == "password" })
 }
 

@@ -161,9 +161,8 @@ func withoutKeys(o policy.Object) error {
 	return o.Put("traceConfig", config)
 }
 
-// checkCategories refuses a trace with categories that are off by default and not known
-// to be harmless, or with a pattern that may match such ones. It reports whether the
-// trace has pictures.
+// checkCategories refuses a trace with a category that is off by default and not among
+// openCategories, which no pattern is. It reports whether the trace has pictures.
 func checkCategories(method string, o policy.Object) (pictures bool, err error) {
 	list, _ := o.Text("categories")
 	categories := strings.Split(list, ",")

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"takeover/door/doortest"
-	"takeover/input"
 	"takeover/session"
 )
 
@@ -47,17 +46,9 @@ func TestTracesHideSecrets(t *testing.T) {
 			p.event("Runtime.consoleAPICalled")
 			v := person(t, s)
 			control := until(t, v, "control", func(m session.ControlMessage) bool { return m.Holder.IsPerson() })
-			press := func(x, y float64) {
-				t.Helper()
-				for _, event := range []string{"down", "up"} {
-					if err := v.Mouse(input.Mouse{Event: event, X: x, Y: y, Button: "left", ClickCount: 1}, session.Stamp{Epoch: control.Epoch}); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			press(20, 20)
+			press(t, v, control.Epoch, 20, 20)
 			p.event("Runtime.consoleAPICalled")
-			press(400, 400)
+			press(t, v, control.Epoch, 400, 400)
 			p.event("Runtime.consoleAPICalled")
 			events := p.endTrace(page, mode)
 
@@ -98,11 +89,7 @@ func TestTracesOfNewPagesHideSecrets(t *testing.T) {
 	p.event("Runtime.consoleAPICalled")
 	v := person(t, s)
 	control := until(t, v, "control", func(m session.ControlMessage) bool { return m.Holder.IsPerson() })
-	for _, event := range []string{"down", "up"} {
-		if err := v.Mouse(input.Mouse{Event: event, X: 20, Y: 20, Button: "left", ClickCount: 1}, session.Stamp{Epoch: control.Epoch}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	press(t, v, control.Epoch, 20, 20)
 	p.event("Runtime.consoleAPICalled")
 	seen := map[string]int{}
 	for _, e := range p.endTrace(popup, "ReportEvents") {
