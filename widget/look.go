@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"takeover/browser"
 )
@@ -15,8 +16,12 @@ func TextHash(ctx context.Context, p *browser.Page) (hash string, err error) {
 }
 
 // Metric returns a metric of a page's main document: ttfb, fcp, lcp,
-// domContentLoaded or load in ms, or cls. ok is false if there is none yet.
+// domContentLoaded or load in ms, or cls. ok is false if there is none yet. It waits
+// for a document that is just loading.
 func Metric(ctx context.Context, p *browser.Page, name string) (value float64, ok bool, err error) {
+	if _, err := p.MainFrame().World(ctx, browser.WorldUtility); err != nil {
+		return 0, false, fmt.Errorf("read a page's metric: %w", err)
+	}
 	var found *float64
 	if err := look(ctx, p.MainFrame(), &found, "(name) => globalThis.takeoverAgent?.metric(name) ?? null", name); err != nil || found == nil {
 		return 0, false, err
