@@ -3,7 +3,9 @@
 package profiles
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +24,8 @@ import (
 const (
 	maxProfiles = 500
 	maxName     = 100 // runes
+	maxNamed    = 5   // profiles whose ids one error says
+	idPrefix    = "profile_"
 	// MaxStateBytes bounds the storage state of a profile as JSON.
 	MaxStateBytes = 16 << 20
 	// MaxFolderBytes bounds the packed user data directory of a profile.
@@ -45,7 +49,7 @@ var (
 	ErrChanged = errors.New("somebody else changed the profile meanwhile")
 	// ErrTooMany is returned when the server has as many profiles as it may keep.
 	ErrTooMany = errors.New("too many profiles")
-	// ErrExists is returned for a name that another profile has.
+	// ErrExists is returned for a name that another profile has or may have.
 	ErrExists = errors.New("another profile has this name")
 	// ErrTooLarge is returned for a state or a folder above its limit.
 	ErrTooLarge = errors.New("the profile is too large")
@@ -56,13 +60,15 @@ var (
 // Profile describes a profile, without its contents.
 type Profile struct {
 	ID        string    `json:"id" doc:"The profile's id."`
-	Name      string    `json:"name" doc:"Its name; empty if it is locked."`
+	Name      string    `json:"name" doc:"Its name; empty if it is locked or damaged."`
 	CreatedAt time.Time `json:"createdAt" doc:"When it was made."`
 	UpdatedAt time.Time `json:"updatedAt" doc:"When it was last changed."`
+	Version   int       `json:"version" doc:"Rises with each change. Whoever remembers it notices an older state that was put back."`
 	Summary
 	Bytes    int  `json:"bytes" doc:"Size of its contents, before encryption."`
 	UserData bool `json:"userData" doc:"Whether it has a whole user data directory."`
 	Locked   bool `json:"locked" doc:"No key of this server opens it: it can only be deleted."`
+	Damaged  bool `json:"damaged" doc:"What is stored of it was changed, so that it can only be deleted."`
 }
 
 // Summary says what a state has.
@@ -78,11 +84,50 @@ type State struct {
 	Summary
 }
 
-// record is a profile as it is stored.
+// record is a profile as it is stored: its row. It binds its contents: each value
+// is written under a new name, once, and opens only under that name.
 type record struct {
 	Profile
-	StateBytes  int `json:"stateBytes"`
-	FolderBytes int `json:"folderBytes,omitempty"`
+	StateBytes  int    `json:"stateBytes"`
+	FolderBytes int    `json:"folderBytes,omitempty"`
+	StateBlob   string `json:"stateBlob,omitempty"` // name of its state; empty for one that an older server saved
+	FolderBlob  string `json:"folderBlob,omitempty"`
+}
+
+// part is one of the contents of a profile.
+type part string
+
+const (
+	statePart  part = "state"
+	folderPart part = "folder"
+)
+
+func (p part) String() string {
+	if p == folderPart {
+		return "user data directory"
+	}
+	return "storage state"
+}
+
+// blob returns the name under which a part is stored; empty if the profile has none.
+func (r record) blob(p part) string {
+	switch {
+	case p == statePart:
+		return cmp.Or(r.StateBlob, r.ID+"-state")
+	case r.FolderBytes > 0:
+		return cmp.Or(r.FolderBlob, r.ID+"-folder")
+	}
+	return ""
+}
+
+// blobs returns the names of its contents.
+func (r record) blobs() (names []string) {
+	for _, p := range []part{statePart, folderPart} {
+		if name := r.blob(p); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func (r record) profile() Profile {
@@ -131,6 +176,13 @@ type tables struct {
 	data *store.Blobs
 }
 
+// all returns all rows. What somebody put there that has no id of a profile is
+// not one.
+func (t tables) all(ctx context.Context) ([]store.Entry, error) {
+	entries, err := t.rows.All(ctx)
+	return slices.DeleteFunc(entries, func(e store.Entry) bool { return !strings.HasPrefix(e.Key, idPrefix) }), err
+}
+
 func (p *Profiles) open(ctx context.Context) (t tables, err error) {
 	if err := p.Ready(); err != nil {
 		return t, err
@@ -146,19 +198,18 @@ func (p *Profiles) open(ctx context.Context) (t tables, err error) {
 
 // The names of what is stored, which also bind the encrypted values to their
 // places.
-func rowPlace(id string) string    { return "profile " + id }
-func stateBlob(id string) string   { return id + "-state" }
-func folderBlob(id string) string  { return id + "-folder" }
-func blobPlace(blob string) string { return "profile data " + blob }
+func rowPlace(id string) string        { return "profile " + id }
+func newBlob(id string, p part) string { return id + "." + string(p) + "." + rand.Text() }
+func blobPlace(blob string) string     { return "profile data " + blob }
 
 // List returns all profiles, most recently changed first. Those that no key opens
-// are Locked.
+// are Locked, and those whose row was changed are Damaged.
 func (p *Profiles) List(ctx context.Context) ([]Profile, error) {
 	t, err := p.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := t.rows.All(ctx)
+	entries, err := t.all(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("profiles: %w", err)
 	}
@@ -166,7 +217,7 @@ func (p *Profiles) List(ctx context.Context) ([]Profile, error) {
 	for _, e := range entries {
 		r, err := p.read(e)
 		if err != nil {
-			list = append(list, Profile{ID: e.Key, CreatedAt: e.Changed, UpdatedAt: e.Changed, Summary: Summary{Origins: []string{}}, Locked: true})
+			list = append(list, Profile{ID: e.Key, CreatedAt: e.Changed, UpdatedAt: e.Changed, Summary: Summary{Origins: []string{}}, Locked: errors.Is(err, ErrWrongKey), Damaged: errors.Is(err, ErrDamaged)})
 			continue
 		}
 		list = append(list, r.profile())
@@ -198,23 +249,23 @@ func (p *Profiles) Create(ctx context.Context, name string, s State) (Profile, e
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all, err := t.rows.All(ctx)
+	all, err := t.all(ctx)
 	if err != nil {
 		return Profile{}, fmt.Errorf("create profile: %w", err)
 	}
 	if len(all) >= maxProfiles {
 		return Profile{}, fmt.Errorf("%w: at most %d are kept", ErrTooMany, maxProfiles)
 	}
-	if p.taken(all, name, "") {
-		return Profile{}, fmt.Errorf("%w: %s", ErrExists, name)
+	if err := p.free(all, name, ""); err != nil {
+		return Profile{}, err
 	}
 	now := now()
-	r := record{Profile: Profile{ID: id.New("profile"), Name: name, CreatedAt: now, UpdatedAt: now, Summary: s.Summary}, StateBytes: len(s.JSON)}
-	if err := p.writeState(ctx, t, r.ID, s.JSON); err != nil {
+	r := record{Profile: Profile{ID: id.New("profile"), Name: name, CreatedAt: now, UpdatedAt: now, Version: 1}}
+	if err := p.writeState(ctx, t, &r, s); err != nil {
 		return Profile{}, err
 	}
 	if err := p.put(ctx, t, r, 0); err != nil {
-		return Profile{}, errors.Join(err, ignoreMissing(t.data.Delete(ctx, stateBlob(r.ID))))
+		return Profile{}, errors.Join(err, drop(ctx, t, r.blobs()))
 	}
 	return r.profile(), nil
 }
@@ -223,8 +274,7 @@ func (p *Profiles) Create(ctx context.Context, name string, s State) (Profile, e
 // ErrTooLarge, ErrChanged.
 func (p *Profiles) SetState(ctx context.Context, id string, s State) (Profile, error) {
 	return p.change(ctx, id, func(t tables, r *record) error {
-		r.Summary, r.StateBytes = s.Summary, len(s.JSON)
-		return p.writeState(ctx, t, r.ID, s.JSON)
+		return p.writeState(ctx, t, r, s)
 	})
 }
 
@@ -235,8 +285,7 @@ func (p *Profiles) SetFolder(ctx context.Context, id string, packed []byte) (Pro
 		if len(packed) > MaxFolderBytes {
 			return fmt.Errorf("%w: its packed user data directory may have %d bytes", ErrTooLarge, MaxFolderBytes)
 		}
-		r.FolderBytes = len(packed)
-		return p.writeBlob(ctx, t, folderBlob(r.ID), packed)
+		return p.write(ctx, t, r, folderPart, packed)
 	})
 }
 
@@ -248,12 +297,12 @@ func (p *Profiles) Rename(ctx context.Context, idOrName, name string) (Profile, 
 		return Profile{}, err
 	}
 	return p.change(ctx, idOrName, func(t tables, r *record) error {
-		all, err := t.rows.All(ctx)
+		all, err := t.all(ctx)
 		if err != nil {
 			return fmt.Errorf("rename profile: %w", err)
 		}
-		if p.taken(all, name, r.ID) {
-			return fmt.Errorf("%w: %s", ErrExists, name)
+		if err := p.free(all, name, r.ID); err != nil {
+			return err
 		}
 		r.Name = name
 		return nil
@@ -270,50 +319,87 @@ func (p *Profiles) Delete(ctx context.Context, idOrName string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := idOrName
-	if r, _, err := p.find(ctx, t, idOrName); err == nil {
+	r, _, unread := p.find(ctx, t, idOrName)
+	switch {
+	case unread == nil:
 		key = r.ID
-	} else if !errors.Is(err, ErrWrongKey) && !errors.Is(err, ErrDamaged) {
-		return err
+	case !errors.Is(unread, ErrWrongKey) && !errors.Is(unread, ErrDamaged) && !errors.Is(unread, ErrNotFound):
+		return unread
 	}
 	if err := t.rows.Delete(ctx, key); err != nil {
 		if errors.Is(err, store.ErrNotFound) {
-			return ErrNotFound
+			return cmp.Or(unread, ErrNotFound)
 		}
 		return fmt.Errorf("delete profile: %w", err)
 	}
-	return errors.Join(ignoreMissing(t.data.Delete(ctx, stateBlob(key))), ignoreMissing(t.data.Delete(ctx, folderBlob(key))))
+	if err := t.data.DeleteUnder(ctx, key); err != nil {
+		return fmt.Errorf("delete profile: %w", err)
+	}
+	r = record{Profile: Profile{ID: key}, FolderBytes: 1}
+	return drop(ctx, t, r.blobs()) // what an older server saved
 }
 
 // State returns the storage state of a profile as JSON. Further errors:
 // ErrNotFound.
 func (p *Profiles) State(ctx context.Context, idOrName string) (json.RawMessage, error) {
-	return p.contents(ctx, idOrName, stateBlob)
+	return p.contents(ctx, idOrName, statePart)
 }
 
 // Folder returns the packed user data directory of a profile. Further errors:
 // ErrNotFound, ErrNoFolder.
 func (p *Profiles) Folder(ctx context.Context, idOrName string) ([]byte, error) {
-	return p.contents(ctx, idOrName, folderBlob)
+	return p.contents(ctx, idOrName, folderPart)
 }
 
-func (p *Profiles) contents(ctx context.Context, idOrName string, blob func(string) string) ([]byte, error) {
+func (p *Profiles) contents(ctx context.Context, idOrName string, which part) ([]byte, error) {
 	t, err := p.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, _, err := p.find(ctx, t, idOrName)
-	if err != nil {
-		return nil, err
+	var failed error
+	var seen uint64
+	for range attempts {
+		r, revision, err := p.find(ctx, t, idOrName)
+		if err != nil {
+			return nil, err
+		}
+		if failed != nil && revision == seen {
+			return nil, failed
+		}
+		var plain []byte
+		if plain, failed = p.readPart(ctx, t, r, which); !errors.Is(failed, ErrDamaged) {
+			return plain, failed
+		}
+		seen = revision // a change may have removed what the row named: then the row is another one now
 	}
-	name := blob(r.ID)
-	sealed, err := t.data.Get(ctx, name)
-	if errors.Is(err, store.ErrNotFound) {
+	return nil, failed
+}
+
+// readPart returns one of the contents that a row names.
+func (p *Profiles) readPart(ctx context.Context, t tables, r record, which part) ([]byte, error) {
+	name := r.blob(which)
+	if name == "" {
 		return nil, ErrNoFolder
 	}
-	if err != nil {
+	sealed, err := t.data.Get(ctx, name)
+	switch {
+	case errors.Is(err, store.ErrNotWhole):
+		return nil, damaged(r.ID, which.String(), "is not whole")
+	case errors.Is(err, store.ErrNotFound):
+		return nil, damaged(r.ID, which.String(), "is missing")
+	case err != nil:
 		return nil, fmt.Errorf("read profile: %w", err)
 	}
-	return p.keys.Open(blobPlace(name), sealed)
+	plain, err := p.keys.Open(blobPlace(name), sealed)
+	if errors.Is(err, ErrDamaged) {
+		return nil, damaged(r.ID, which.String(), "was changed, or belongs to another profile or version")
+	}
+	return plain, err
+}
+
+// damaged says what of a profile is damaged, and how.
+func damaged(id, what, how string) error {
+	return fmt.Errorf("%w: the %s of %s %s", ErrDamaged, what, id, how)
 }
 
 // Reencrypt encrypts everything with the first key that was encrypted with
@@ -324,7 +410,7 @@ func (p *Profiles) Reencrypt(ctx context.Context) (changed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	entries, err := t.rows.All(ctx)
+	entries, err := t.all(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("reencrypt profiles: %w", err)
 	}
@@ -342,20 +428,20 @@ func (p *Profiles) Reencrypt(ctx context.Context) (changed int, err error) {
 
 // reencryptOne does what Reencrypt does for one profile.
 func (p *Profiles) reencryptOne(ctx context.Context, id string) (changed bool, err error) {
-	_, err = p.change(ctx, id, func(t tables, _ *record) error {
-		for _, name := range []string{stateBlob(id), folderBlob(id)} {
-			sealed, err := t.data.Get(ctx, name)
-			if errors.Is(err, store.ErrNotFound) || err == nil && p.keys.current(sealed) {
+	_, err = p.change(ctx, id, func(t tables, r *record) error {
+		for _, which := range []part{statePart, folderPart} {
+			name := r.blob(which)
+			if name == "" {
 				continue
 			}
-			if err != nil {
-				return fmt.Errorf("reencrypt profile: %w", err)
+			if sealed, err := t.data.Get(ctx, name); err == nil && p.keys.current(sealed) {
+				continue
 			}
-			plain, err := p.keys.Open(blobPlace(name), sealed)
+			plain, err := p.readPart(ctx, t, *r, which)
 			if err != nil {
 				return err
 			}
-			if err := p.writeBlob(ctx, t, name, plain); err != nil {
+			if err := p.write(ctx, t, r, which, plain); err != nil {
 				return err
 			}
 			changed = true
@@ -381,13 +467,21 @@ func (p *Profiles) change(ctx context.Context, idOrName string, with func(tables
 		if err != nil {
 			return Profile{}, err
 		}
+		former := r.blobs()
 		if err := with(t, &r); err != nil {
-			return Profile{}, err
+			return Profile{}, errors.Join(err, drop(ctx, t, without(r.blobs(), former)))
 		}
 		r.UpdatedAt = now()
+		r.Version++
 		err = p.put(ctx, t, r, revision)
-		if !errors.Is(err, ErrChanged) { // another server may have changed it
-			return r.profile(), err
+		switch {
+		case err == nil:
+			return r.profile(), drop(ctx, t, without(former, r.blobs()))
+		case !errors.Is(err, ErrChanged):
+			return Profile{}, err // the row may have been written all the same: its contents stay
+		}
+		if err := drop(ctx, t, without(r.blobs(), former)); err != nil { // another server changed it
+			return Profile{}, err
 		}
 	}
 	return Profile{}, ErrChanged
@@ -395,50 +489,90 @@ func (p *Profiles) change(ctx context.Context, idOrName string, with func(tables
 
 // find returns the row with an id or a name, and its revision.
 func (p *Profiles) find(ctx context.Context, t tables, idOrName string) (record, uint64, error) {
-	e, err := t.rows.Get(ctx, idOrName)
-	if err == nil {
+	if strings.HasPrefix(idOrName, idPrefix) { // no name begins so
+		e, err := t.rows.Get(ctx, idOrName)
+		if errors.Is(err, store.ErrNotFound) {
+			return record{}, 0, fmt.Errorf("%w: %q", ErrNotFound, idOrName)
+		}
+		if err != nil {
+			return record{}, 0, fmt.Errorf("find profile: %w", err)
+		}
 		r, err := p.read(e)
 		return r, e.Revision, err
 	}
-	if !errors.Is(err, store.ErrNotFound) {
-		return record{}, 0, fmt.Errorf("find profile: %w", err)
-	}
-	all, err := t.rows.All(ctx)
+	all, err := t.all(ctx)
 	if err != nil {
 		return record{}, 0, fmt.Errorf("find profile: %w", err)
 	}
-	locked := 0
-	for _, e := range all {
-		r, err := p.read(e)
-		if err != nil {
-			locked++
-		} else if r.Name == idOrName {
-			return r, e.Revision, nil
-		}
-	}
-	if locked > 0 {
-		return record{}, 0, fmt.Errorf("%w: none of those that the present key opens is called %q; %d need another key", ErrNotFound, idOrName, locked)
+	found, locked, broken := p.named(all, idOrName)
+	switch {
+	case len(found) == 1:
+		r, err := p.read(found[0])
+		return r, found[0].Revision, err
+	case len(found) > 1:
+		return record{}, 0, fmt.Errorf("%w: %s are all called %q; say which by its id", ErrExists, ids(found), idOrName)
+	case len(broken) > 0:
+		return record{}, 0, fmt.Errorf("%w: the entries of %s were changed or swapped, and no other one is called %q", ErrDamaged, ids(broken), idOrName)
+	case len(locked) > 0:
+		return record{}, 0, fmt.Errorf("%w: none of those that the present key opens is called %q; %d need another key", ErrNotFound, idOrName, len(locked))
 	}
 	return record{}, 0, fmt.Errorf("%w: %q", ErrNotFound, idOrName)
 }
 
-// taken reports whether another profile than id has a name.
-func (p *Profiles) taken(all []store.Entry, name, id string) bool {
-	return slices.ContainsFunc(all, func(e store.Entry) bool {
-		r, err := p.read(e)
-		return err == nil && r.Name == name && r.ID != id
-	})
+// free returns ErrExists if another profile than id has a name, or may have it:
+// the names of those that cannot be read are not known.
+func (p *Profiles) free(all []store.Entry, name, id string) error {
+	found, locked, broken := p.named(all, name)
+	switch found = slices.DeleteFunc(found, func(e store.Entry) bool { return e.Key == id }); {
+	case len(found) > 0:
+		return fmt.Errorf("%w: %s", ErrExists, name)
+	case len(locked) > 0:
+		return fmt.Errorf("%w, or may have it: %s need another secret key, so that their names are not known. Give the server that key, or delete them", ErrExists, ids(locked))
+	case len(broken) > 0:
+		return fmt.Errorf("%w, or may have it: the entries of %s are damaged, so that their names are not known. Delete them", ErrExists, ids(broken))
+	}
+	return nil
 }
 
+// named returns the rows with a name, those that need another key, and those
+// that are damaged.
+func (p *Profiles) named(all []store.Entry, name string) (found, locked, broken []store.Entry) {
+	for _, e := range all {
+		r, err := p.read(e)
+		switch {
+		case err == nil && r.Name == name:
+			found = append(found, e)
+		case errors.Is(err, ErrWrongKey):
+			locked = append(locked, e)
+		case err != nil:
+			broken = append(broken, e)
+		}
+	}
+	return found, locked, broken
+}
+
+// ids names some rows in an error.
+func ids(rows []store.Entry) string {
+	var names []string
+	for _, e := range rows[:min(len(rows), maxNamed)] {
+		names = append(names, e.Key)
+	}
+	if more := len(rows) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// read opens a row.
 func (p *Profiles) read(e store.Entry) (r record, err error) {
 	plain, err := p.keys.Open(rowPlace(e.Key), e.Value)
-	if err != nil {
-		return r, err
+	if err == nil {
+		err = json.Unmarshal(plain, &r)
 	}
-	if err := json.Unmarshal(plain, &r); err != nil {
-		return r, fmt.Errorf("%w: %w", ErrDamaged, err)
+	if err != nil && !errors.Is(err, ErrWrongKey) {
+		return r, damaged(e.Key, "entry", "was changed, or belongs to another profile")
 	}
-	return r, nil
+	return r, err
 }
 
 func (p *Profiles) put(ctx context.Context, t tables, r record, revision uint64) error {
@@ -460,14 +594,18 @@ func (p *Profiles) put(ctx context.Context, t tables, r record, revision uint64)
 	return nil
 }
 
-func (p *Profiles) writeState(ctx context.Context, t tables, id string, state []byte) error {
-	if len(state) > MaxStateBytes {
+func (p *Profiles) writeState(ctx context.Context, t tables, r *record, state State) error {
+	if len(state.JSON) > MaxStateBytes {
 		return fmt.Errorf("%w: its storage state may have %d bytes as JSON", ErrTooLarge, MaxStateBytes)
 	}
-	return p.writeBlob(ctx, t, stateBlob(id), state)
+	r.Summary = state.Summary
+	return p.write(ctx, t, r, statePart, state.JSON)
 }
 
-func (p *Profiles) writeBlob(ctx context.Context, t tables, name string, plain []byte) error {
+// write stores one of the contents under a new name and names it in the row. What
+// the stored row names stays, until the row is written.
+func (p *Profiles) write(ctx context.Context, t tables, r *record, which part, plain []byte) error {
+	name := newBlob(r.ID, which)
 	sealed, err := p.keys.Seal(blobPlace(name), plain)
 	if err != nil {
 		return err
@@ -475,7 +613,27 @@ func (p *Profiles) writeBlob(ctx context.Context, t tables, name string, plain [
 	if err := t.data.Set(ctx, name, sealed); err != nil {
 		return fmt.Errorf("write profile: %w", err)
 	}
+	if which == statePart {
+		r.StateBlob, r.StateBytes = name, len(plain)
+	} else {
+		r.FolderBlob, r.FolderBytes = name, len(plain)
+	}
 	return nil
+}
+
+// drop removes contents that no row names.
+func drop(ctx context.Context, t tables, names []string) error {
+	var errs []error
+	for _, name := range names {
+		if err := t.data.Delete(ctx, name); err != nil && !errors.Is(err, store.ErrNotFound) {
+			errs = append(errs, fmt.Errorf("remove contents of a profile: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
 // checkName returns the name without spaces around it.
@@ -488,17 +646,10 @@ func checkName(name string) (string, error) {
 		return "", invalid.Field("name", "must be at most %d characters", maxName)
 	case strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name):
 		return "", invalid.Field("name", "must not have control characters")
-	case strings.HasPrefix(name, "profile_"):
+	case strings.HasPrefix(name, idPrefix):
 		return "", invalid.Field("name", "must not begin like an id")
 	}
 	return name, nil
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	return err
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

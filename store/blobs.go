@@ -9,6 +9,10 @@ import (
 	"strconv"
 )
 
+// ErrNotWhole is returned for a value of Blobs whose parts are not all there. It
+// is ErrNotFound, too, if a part is missing: the value may just have been removed.
+var ErrNotWhole = errors.New("the stored value is not whole")
+
 // blobPart is the largest part of a value in one message, in bytes: by default,
 // an external NATS accepts messages of up to 1 MiB.
 const blobPart = 900_000
@@ -34,7 +38,7 @@ func (h blobHead) partKey(name string, i int) string {
 }
 
 // Blobs opens the table of that name, and creates it if it does not exist. Names
-// consist of letters, digits, "-" and "_". If writing a value was interrupted,
+// consist of letters, digits, "-", "_" and dots. If writing a value was interrupted,
 // its parts are kept for o.Age.
 func (s *Store) Blobs(ctx context.Context, name string, o BucketOptions) (*Blobs, error) {
 	bucket, err := s.Bucket(ctx, name, o)
@@ -51,12 +55,12 @@ func (b *Blobs) head(ctx context.Context, name string) (h blobHead, revision uin
 		return h, 0, err
 	}
 	if err := json.Unmarshal(entry.Value, &h); err != nil {
-		return h, 0, fmt.Errorf("read %s: %w", name, err)
+		return h, entry.Revision, fmt.Errorf("read %s: %w: %w", name, ErrNotWhole, err)
 	}
 	return h, entry.Revision, nil
 }
 
-// Get returns a value, or ErrNotFound.
+// Get returns a value, or ErrNotFound or ErrNotWhole.
 func (b *Blobs) Get(ctx context.Context, name string) ([]byte, error) {
 	h, _, err := b.head(ctx, name)
 	if err != nil {
@@ -65,6 +69,9 @@ func (b *Blobs) Get(ctx context.Context, name string) ([]byte, error) {
 	value := []byte{}
 	for i := range h.Parts {
 		part, err := b.bucket.Get(ctx, h.partKey(name, i))
+		if errors.Is(err, ErrNotFound) {
+			return nil, fmt.Errorf("read %s: %w: part %d: %w", name, ErrNotWhole, i, err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +83,7 @@ func (b *Blobs) Get(ctx context.Context, name string) ([]byte, error) {
 // Set sets a value. Readers get the previous value until the new one is complete.
 func (b *Blobs) Set(ctx context.Context, name string, value []byte) error {
 	old, revision, err := b.head(ctx, name)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrNotWhole) {
 		return err
 	}
 	h := blobHead{Version: rand.Text()}
@@ -100,10 +107,15 @@ func (b *Blobs) Set(ctx context.Context, name string, value []byte) error {
 // Delete removes a value, or returns ErrNotFound.
 func (b *Blobs) Delete(ctx context.Context, name string) error {
 	h, _, err := b.head(ctx, name)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNotWhole) {
 		return err
 	}
 	return errors.Join(b.bucket.Delete(ctx, headKey(name)), b.drop(ctx, name, h))
+}
+
+// DeleteUnder removes all values whose names begin with a name and a dot.
+func (b *Blobs) DeleteUnder(ctx context.Context, name string) error {
+	return b.bucket.purge(ctx, name+".>")
 }
 
 // drop removes the parts that h names. The stored head must name other parts,

@@ -118,6 +118,18 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
+// purge removes every key that matches a pattern as in Match, also damaged ones.
+func (b *Bucket) purge(ctx context.Context, pattern string) error {
+	stream, err := b.store.js.Stream(ctx, "KV_"+b.kv.Bucket())
+	if err == nil {
+		err = stream.Purge(ctx, jetstream.WithPurgeSubject("$KV."+b.kv.Bucket()+"."+pattern))
+	}
+	if err != nil {
+		return fmt.Errorf("delete %s: %w", pattern, err)
+	}
+	return nil
+}
+
 // All returns every entry, in no particular order.
 func (b *Bucket) All(ctx context.Context) ([]Entry, error) { return b.Match(ctx, ">") }
 

@@ -1365,13 +1365,16 @@ type Profile struct {
 	// CreatedAt When it was made.
 	CreatedAt time.Time `json:"createdAt"`
 
+	// Damaged What is stored of it was changed, so that it can only be deleted.
+	Damaged bool `json:"damaged"`
+
 	// Id The profile's id.
 	Id string `json:"id"`
 
 	// Locked No key of this server opens it: it can only be deleted.
 	Locked bool `json:"locked"`
 
-	// Name Its name; empty if it is locked.
+	// Name Its name; empty if it is locked or damaged.
 	Name string `json:"name"`
 
 	// Origins Sites with storage.
@@ -1385,6 +1388,9 @@ type Profile struct {
 
 	// UserData Whether it has a whole user data directory.
 	UserData bool `json:"userData"`
+
+	// Version Rises with each change. Whoever remembers it notices an older state that was put back.
+	Version int `json:"version"`
 }
 
 // ProfileRequest defines model for ProfileRequest.

@@ -2792,11 +2792,13 @@ export interface components {
              * @description When it was made.
              */
             createdAt: string;
+            /** @description What is stored of it was changed, so that it can only be deleted. */
+            damaged: boolean;
             /** @description The profile's id. */
             id: string;
             /** @description No key of this server opens it: it can only be deleted. */
             locked: boolean;
-            /** @description Its name; empty if it is locked. */
+            /** @description Its name; empty if it is locked or damaged. */
             name: string;
             /** @description Sites with storage. */
             origins: string[];
@@ -2809,6 +2811,8 @@ export interface components {
             updatedAt: string;
             /** @description Whether it has a whole user data directory. */
             userData: boolean;
+            /** @description Rises with each change. Whoever remembers it notices an older state that was put back. */
+            version: number;
         };
         ProfileRequest: {
             /** @description A name that no other profile has. At most 100 characters. */

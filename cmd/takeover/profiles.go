@@ -59,6 +59,7 @@ type profileInfo struct {
 	Bytes     int64     `json:"bytes"`
 	UserData  bool      `json:"userData"`
 	Locked    bool      `json:"locked"`
+	Damaged   bool      `json:"damaged"`
 }
 
 func (p profileInfo) String() string {
@@ -107,8 +108,11 @@ func (p *profilesList) Run(ctx context.Context, c *cli, std streams) error {
 	fmt.Fprintln(w, "NAME\tCHANGED\tCOOKIES\tSITES\tPASSKEYS\tSIZE\tID")
 	for _, one := range all {
 		name := printable(one.Name)
-		if one.Locked {
+		switch {
+		case one.Locked:
 			name = "(locked: needs another secret key)"
+		case one.Damaged:
+			name = "(damaged: what is stored was changed)"
 		}
 		fmt.Fprintf(w, "%s\t%s ago\t%d\t%d\t%d\t%s\t%s\n", name, age(one.UpdatedAt), one.Cookies, len(one.Origins), one.Passkeys, bytesOf(one.Bytes), one.ID)
 	}
