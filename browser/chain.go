@@ -1,6 +1,9 @@
 package browser
 
 import (
+	"slices"
+	"strings"
+
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 )
@@ -46,6 +49,12 @@ func (c *chain) last() *Request {
 		return nil
 	}
 	return c.legs[len(c.legs)-1]
+}
+
+// leaveOrigin takes Authorization out of the headers of further legs, as fetch
+// does for a redirect to another origin. Chromium takes out Cookie itself.
+func (c *chain) leaveOrigin() {
+	c.overrides = slices.DeleteFunc(slices.Clone(c.overrides), func(h Header) bool { return strings.EqualFold(h.Name, "authorization") })
 }
 
 // extraIndexLocked returns the index of a leg's network report. Legs that came

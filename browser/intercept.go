@@ -86,6 +86,9 @@ func (h *pause) appliesLocked(r *Request) {
 // redirect, unless an Answer asked for that.
 func (h *pause) decideLocked(r *Request) {
 	if r.From != nil && !r.chain.askAgain {
+		if originOf(r.URL) != originOf(r.From.URL) {
+			r.chain.leaveOrigin()
+		}
 		h.releaseLocked(r.chain.overrides)
 		return
 	}
@@ -184,7 +187,7 @@ type continueParams struct {
 }
 
 // Continue lets an intercepted request proceed. The headers also apply to its
-// redirects.
+// redirects, without Authorization from the first one to another origin on.
 func (r *Request) Continue(ctx context.Context, o Overrides) error {
 	unlock := r.page.locked()
 	r.chain.overrides = o.Headers

@@ -196,6 +196,67 @@ func TestRequests(t *testing.T) {
 	})
 }
 
+// TestAuthorizationStaysAtItsOrigin continues requests with headers of the
+// script's own. A redirect to the same origin gets all of them, and one to another
+// origin all but Authorization and Cookie, also behind further redirects.
+func TestAuthorizationStaysAtItsOrigin(t *testing.T) {
+	type hit struct{ path, authorization, cookie, own string }
+	hits := make(chan hit, 100)
+	var first, second string
+	target := func(w http.ResponseWriter, r *http.Request) {
+		hits <- hit{r.URL.Path + " " + r.URL.RawQuery, r.Header.Get("Authorization"), r.Header.Get("Cookie"), r.Header.Get("X-Own")}
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.Header().Set("Access-Control-Allow-Headers", "x-own, authorization")
+		_, _ = io.WriteString(w, "<p>arrived")
+	}
+	to := func(target *string, path string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Access-Control-Allow-Origin", "*")
+			http.Redirect(w, r, *target+path+"?"+r.URL.RawQuery, http.StatusFound)
+		}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "start") })
+	mux.HandleFunc("/target", target)
+	mux.HandleFunc("/go/same", to(&first, "/target"))
+	mux.HandleFunc("/go/other", to(&second, "/target"))
+	mux.HandleFunc("/go/back", to(&second, "/back"))
+	mux.HandleFunc("/back", to(&first, "/target"))
+	one, other := httptest.NewServer(mux), httptest.NewServer(mux)
+	t.Cleanup(one.Close)
+	t.Cleanup(other.Close)
+	first, second = one.URL, other.URL
+	res := runIn(t, fmt.Sprintf("const url = %q;\n", first)+`
+		await page.route('**/go/*', route => route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer mine', cookie: 'c=mine', 'x-own': 'mine' } }));
+		for (const way of ['same', 'other', 'back']) {
+			await page.goto(url + '/go/' + way + '?page');
+			await page.goto(url);
+			await page.evaluate(way => fetch('/go/' + way + '?fetch', { mode: 'no-cors' }).then(r => r.text()), way);
+			await page.evaluate(way => new Promise(done => {
+				const frame = document.createElement('iframe');
+				frame.src = '/go/' + way + '?frame';
+				frame.onload = done;
+				document.body.append(frame);
+			}), way);
+		}`)
+	if res.Status != scripting.StatusSucceeded {
+		t.Fatal(res.Err)
+	}
+	for _, way := range []string{"same", "other", "back"} {
+		for _, kind := range []string{"page", "fetch", "frame"} {
+			got := <-hits
+			want := hit{"/target " + kind, "", "", "mine"}
+			if way == "same" {
+				want.authorization = "Bearer mine"
+			}
+			if got != want {
+				t.Errorf("%s: got %+v, want %+v", way, got, want)
+			}
+		}
+	}
+}
+
 func TestRoutes(t *testing.T) {
 	runNetwork(t, []netCase{
 		{"fulfill", `
