@@ -115,7 +115,7 @@ func TestForeignOriginIsRefused(t *testing.T) {
 	for _, origin := range []string{"https://evil.example", "null", "http://127.0.0.1:1", "http://127.0.0.1.evil.example", "garbage"} {
 		for _, r := range s.table {
 			got := s.do(request{method: r.method, path: fill(r, "none", "none"), header: map[string]string{"Origin": origin, "Accept": "application/json"}})
-			changes := r.method != http.MethodGet || r.kind == socket
+			changes := r.method != http.MethodGet || r.kind == webSocket
 			if changes && got.status != http.StatusForbidden {
 				t.Errorf("Origin %s: %s %s with a good key: status %d, want 403", origin, r.method, r.path, got.status)
 			}
@@ -130,7 +130,7 @@ func TestCookieNeedsMatchingOrigin(t *testing.T) {
 	s := startServer(t, nil)
 	cookie := s.signInCookie()
 	for _, r := range s.table {
-		changes := r.method != http.MethodGet || r.kind == socket
+		changes := r.method != http.MethodGet || r.kind == webSocket
 		if !changes || r.name == "logout" || r.name == "releaseAll" {
 			continue
 		}

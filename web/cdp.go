@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/coder/websocket"
 	"github.com/labstack/echo/v4"
 
 	"takeover/door/cdp"
@@ -25,31 +24,11 @@ func (s *Server) cdpSocket(c echo.Context) error {
 
 // serveCDP serves a session's browser, or one of its pages, to a program.
 func (s *Server) serveCDP(c echo.Context, one *session.Session) error {
-	if !websocketAsked(c.Request()) {
-		c.Response().Header().Set("Upgrade", "websocket")
-		return &failure{kind: kindUpgrade, detail: "Connect with a WebSocket, as programs that speak the DevTools protocol do."}
-	}
-	done, err := s.begin()
-	if err != nil {
-		return err
-	}
-	defer done()
-	client, err := cdp.Open(c.Request().Context(), cdp.Options{
-		Session: one, Page: c.Param("target"), StallLimit: s.cfg.StallLimit, Limits: s.manager.Limits(), Logger: s.log,
+	return s.serveDoor(c, "Connect with a WebSocket, as programs that speak the DevTools protocol do.", func() (door, error) {
+		return cdp.Open(c.Request().Context(), cdp.Options{
+			Session: one, Page: c.Param("target"), StallLimit: s.cfg.StallLimit, Limits: s.manager.Limits(), Logger: s.log,
+		})
 	})
-	if err != nil {
-		return err
-	}
-	conn, err := websocket.Accept(socketWriter{c.Response()}, c.Request(), &websocket.AcceptOptions{
-		InsecureSkipVerify: true, // guard has already checked the Origin
-		CompressionMode:    websocket.CompressionDisabled,
-	})
-	if err != nil {
-		client.Close()
-		return nil
-	}
-	client.Serve(s.ctx, conn)
-	return nil
 }
 
 // cdpVersion handles GET /v1/sessions/:id/json/version.
@@ -113,10 +92,10 @@ func (s *Server) cdpURL(r *http.Request, id string) string {
 }
 
 // byUpgrade calls one of two handlers of a path: the first for a WebSocket.
-func byUpgrade(socket, other echo.HandlerFunc) echo.HandlerFunc {
+func byUpgrade(upgraded, other echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if websocketAsked(c.Request()) {
-			return socket(c)
+			return upgraded(c)
 		}
 		return other(c)
 	}

@@ -81,7 +81,7 @@ var answerFiles = map[string]string{
 // file for it.
 func (r route) printed() (snippets.Answer, string) {
 	switch mime := r.answers.mime; {
-	case r.kind == socket:
+	case r.kind == webSocket:
 		return snippets.Socket, ""
 	case r.answers.status == 204:
 		return snippets.Empty, ""

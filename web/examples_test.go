@@ -70,7 +70,7 @@ func TestExamplesRun(t *testing.T) {
 			for _, language := range snippets.Languages {
 				code, ok := codes[r.name][language.Language]
 				if !ok {
-					if r.kind != socket || language.Language != "curl" {
+					if r.kind != webSocket || language.Language != "curl" {
 						t.Errorf("/docs has no example in %s", language.Label)
 					}
 					continue
@@ -132,7 +132,7 @@ func missing(language string, r route) string {
 	if _, err := exec.LookPath(program); err != nil {
 		return program + " is not installed"
 	}
-	if language == "python" && r.kind == socket && exec.Command("python3", "-c", "import websockets.sync.client").Run() != nil {
+	if language == "python" && r.kind == webSocket && exec.Command("python3", "-c", "import websockets.sync.client").Run() != nil {
 		return "Python has no package websockets"
 	}
 	return ""
@@ -187,7 +187,7 @@ func (run *exampleRunner) check(t *testing.T, r route, language, code string) {
 			t.Fatal(err)
 		}
 		args := []string{file}
-		if r.kind == socket {
+		if r.kind == webSocket {
 			args = append([]string{"--experimental-websocket"}, args...) // Node.js before version 22
 		}
 		cmd = exec.CommandContext(ctx, "node", args...)

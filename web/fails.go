@@ -25,7 +25,7 @@ func (r route) problems() []kind {
 	add(r.body != nil, kindTooLarge)
 	add(strings.Contains(r.path, ":"), kindNotFound)
 	add(inSession && (changes || r.kind != plain), kindEnded)
-	add(r.kind == socket, kindUpgrade)
+	add(r.kind == webSocket, kindUpgrade)
 	add(r.creates, kindTooMany, kindFull, kindNotReady)
 	slices.SortFunc(found, func(a, b kind) int { return slices.Index(kinds, a) - slices.Index(kinds, b) })
 	return slices.Compact(found)

@@ -122,7 +122,7 @@ func takeoverParam(c echo.Context, r route) string {
 // browsers send the cookies even without CORS if that site shares the server's
 // domain.
 func (s *Server) checkOrigin(req *http.Request, r route, p *principal) error {
-	if r.method == http.MethodGet && r.kind != socket {
+	if r.method == http.MethodGet && r.kind != webSocket {
 		return nil
 	}
 	origin := req.Header.Get("Origin")

@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/coder/websocket"
 	"github.com/labstack/echo/v4"
 
 	"takeover/capture"
@@ -34,14 +33,6 @@ const mimeProblem = "application/problem+json"
 
 // fullRetryAfter is the Retry-After header of a full server.
 const fullRetryAfter = 5 * time.Second
-
-// closeStalled is the close code for a viewer that does not read or acknowledge
-// what it gets. RFC 6455 leaves the codes 4000–4999 to applications.
-const closeStalled websocket.StatusCode = 4008
-
-// closeGap is the close code for a viewer whose inputs do not arrive one after the
-// other.
-const closeGap websocket.StatusCode = 4009
 
 // problem is an error in the form of the API.
 type problem struct {
@@ -103,74 +94,72 @@ var (
 var kinds = []kind{kindBadInput, kindNoKey, kindForbidden, kindNotFound, kindMethod, kindTimeout, kindConflict, kindEnded,
 	kindTooLarge, kindUpgrade, kindPage, kindTooMany, kindInternal, kindNotAvailable, kindFull, kindDiskFull, kindNotReady}
 
-// outcomes maps the sentinels of other packages to a class of failures and to a
-// socket's close code. The first match counts.
+// outcomes maps the sentinels of other packages to a class of failures. The first
+// match counts.
 var outcomes = []struct {
-	err   error
-	kind  kind
-	close websocket.StatusCode
+	err  error
+	kind kind
 }{
-	{session.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
-	{links.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
-	{savedscripts.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
-	{profiles.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
-	{profiles.ErrNoFolder, kindNotFound, websocket.StatusPolicyViolation},
-	{profiles.ErrExists, kindConflict, websocket.StatusPolicyViolation},
-	{profiles.ErrChanged, kindConflict, websocket.StatusPolicyViolation},
-	{profiles.ErrWrongKey, kindConflict, websocket.StatusPolicyViolation},
-	{profiles.ErrDamaged, kindConflict, websocket.StatusPolicyViolation},
-	{profiles.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
-	{profiles.ErrTooLarge, kindTooLarge, websocket.StatusMessageTooBig},
-	{profiles.ErrNoKey, kindNotAvailable, websocket.StatusPolicyViolation},
-	{profiles.ErrNoStore, kindNotAvailable, websocket.StatusPolicyViolation},
-	{session.ErrEnded, kindEnded, websocket.StatusNormalClosure},
-	{session.ErrFull, kindFull, websocket.StatusTryAgainLater},
-	{playwright.ErrNoNode, kindNotAvailable, websocket.StatusPolicyViolation},
-	{playwright.ErrNoPackage, kindNotAvailable, websocket.StatusPolicyViolation},
-	{playwright.ErrNoRooms, kindNotAvailable, websocket.StatusPolicyViolation},
-	{playwright.ErrUnusable, kindNotAvailable, websocket.StatusPolicyViolation},
-	{playwright.ErrFull, kindFull, websocket.StatusTryAgainLater},
-	{session.ErrNotReady, kindNotReady, websocket.StatusTryAgainLater},
-	{session.ErrRole, kindForbidden, websocket.StatusPolicyViolation},
-	{links.ErrInvalid, kindForbidden, websocket.StatusPolicyViolation},
-	{session.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
-	{links.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
-	{savedscripts.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
-	{session.ErrNotController, kindConflict, websocket.StatusPolicyViolation},
-	{savedscripts.ErrChanged, kindConflict, websocket.StatusPolicyViolation},
-	{savedscripts.ErrNoRoom, kindDiskFull, websocket.StatusTryAgainLater},
-	{savedscripts.ErrReserved, kindNotAvailable, websocket.StatusPolicyViolation},
-	{savedscripts.ErrNoStore, kindNotAvailable, websocket.StatusPolicyViolation},
-	{session.ErrRunning, kindConflict, websocket.StatusPolicyViolation},
-	{session.ErrTakeoverOpen, kindConflict, websocket.StatusPolicyViolation},
-	{session.ErrTakeoverState, kindConflict, websocket.StatusPolicyViolation},
-	{session.ErrTabCrashed, kindConflict, websocket.StatusPolicyViolation},
-	{session.ErrSecret, kindConflict, websocket.StatusPolicyViolation},
-	{checkpoints.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
-	{checkpoints.ErrNoStore, kindNotAvailable, websocket.StatusPolicyViolation},
-	{checkpoints.ErrTooMany, kindConflict, websocket.StatusTryAgainLater},
-	{trajectory.ErrID, kindNotFound, websocket.StatusPolicyViolation},
-	{trajectory.ErrFile, kindNotFound, websocket.StatusPolicyViolation},
-	{trajectory.ErrRecording, kindConflict, websocket.StatusPolicyViolation},
-	{trajectory.ErrNotScanned, kindConflict, websocket.StatusPolicyViolation},
-	{trajectory.ErrLeak, kindConflict, websocket.StatusPolicyViolation},
-	{session.ErrRecording, kindConflict, websocket.StatusPolicyViolation},
-	{session.ErrNotRecording, kindConflict, websocket.StatusPolicyViolation},
-	{session.ErrWorking, kindConflict, websocket.StatusPolicyViolation},
-	{session.ErrClaimed, kindConflict, websocket.StatusPolicyViolation},
-	{files.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
-	{files.ErrFull, kindTooLarge, websocket.StatusMessageTooBig},
-	{files.ErrName, kindBadInput, websocket.StatusPolicyViolation},
-	{session.ErrScriptTooLarge, kindTooLarge, websocket.StatusMessageTooBig},
-	{capture.ErrOff, kindConflict, websocket.StatusPolicyViolation},
-	{capture.ErrNotReady, kindNotReady, websocket.StatusTryAgainLater},
-	{capture.ErrClosed, kindEnded, websocket.StatusNormalClosure},
-	{webhook.ErrNotFound, kindNotFound, websocket.StatusPolicyViolation},
-	{webhook.ErrFull, kindConflict, websocket.StatusTryAgainLater},
-	{context.DeadlineExceeded, kindTimeout, websocket.StatusTryAgainLater},
-	{errStalled, kindTimeout, closeStalled},
-	{session.ErrGap, kindConflict, closeGap},
-	{errStopping, kindNotReady, websocket.StatusGoingAway},
+	{session.ErrNotFound, kindNotFound},
+	{links.ErrNotFound, kindNotFound},
+	{savedscripts.ErrNotFound, kindNotFound},
+	{profiles.ErrNotFound, kindNotFound},
+	{profiles.ErrNoFolder, kindNotFound},
+	{profiles.ErrExists, kindConflict},
+	{profiles.ErrChanged, kindConflict},
+	{profiles.ErrWrongKey, kindConflict},
+	{profiles.ErrDamaged, kindConflict},
+	{profiles.ErrTooMany, kindConflict},
+	{profiles.ErrTooLarge, kindTooLarge},
+	{profiles.ErrNoKey, kindNotAvailable},
+	{profiles.ErrNoStore, kindNotAvailable},
+	{session.ErrEnded, kindEnded},
+	{session.ErrFull, kindFull},
+	{playwright.ErrNoNode, kindNotAvailable},
+	{playwright.ErrNoPackage, kindNotAvailable},
+	{playwright.ErrNoRooms, kindNotAvailable},
+	{playwright.ErrUnusable, kindNotAvailable},
+	{playwright.ErrFull, kindFull},
+	{session.ErrNotReady, kindNotReady},
+	{session.ErrRole, kindForbidden},
+	{links.ErrInvalid, kindForbidden},
+	{session.ErrTooMany, kindConflict},
+	{links.ErrTooMany, kindConflict},
+	{savedscripts.ErrTooMany, kindConflict},
+	{session.ErrNotController, kindConflict},
+	{savedscripts.ErrChanged, kindConflict},
+	{savedscripts.ErrNoRoom, kindDiskFull},
+	{savedscripts.ErrReserved, kindNotAvailable},
+	{savedscripts.ErrNoStore, kindNotAvailable},
+	{session.ErrRunning, kindConflict},
+	{session.ErrTakeoverOpen, kindConflict},
+	{session.ErrTakeoverState, kindConflict},
+	{session.ErrTabCrashed, kindConflict},
+	{session.ErrSecret, kindConflict},
+	{checkpoints.ErrNotFound, kindNotFound},
+	{checkpoints.ErrNoStore, kindNotAvailable},
+	{checkpoints.ErrTooMany, kindConflict},
+	{trajectory.ErrID, kindNotFound},
+	{trajectory.ErrFile, kindNotFound},
+	{trajectory.ErrRecording, kindConflict},
+	{trajectory.ErrNotScanned, kindConflict},
+	{trajectory.ErrLeak, kindConflict},
+	{session.ErrRecording, kindConflict},
+	{session.ErrNotRecording, kindConflict},
+	{session.ErrWorking, kindConflict},
+	{session.ErrClaimed, kindConflict},
+	{files.ErrNotFound, kindNotFound},
+	{files.ErrFull, kindTooLarge},
+	{files.ErrName, kindBadInput},
+	{session.ErrScriptTooLarge, kindTooLarge},
+	{capture.ErrOff, kindConflict},
+	{capture.ErrNotReady, kindNotReady},
+	{capture.ErrClosed, kindEnded},
+	{webhook.ErrNotFound, kindNotFound},
+	{webhook.ErrFull, kindConflict},
+	{context.DeadlineExceeded, kindTimeout},
+	{errStalled, kindTimeout},
+	{errStopping, kindNotReady},
 }
 
 // kindCallerGone is only for the log and the metrics, because nobody reads the
@@ -227,16 +216,6 @@ func echoFailure(he *echo.HTTPError) *failure {
 		return &failure{kind: kind{kindBadInput.name, kindBadInput.title, he.Code}, detail: http.StatusText(he.Code) + "."}
 	}
 	return &failure{kind: kindInternal, err: he}
-}
-
-// closeCode returns the close code with which an error ends a socket.
-func closeCode(err error) websocket.StatusCode {
-	for _, o := range outcomes {
-		if errors.Is(err, o.err) {
-			return o.close
-		}
-	}
-	return websocket.StatusInternalError
 }
 
 // describe lists the errors of fields in one sentence.

@@ -254,7 +254,7 @@ func (f *reference) body(r route) (list []views.DocsField) {
 func (f *reference) answer(r route) views.DocsAnswer {
 	a := views.DocsAnswer{Status: r.answers.code(), Form: r.answers.mime}
 	switch {
-	case r.kind == socket:
+	case r.kind == webSocket:
 		a.Form = "WebSocket"
 	case r.answers.list != "":
 		_, a.Object = f.form(reflect.TypeOf(r.answers.body))

@@ -36,7 +36,7 @@ type routeKind int
 const (
 	plain     routeKind = iota
 	stream              // server-sent events; accepts the key in the query
-	socket              // a WebSocket; accepts the key in the query, and its Origin is checked although it is a GET
+	webSocket           // a WebSocket; accepts the key in the query, and its Origin is checked although it is a GET
 	discovery           // tells programs where to connect; accepts the key in the query
 )
 
@@ -102,11 +102,11 @@ func (s *Server) routes() []route {
 		{method: get, path: one + "/context", name: "getContext", does: "Cookies and storage.", slow: true, handler: s.getContext, answers: answer{body: map[string]any{}}, fails: []kind{kindConflict, kindEnded}},
 		{method: get, path: one + "/screenshot", name: "getScreenshot", does: "A picture of the active tab; ?format=png|jpeg|webp, ?fullPage=.", slow: true, query: []string{"format", "fullPage"}, handler: s.getScreenshot, answers: answer{mime: "image/png"}, fails: []kind{kindConflict, kindEnded}, sample: sample{query: "format=jpeg&fullPage=true"}},
 		{method: get, path: one + "/thumbnail", name: "getThumbnail", does: "The latest available picture; takes no new one.", access: guests, role: view, handler: s.getThumbnail, answers: answer{mime: "image/jpeg"}},
-		{method: get, path: one + "/view", name: "view", does: "The viewer's socket, subprotocol takeover.v1.", access: guests, role: view, kind: socket, query: []string{"resume"}, handler: s.view, answers: answer{status: 101, mime: "application/octet-stream"}, sample: sample{body: `{"type": "hello", "width": 1280, "height": 720, "dpr": 1}`}},
+		{method: get, path: one + "/view", name: "view", does: "The viewer's socket, subprotocol takeover.v1.", access: guests, role: view, kind: webSocket, query: []string{"resume"}, handler: s.view, answers: answer{status: 101, mime: "application/octet-stream"}, sample: sample{body: `{"type": "hello", "width": 1280, "height": 720, "dpr": 1}`}},
 
-		{method: get, path: one + "/cdp", name: "cdp", does: "The browser's socket for programs that speak the DevTools protocol: Playwright's connectOverCDP, Puppeteer and others. The same at / with ?sessionId=.", kind: socket, handler: s.cdpSocket, answers: answer{status: 101, mime: "application/octet-stream"}, sample: sample{body: `{"id": 1, "method": "Browser.getVersion"}`}},
-		{method: get, path: one + "/cdp/page/:target", name: "cdpPage", does: "The socket of one page.", kind: socket, handler: s.cdpSocket, answers: answer{status: 101, mime: "application/octet-stream"}, sample: sample{body: `{"id": 1, "method": "Page.getNavigationHistory"}`}},
-		{method: get, path: one + "/playwright", name: "playwright", does: "The socket for programs that speak Playwright's own protocol: chromium.connect. Needs Node.js and playwright-core on the server.", kind: socket, handler: s.playwrightSocket, answers: answer{status: 101, mime: "application/octet-stream"}},
+		{method: get, path: one + "/cdp", name: "cdp", does: "The browser's socket for programs that speak the DevTools protocol: Playwright's connectOverCDP, Puppeteer and others. The same at / with ?sessionId=.", kind: webSocket, handler: s.cdpSocket, answers: answer{status: 101, mime: "application/octet-stream"}, sample: sample{body: `{"id": 1, "method": "Browser.getVersion"}`}},
+		{method: get, path: one + "/cdp/page/:target", name: "cdpPage", does: "The socket of one page.", kind: webSocket, handler: s.cdpSocket, answers: answer{status: 101, mime: "application/octet-stream"}, sample: sample{body: `{"id": 1, "method": "Page.getNavigationHistory"}`}},
+		{method: get, path: one + "/playwright", name: "playwright", does: "The socket for programs that speak Playwright's own protocol: chromium.connect. Needs Node.js and playwright-core on the server.", kind: webSocket, handler: s.playwrightSocket, answers: answer{status: 101, mime: "application/octet-stream"}},
 		{method: get, path: one + "/json/version", name: "cdpVersion", does: "The browser's version and the address of its socket, as Chromium's debugging port tells them.", kind: discovery, handler: s.cdpVersion, answers: answer{body: cdp.Version{}}},
 		{method: get, path: one + "/json/list", name: "cdpList", does: "The pages and the addresses of their sockets, as Chromium's debugging port tells them.", kind: discovery, handler: s.cdpList, answers: answer{body: []cdp.Target{}}},
 		{method: get, path: one + "/json/protocol", name: "cdpProtocol", does: "The commands and events that the browser's socket understands.", kind: discovery, handler: s.cdpProtocol, answers: answer{body: cdp.Protocol{}}},
@@ -198,7 +198,7 @@ func (s *Server) routes() []route {
 		{method: post, path: "/events/stop", name: "stopEventsBare", does: "Same as the session's route, with ?session=.", query: []string{"session"}, handler: s.stopEvents, body: struct{}{}, answers: answer{body: capture.Stopped{}}, fails: []kind{kindConflict, kindEnded}},
 		{method: get, path: "/events/stream", name: "streamEventsBare", does: "Same as the session's route, with ?session=.", kind: stream, query: []string{"session", "replay", "since", "type", "category"}, handler: s.streamEvents, answers: answer{mime: mimeSSE}, fails: []kind{kindConflict, kindEnded}},
 
-		{method: get, path: one + "/commands", name: "commands", does: "The socket of programs that call members of the script API's Page: one JSON message for each call.", kind: socket, handler: s.commandSocket, answers: answer{status: 101, mime: "application/octet-stream"}, sample: sample{body: `{"type": "command", "commandId": "1", "method": "title", "args": []}`}},
+		{method: get, path: one + "/commands", name: "commands", does: "The socket of programs that call members of the script API's Page: one JSON message for each call.", kind: webSocket, handler: s.commandSocket, answers: answer{status: 101, mime: "application/octet-stream"}, sample: sample{body: `{"type": "command", "commandId": "1", "method": "title", "args": []}`}},
 		{method: post, path: one + "/actions", name: "runActions", does: "Carry out debug actions, as JSON or XML, and say what the page logged and requested.", slow: true, handler: s.runActions, body: map[string]any{}, answers: answer{body: actions.Response{}}, fails: []kind{kindConflict}, sample: sample{body: `{"type": "navigate", "url": "https://example.com"}`}},
 		{method: post, path: "/v1/diagnose", name: "diagnose", does: "Find out what is wrong with a page, in a session of its own. With Accept: text/event-stream, the steps and findings come as they are known, and the report at the end.", slow: true, handler: s.diagnose, body: diagnoseRequest{}, answers: answer{body: diagnose.Report{}}, creates: true, sample: sample{body: `{"url": "https://example.com", "problem": "the link does nothing", "maxSteps": 1}`}},
 		{method: post, path: "/v1/actions", name: "runActionsAlone", does: "The same in a session of its own, for a sequence that begins with start. The session lives on if the sequence does not end with stop.", slow: true, handler: s.runActionsAlone, body: map[string]any{}, answers: answer{body: actions.Response{}}, creates: true, fails: []kind{kindConflict}, sample: sample{body: `{"actions": [{"type": "start", "url": "https://example.com"}, {"type": "screenshot"}, {"type": "stop"}]}`}},
@@ -216,7 +216,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/docs", name: "docs", does: "This description as a page.", handler: s.docs, answers: answer{mime: mimeHTML}},
 
 		{method: get, path: "/", name: "pageSessions", does: "Page: sessions, and the takeovers that need a person.", handler: s.pageSessions, answers: answer{mime: mimeHTML},
-			upgraded: &route{method: get, path: "/", name: "cdpRoot", kind: socket, handler: s.cdpRoot}},
+			upgraded: &route{method: get, path: "/", name: "cdpRoot", kind: webSocket, handler: s.cdpRoot}},
 		{method: get, path: "/scripts", name: "pageScripts", does: "Page: saved scripts.", handler: s.pageScripts, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/sessions/:id", name: "pageSession", does: "Page: one session.", framed: true, access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/takeover/:id", name: "pageTakeover", does: "Page: one takeover, for the person who was asked.", framed: true, access: guests, role: help, byTakeover: true, handler: s.pageTakeover, answers: answer{mime: mimeHTML}},

@@ -2,11 +2,66 @@ package web
 
 import (
 	"bufio"
+	"context"
 	"net"
 	"net/http"
 
+	"takeover/door/socket"
 	"takeover/rawio"
+
+	"github.com/coder/websocket"
+	"github.com/labstack/echo/v4"
 )
+
+// door is the connection of a program that was opened and is not served yet.
+type door interface {
+	Serve(ctx context.Context, conn socket.Conn) // returns when the connection has ended
+	Close()                                      // instead of Serve
+}
+
+// serveDoor serves what open returns to a program that asked for a WebSocket. Others get
+// the advice.
+func (s *Server) serveDoor(c echo.Context, advice string, open func() (door, error)) error {
+	if !websocketAsked(c.Request()) {
+		return needsUpgrade(c, advice)
+	}
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	one, err := open()
+	if err != nil {
+		return err
+	}
+	conn := upgrade(c)
+	if conn == nil {
+		one.Close()
+		return nil
+	}
+	one.Serve(s.ctx, conn)
+	return nil
+}
+
+// needsUpgrade refuses a request that did not ask for a WebSocket.
+func needsUpgrade(c echo.Context, advice string) error {
+	c.Response().Header().Set("Upgrade", "websocket")
+	return &failure{kind: kindUpgrade, detail: advice}
+}
+
+// upgrade turns a request into a WebSocket. If that fails, it answers the request and
+// returns nil.
+func upgrade(c echo.Context, subprotocols ...string) *websocket.Conn {
+	conn, err := websocket.Accept(socketWriter{c.Response()}, c.Request(), &websocket.AcceptOptions{
+		Subprotocols:       subprotocols,
+		InsecureSkipVerify: true, // guard has already checked the Origin, taking keys and the public URL into account
+		CompressionMode:    websocket.CompressionDisabled,
+	})
+	if err != nil {
+		return nil
+	}
+	return conn
+}
 
 // socketBuffer is the size of the write buffer. Most pictures fit into it. The
 // standard library's 4 KiB would split each of them in two.

@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
 
+	"takeover/door/socket"
 	"takeover/limits"
 	"takeover/links"
 	"takeover/screencast"
@@ -30,48 +31,30 @@ const (
 	// Beyond that, the socket is read more slowly.
 	viewerRate, viewerBurst = 1000, 3000
 	viewerUnit              = 4 << 10
-	// pingEvery is the interval of pings to a viewer.
-	pingEvery = 15 * time.Second
 	// statsEvery is the interval of a viewer's figures.
 	statsEvery = time.Second
-	// lastWrite is how long the message that is being written may take when the
-	// connection ends.
-	lastWrite = time.Second
 	// maxActs bounds how many slow messages of a viewer may wait.
 	maxActs = 32
 	// maxReplies bounds how many replies to a viewer may wait. Beyond that, the
 	// socket is not read.
 	maxReplies = 64
-	// maxCloseReason bounds the text of a close frame in bytes (RFC 6455, 5.5).
-	maxCloseReason = 120
-)
-
-var (
-	// errViewerLeft is why a view ends when the viewer closes the socket.
-	errViewerLeft = errors.New("the viewer left")
-	// errViewerLost is why a view ends when the connection breaks.
-	errViewerLost = errors.New("the viewer's connection broke")
-	// errTooLarge is why a view ends when the viewer sends a message above
-	// messageLimit. The WebSocket package has then sent the close frame.
-	errTooLarge = fmt.Errorf("%w: a message was too large", errViewerLost)
-	// errUnread is why a view ends when the viewer left too many messages unread.
-	errUnread = fmt.Errorf("%w: too many messages wait", errStalled)
+	// closeGap is the close code for a viewer whose inputs do not arrive one after the
+	// other. RFC 6455 leaves the codes 4000–4999 to applications.
+	closeGap websocket.StatusCode = 4009
 )
 
 // viewerSocket is the connection of one viewer. Only run writes messages, only
 // writePictures writes pictures, and only read reads.
 type viewerSocket struct {
 	server *Server
-	conn   *websocket.Conn
+	socket *socket.Socket
 	viewer *session.Viewer
 	role   session.Role
 	grant  *links.Grant    // grant of a guest
 	over   <-chan struct{} // closed when the grant's link is revoked; nil for operators
 	log    *slog.Logger
 
-	ctx     context.Context // ends with the connection
-	cancel  context.CancelCauseFunc
-	writing context.Context // ends lastWrite after ctx, with the same cause
+	ctx context.Context // ends with the connection
 
 	hello    chan struct{} // closed by read after the first message
 	replies  chan any      // from read and acts to run
@@ -86,8 +69,7 @@ func (s *Server) view(c echo.Context) error {
 		return err
 	}
 	if !websocketAsked(c.Request()) {
-		c.Response().Header().Set("Upgrade", "websocket")
-		return &failure{kind: kindUpgrade, detail: "Connect with the subprotocol " + subprotocol + "."}
+		return needsUpgrade(c, "Connect with the subprotocol "+subprotocol+".")
 	}
 	if offered := c.Request().Header.Get("Sec-WebSocket-Protocol"); offered != "" && !offers(offered, subprotocol) {
 		return badField("Sec-WebSocket-Protocol", "must offer %s", subprotocol)
@@ -108,22 +90,18 @@ func (s *Server) view(c echo.Context) error {
 		return err
 	}
 	defer viewer.Leave()
-	conn, err := websocket.Accept(socketWriter{c.Response()}, c.Request(), &websocket.AcceptOptions{
-		Subprotocols:       []string{subprotocol},
-		InsecureSkipVerify: true, // guard has already checked the Origin, taking keys and the public URL into account
-		CompressionMode:    websocket.CompressionDisabled,
-	})
-	if err != nil {
+	conn := upgrade(c, subprotocol)
+	if conn == nil {
 		return nil
 	}
 	v := &viewerSocket{
-		server: s, conn: conn, viewer: viewer, role: role, log: s.log.With("session", one.ID(), "viewer", viewer.ID()),
+		server: s, viewer: viewer, role: role, log: s.log.With("session", one.ID(), "viewer", viewer.ID()),
 		hello: make(chan struct{}), replies: make(chan any, maxReplies), messages: make(chan any), acts: make(chan parsed, maxActs),
 	}
 	if joining.Link != nil {
 		v.grant, v.over = joining.Link, s.manager.GrantOver(*joining.Link)
 	}
-	v.serve()
+	v.serve(conn)
 	return nil
 }
 
@@ -132,11 +110,12 @@ func websocketAsked(r *http.Request) bool {
 }
 
 // serve runs the connection until one side ends it.
-func (v *viewerSocket) serve() {
-	v.ctx, v.cancel = context.WithCancelCause(v.server.ctx)
-	stop := v.limitWrites()
-	defer stop()
-	v.conn.SetReadLimit(messageLimit)
+func (v *viewerSocket) serve(conn socket.Conn) {
+	ctx, cancel := context.WithCancelCause(v.server.ctx)
+	v.ctx = ctx
+	v.socket = socket.New(ctx, cancel, conn, socket.Options{
+		MaxMessage: messageLimit, StallLimit: v.server.cfg.StallLimit, Limits: v.server.manager.Limits(), RoundTrip: v.viewer.RoundTrip,
+	})
 	v.log.Debug("viewer joined", "role", v.role)
 
 	var work sync.WaitGroup
@@ -144,57 +123,35 @@ func (v *viewerSocket) serve() {
 	work.Go(v.takeMessages)
 	work.Go(v.writePictures)
 	work.Go(v.doActs)
-	work.Go(v.keepAlive)
+	work.Go(v.socket.KeepAlive)
 	err := v.run()
-	v.cancel(err)
+	v.end(err)
 	if errors.Is(err, links.ErrInvalid) {
 		v.viewer.Leave() // now, however the peer reacts to the close
 	}
-	code, reason := v.closing(err)
-	_ = v.conn.Close(code, reason) // ends read; the peer may be gone
+	code, reason := v.socket.Close() // ends read
 	work.Wait()
-	if errors.Is(err, errViewerLost) || code == closeStalled || code == closeGap {
+	if code == socket.CloseStalled {
+		v.server.metrics.dropped.WithLabelValues("stalled").Inc()
+	}
+	if errors.Is(err, socket.ErrLost) || slices.Contains([]websocket.StatusCode{socket.CloseStalled, closeGap, websocket.StatusMessageTooBig}, code) {
 		v.viewer.Lost()
 	}
 	v.log.Debug("viewer left", "code", code, "reason", reason)
 }
 
-// closing returns the close code and reason for the cause of the connection's
-// end.
-func (v *viewerSocket) closing(err error) (websocket.StatusCode, string) {
-	var ended *session.EndedError
+// end ends the connection for a cause, with its close code.
+func (v *viewerSocket) end(cause error) {
 	switch {
-	case errors.As(err, &ended):
-		return websocket.StatusNormalClosure, text.Clip(ended.Reason, maxCloseReason)
-	case errors.Is(err, errTooLarge):
-		return websocket.StatusMessageTooBig, ""
-	case errors.Is(err, errViewerLeft), errors.Is(err, errViewerLost):
-		return websocket.StatusNormalClosure, ""
-	case errors.Is(err, screencast.ErrStalled):
+	case errors.Is(cause, screencast.ErrStalled):
 		v.server.limitHit(limits.Pictures)
-		return v.stalled()
-	case errors.Is(err, errUnread): // the session has already counted it
-		return v.stalled()
-	case errors.Is(err, errStalled):
-		v.server.limitHit(limits.Stalls)
-		return v.stalled()
+		cause = fmt.Errorf("%w: %w", socket.ErrStalled, cause)
+	case errors.Is(cause, session.ErrGap):
+		cause = &socket.EndError{Code: closeGap, Reason: cause.Error()}
+	case errors.Is(cause, links.ErrInvalid):
+		cause = &socket.EndError{Code: websocket.StatusPolicyViolation, Reason: sentence(cause.Error())}
 	}
-	if errors.Is(err, links.ErrInvalid) {
-		return websocket.StatusPolicyViolation, text.Clip(sentence(err.Error()), maxCloseReason)
-	}
-	code := closeCode(err)
-	if code == websocket.StatusInternalError {
-		v.log.Error("viewer's socket", "error", err)
-		return code, ""
-	}
-	return code, text.Clip(err.Error(), maxCloseReason)
-}
-
-// stalled counts a viewer that is disconnected, and returns its close code and
-// reason.
-func (v *viewerSocket) stalled() (websocket.StatusCode, string) {
-	v.server.metrics.dropped.WithLabelValues("stalled").Inc()
-	return closeStalled, "stalled"
+	v.socket.End(cause) // has no effect if the connection has ended
 }
 
 // read reads messages until the socket ends.
@@ -202,12 +159,12 @@ func (v *viewerSocket) read() {
 	limit := rate.NewLimiter(viewerRate, viewerBurst)
 	greeted := false
 	for {
-		kind, raw, err := v.conn.Read(context.Background()) // without a deadline, because run closes the socket
+		kind, raw, done, err := v.socket.Read()
+		done() // a message is small
 		if err != nil {
 			if errors.Is(err, websocket.ErrMessageTooBig) {
 				v.server.metrics.malformed.Inc()
 			}
-			v.cancel(leftOrLost(err))
 			return
 		}
 		if v.ctx.Err() != nil {
@@ -238,19 +195,6 @@ func (v *viewerSocket) read() {
 	}
 }
 
-// leftOrLost returns why reading ended. It distinguishes a viewer that left with a
-// close frame from one whose connection broke and who may return.
-func leftOrLost(err error) error {
-	if errors.Is(err, websocket.ErrMessageTooBig) {
-		return errTooLarge
-	}
-	switch websocket.CloseStatus(err) {
-	case websocket.StatusNormalClosure, websocket.StatusGoingAway:
-		return errViewerLeft
-	}
-	return errViewerLost
-}
-
 // pace slows down a viewer that sends too much. TCP then makes the viewer wait.
 func (v *viewerSocket) pace(limit *rate.Limiter, size int) error {
 	cost := 1 + size/viewerUnit
@@ -278,7 +222,7 @@ func (v *viewerSocket) carryOut(m parsed) {
 		switch err := m.message.act(v.ctx, v.viewer); {
 		case errors.Is(err, session.ErrGap):
 			v.server.metrics.malformed.Inc()
-			v.cancel(err)
+			v.end(err)
 		case err != nil:
 			v.complain(fmt.Errorf("%s: %w", m.kind, err))
 		}
@@ -318,28 +262,6 @@ func (v *viewerSocket) reply(m any) {
 	select {
 	case v.replies <- m:
 	case <-v.ctx.Done():
-	}
-}
-
-// keepAlive detects peers that are gone or read nothing, and measures the line.
-func (v *viewerSocket) keepAlive() {
-	tick := time.NewTicker(min(pingEvery, v.server.cfg.StallLimit/2))
-	defer tick.Stop()
-	for {
-		sent := time.Now()
-		ctx, cancel := context.WithTimeout(v.writing, v.server.cfg.StallLimit)
-		err := v.conn.Ping(ctx)
-		cancel()
-		if err != nil {
-			v.cancel(errStalled) // has no effect if the connection ended for another reason
-			return
-		}
-		v.viewer.RoundTrip(time.Since(sent))
-		select {
-		case <-tick.C:
-		case <-v.ctx.Done():
-			return
-		}
 	}
 }
 

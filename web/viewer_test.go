@@ -459,13 +459,3 @@ func (c *holdingConn) Read(b []byte) (int, error) {
 	c.read += n
 	return n, err
 }
-
-func TestCloseCodes(t *testing.T) {
-	for err, want := range map[error]websocket.StatusCode{
-		session.ErrEnded: 1000, links.ErrInvalid: 1008, errStopping: 1001, errStalled: 4008, session.ErrGap: 4009, errors.New("x"): 1011,
-	} {
-		if got := closeCode(fmt.Errorf("wrapped: %w", err)); got != want {
-			t.Errorf("close code of %v: %d, want %d", err, got, want)
-		}
-	}
-}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
 	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"takeover/door/socket"
 	"takeover/links"
 	"takeover/session"
 )
@@ -62,7 +62,7 @@ func (v *viewerSocket) run() error {
 // message sends a message of the session. The socket ends after the last one.
 func (v *viewerSocket) message(m any, open bool) error {
 	if !open { // the outbox was closed early, because the viewer did not read
-		return errUnread
+		return socket.ErrUnread
 	}
 	if err := v.writeJSON(v.censor(m)); err != nil {
 		return err
@@ -132,52 +132,20 @@ func round1(f float64) float64 { return float64(int64(f*10+0.5)) / 10 }
 func (v *viewerSocket) writeJSON(m any) error {
 	raw, err := json.Marshal(m)
 	if err != nil {
-		return fmt.Errorf("encode message: %w", err)
+		v.log.Error("encode a viewer's message", "error", err)
+		return &socket.EndError{Code: websocket.StatusInternalError}
 	}
-	return v.write(websocket.MessageText, raw)
+	return v.socket.Write(websocket.MessageText, raw)
 }
 
 func (v *viewerSocket) writePicture(p session.Picture) error {
 	defer p.Release()
 	raw := p.Message()
-	if err := v.write(websocket.MessageBinary, raw); err != nil {
+	if err := v.socket.Write(websocket.MessageBinary, raw); err != nil {
 		return err
 	}
 	v.server.metrics.pictures.Inc()
 	v.server.metrics.bytes.Add(float64(len(raw)))
-	return nil
-}
-
-// limitWrites sets writing. The library cuts a connection when the context of a
-// write ends. A message that is being written when the connection ends must be
-// sent whole, because the close frame with the reason follows it.
-func (v *viewerSocket) limitWrites() (stop func()) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(v.ctx))
-	v.writing = ctx
-	stopWaiting := context.AfterFunc(v.ctx, func() {
-		select {
-		case <-time.After(lastWrite):
-			cancel(context.Cause(v.ctx))
-		case <-ctx.Done():
-		}
-	})
-	return func() {
-		stopWaiting()
-		cancel(context.Cause(v.ctx))
-	}
-}
-
-func (v *viewerSocket) write(kind websocket.MessageType, raw []byte) error {
-	ctx, cancel := context.WithTimeoutCause(v.writing, v.server.cfg.StallLimit, errStalled)
-	defer cancel()
-	if err := v.conn.Write(ctx, kind, raw); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return cause
-		}
-		_ = v.conn.CloseNow() // ends read if it still runs; read knows how the viewer left
-		<-v.ctx.Done()
-		return context.Cause(v.ctx)
-	}
 	return nil
 }
 
@@ -217,7 +185,7 @@ func (v *viewerSocket) writePictures() {
 			err = v.writePicture(p)
 		}
 		if err != nil {
-			v.cancel(err)
+			v.end(err)
 			return
 		}
 	}

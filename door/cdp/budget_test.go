@@ -11,7 +11,7 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/door/doortest"
-	"takeover/door/inbox"
+	"takeover/door/socket"
 	"takeover/limits"
 	"takeover/session"
 )
@@ -20,7 +20,7 @@ import (
 // The one for which there is no room is disconnected; what the other holds is free again
 // when its message has been handled.
 func TestUnfinishedMessagesShareABudget(t *testing.T) {
-	budget, hits := inbox.NewBudget(8<<20), limits.New()
+	budget, hits := socket.NewBudget(8<<20), limits.New()
 	address := serve(t, doortest.Session(t, session.CreateOptions{}), func(o *Options) { o.Budget, o.Limits = budget, hits })
 	p, q := dial(t, address), dial(t, address)
 	part := bytes.Repeat([]byte(" "), 6<<20)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -18,35 +17,24 @@ import (
 
 	"takeover/cdp"
 	"takeover/cdp/policy"
-	"takeover/door/inbox"
+	"takeover/door/socket"
 	"takeover/limits"
 	"takeover/session"
-	"takeover/text"
 )
 
 const (
-	// CloseStalled is the close code for a client that does not read.
-	CloseStalled websocket.StatusCode = 4008
-
 	// maxMessage bounds a message of a client, in bytes. Chromium's pipe has the
 	// same bound.
 	maxMessage = 256 << 20
 
-	pingEvery      = 20 * time.Second
-	lastWrite      = 2 * time.Second  // for what is being written when the connection ends
-	downloadTime   = 10 * time.Second // for a completed download to become a file of the session
-	pausePatience  = 5 * time.Second  // for a client for which a new page waits, until it must let the page run or answer a ping
-	maxCloseReason = 120              // bytes; the protocol permits 123
+	downloadTime  = 10 * time.Second // for a completed download to become a file of the session
+	pausePatience = 5 * time.Second  // for a client for which a new page waits, until it must let the page run or answer a ping
 )
 
 // Causes of a connection's end.
 var (
-	errLeft     = errors.New("the client left")
-	errStalled  = fmt.Errorf("stalled: the client does not read, and %d MiB wait for it", maxUnread>>20)
-	errSilent   = errors.New("stalled: the client does not answer pings")
-	errPageGone = errors.New("the page is closed")
+	errPageGone = &socket.EndError{Code: websocket.StatusNormalClosure, Reason: "the page is closed"}
 	errVeiled   = &policy.RefusedError{Code: policy.CodeServer, Message: "a person came to a secret field meanwhile; take the picture again"}
-	errTooLarge = fmt.Errorf("a message is larger than %d MiB", maxMessage>>20)
 )
 
 // Options configures a client. Session, Limits and Logger are required.
@@ -58,21 +46,11 @@ type Options struct {
 	Logger     *slog.Logger
 
 	// Budget bounds large messages. Default: the one of the process.
-	Budget *inbox.Budget
+	Budget *socket.Budget
 
 	// Downloaded gets the file of each completed download before the client learns of
 	// its end. The client waits meanwhile. Default: does nothing.
 	Downloaded func(guid string, file *os.File)
-}
-
-// Conn is the connection to a program: a WebSocket, or what behaves like one. Read
-// is called by one goroutine, and Write by another.
-type Conn interface {
-	Read(ctx context.Context) (websocket.MessageType, []byte, error)
-	Write(ctx context.Context, typ websocket.MessageType, message []byte) error
-	Ping(ctx context.Context) error
-	Close(code websocket.StatusCode, reason string) error // ends Read
-	SetReadLimit(bytes int64)
 }
 
 // Client is one connection of a program that speaks the DevTools protocol.
@@ -80,7 +58,8 @@ type Client struct {
 	options Options
 	raw     *session.RawClient
 	log     *slog.Logger
-	outbox  *outbox
+	outbox  *socket.Outbox[item]
+	socket  *socket.Socket // set by Serve
 
 	ctx    context.Context // ends with the connection
 	cancel context.CancelCauseFunc
@@ -115,7 +94,7 @@ type call struct {
 // Open connects to the session's Chromium. End the client with Serve or Close. The
 // errors are those of session.OpenRawClient.
 func Open(ctx context.Context, o Options) (*Client, error) {
-	c := &Client{options: o, outbox: newOutbox(), sight: newSight(), holding: make(chan struct{}, 1), watched: make(chan struct{}, 1)}
+	c := &Client{options: o, outbox: socket.NewOutbox[item](socket.MaxUnread), sight: newSight(), holding: make(chan struct{}, 1), watched: make(chan struct{}, 1)}
 	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	raw, err := session.OpenRawClient(ctx, o.Session, o.Page, sink{c})
 	if err != nil {
@@ -130,7 +109,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 
 // Close ends a client that is not served.
 func (c *Client) Close() {
-	c.cancel(errLeft)
+	c.cancel(socket.ErrLeft)
 	c.work.Wait()
 	c.raw.Resume(c.sight.paused())
 	if err := c.raw.Close(); err != nil {
@@ -141,71 +120,36 @@ func (c *Client) Close() {
 }
 
 // Serve runs the connection until one side ends it or ctx does, and closes both.
-func (c *Client) Serve(ctx context.Context, conn Conn) {
+func (c *Client) Serve(ctx context.Context, conn socket.Conn) {
 	stop := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
 	defer stop()
-	conn.SetReadLimit(maxMessage)
+	c.socket = socket.New(c.ctx, c.cancel, conn, socket.Options{
+		MaxMessage: maxMessage, StallLimit: c.options.StallLimit, Limits: c.options.Limits, Budget: c.options.Budget,
+	})
 	c.log.Debug("CDP client connected", "page", c.options.Page)
 	var loops sync.WaitGroup
-	loops.Go(func() { c.read(conn) })
-	loops.Go(func() { c.keepAlive(conn) })
+	loops.Go(c.read)
+	loops.Go(c.socket.KeepAlive)
+	loops.Go(c.awaitPaused)
 	loops.Go(c.watch)
-	c.write(conn)
-	err := context.Cause(c.ctx)
-	code, reason := closing(err)
-	_ = conn.Close(code, text.Clip(reason, maxCloseReason)) // ends read; the peer may be gone
+	c.write()
+	code, reason := c.socket.Close() // ends read
 	loops.Wait()
 	c.Close()
 	c.log.Debug("CDP client left", "code", code, "reason", reason)
 }
 
-// closing returns the close code and reason for the cause of a connection's end.
-func closing(err error) (websocket.StatusCode, string) {
-	if ended, ok := errors.AsType[*session.EndedError](err); ok {
-		return websocket.StatusNormalClosure, ended.Reason
-	}
-	switch {
-	case errors.Is(err, errLeft):
-		return websocket.StatusNormalClosure, ""
-	case errors.Is(err, errPageGone):
-		return websocket.StatusNormalClosure, err.Error()
-	case errors.Is(err, errStalled), errors.Is(err, errSilent):
-		return CloseStalled, err.Error()
-	case errors.Is(err, errTooLarge), errors.Is(err, inbox.ErrFull), errors.Is(err, inbox.ErrSlow):
-		return websocket.StatusMessageTooBig, err.Error()
-	case errors.Is(err, session.ErrBrowserLost):
-		return websocket.StatusServiceRestart, err.Error()
-	}
-	return websocket.StatusGoingAway, err.Error()
-}
-
 // read reads commands until the socket ends.
-func (c *Client) read(conn Conn) {
-	next := func() ([]byte, func(), error) {
-		_, raw, err := conn.Read(context.Background()) // without a deadline, because Serve closes the socket
-		return raw, func() {}, err
-	}
-	if socket, ok := conn.(*websocket.Conn); ok {
-		messages := inbox.New(socket, c.options.Budget, c.options.Limits, c.cancel)
-		next = func() ([]byte, func(), error) {
-			_, raw, done, err := messages.Read()
-			return raw, done, err
-		}
-	}
+func (c *Client) read() {
 	for {
-		raw, done, err := next()
-		if err != nil {
-			done()
-			if errors.Is(err, websocket.ErrMessageTooBig) {
-				c.cancel(errTooLarge)
-			}
-			c.cancel(errLeft)
-			return
-		}
-		if c.ctx.Err() == nil {
+		_, raw, done, err := c.socket.Read()
+		if err == nil && c.ctx.Err() == nil {
 			c.handle(raw)
 		}
 		done()
+		if err != nil {
+			return
+		}
 	}
 }
 
@@ -221,49 +165,26 @@ func (c *Client) isPaused() bool {
 	}
 }
 
-// keepAlive detects peers that are gone. A peer for which a new page waits has less
-// time, because a person may wait for the page, too.
-func (c *Client) keepAlive(conn Conn) {
-	tick := time.NewTicker(min(pingEvery, c.options.StallLimit/2))
-	defer tick.Stop()
+// awaitPaused pings a peer for which a new page waits. It has less time than others,
+// because a person may wait for the page, too.
+func (c *Client) awaitPaused() {
 	for {
-		limit := c.options.StallLimit
 		select {
-		case <-tick.C:
 		case <-c.holding:
-			if !c.isPaused() {
-				continue
+			if c.isPaused() {
+				c.socket.Ping(min(c.options.StallLimit, pausePatience))
 			}
-			limit = min(limit, pausePatience)
 		case <-c.ctx.Done():
-			return
-		}
-		ctx, cancel := context.WithTimeout(c.ctx, limit)
-		err := conn.Ping(ctx)
-		cancel()
-		if err != nil {
-			if c.ctx.Err() == nil {
-				c.options.Limits.Add(limits.Stalls, 1)
-			}
-			c.cancel(errSilent) // has no effect if the connection ended for another reason
 			return
 		}
 	}
 }
 
-// write writes the messages of the outbox until the connection ends. A message
-// that is being written then is finished, because the close frame follows it.
-func (c *Client) write(conn Conn) {
-	writing, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
-	defer cancel()
-	stop := context.AfterFunc(c.ctx, func() {
-		timer := time.AfterFunc(lastWrite, cancel)
-		context.AfterFunc(writing, func() { timer.Stop() })
-	})
-	defer stop()
+// write writes the messages of the outbox until the connection ends.
+func (c *Client) write() {
 	var buffer []byte
 	for {
-		next, ok, closed := c.outbox.take()
+		next, ok, closed := c.outbox.Take()
 		switch {
 		case c.ctx.Err() != nil && !closed && !next.last:
 			return
@@ -272,24 +193,23 @@ func (c *Client) write(conn Conn) {
 			return
 		case !ok:
 			select {
-			case <-c.outbox.wake:
+			case <-c.outbox.Wake:
 			case <-c.ctx.Done():
 				return
 			}
 			continue
 		}
-		c.passDownload(writing, next)
+		c.passDownload(next)
 		message := c.encode(next, buffer[:0])
 		next.event.Release()
 		if len(message) == 0 {
 			continue
 		}
-		if err := conn.Write(writing, websocket.MessageText, message); err != nil {
-			c.cancel(errLeft)
+		if c.socket.Write(websocket.MessageText, message) != nil {
 			return
 		}
 		if next.last {
-			c.cancel(errLeft)
+			c.cancel(socket.ErrLeft)
 			return
 		}
 		if buffer = message[:0]; cap(buffer) > keepBuffer {
@@ -299,7 +219,7 @@ func (c *Client) write(conn Conn) {
 }
 
 // passDownload passes on the file of a download whose end a message tells.
-func (c *Client) passDownload(ctx context.Context, i item) {
+func (c *Client) passDownload(i item) {
 	if c.options.Downloaded == nil || i.call != nil || i.event.Method != browser.DownloadProgress.Method {
 		return
 	}
@@ -307,7 +227,7 @@ func (c *Client) passDownload(ctx context.Context, i item) {
 	if !decode(i.event.Params, &e) || e.State != browser.DownloadProgressStateCompleted {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, downloadTime)
+	ctx, cancel := context.WithTimeout(c.ctx, downloadTime)
 	defer cancel()
 	file, err := c.raw.OpenDownload(ctx, e.GUID)
 	if err != nil {
@@ -346,9 +266,13 @@ func (c *Client) encode(i item, b []byte) []byte {
 // send queues a message for the client. A client that leaves too much unread is
 // disconnected.
 func (c *Client) send(i item) {
-	if !c.outbox.put(i) {
+	added, err := c.outbox.Put(i, len(i.event.Params)+len(i.ready))
+	if !added {
+		i.event.Release()
+	}
+	if err != nil {
 		c.options.Limits.Add(limits.ProgramOutbox, 1)
-		c.cancel(errStalled)
+		c.cancel(err)
 	}
 }
 
@@ -477,6 +401,15 @@ func (c *Client) post(cmd *call) (sent bool, err error) {
 	return sent, nil
 }
 
+// item is a message that waits to be written: an event of Chromium, or a reply to
+// call, or a message that is ready.
+type item struct {
+	event cdp.Event
+	call  *call  // set for a reply
+	ready []byte // set for a message of the door itself
+	last  bool   // the connection ends after this message
+}
+
 // sink takes the replies and events of Chromium, on the connection's read loop.
 type sink struct{ client *Client }
 
@@ -518,7 +451,7 @@ func (s sink) Put(ev cdp.Event) {
 }
 
 // Close ends the connection after the messages that are there.
-func (s sink) Close() { s.client.outbox.close() }
+func (s sink) Close() { s.client.outbox.Close() }
 
 // tell posts a command of the door's own, whose reply is ignored. It may be called
 // on the connection's read loop.

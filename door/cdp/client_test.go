@@ -21,6 +21,7 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/cdp/policy"
 	"takeover/door/doortest"
+	"takeover/door/socket"
 	"takeover/limits"
 	"takeover/session"
 )
@@ -391,8 +392,8 @@ func TestAClientThatDoesNotReadIsCut(t *testing.T) {
 	address := serve(t, doortest.Session(t, session.CreateOptions{}), func(o *Options) { o.Limits = hits })
 	p, other := dial(t, address), dial(t, address)
 	page, _ := p.attach()
-	same := other.open()             // in a renderer of its own, which is not busy
-	for range 2*maxUnread>>20 + 40 { // the sockets' buffers hold a few MiB
+	same := other.open()                    // in a renderer of its own, which is not busy
+	for range 2*socket.MaxUnread>>20 + 40 { // the sockets' buffers hold a few MiB
 		p.send(page, "Runtime.evaluate", `{"expression":"'x'.repeat(1 << 20)"}`)
 	}
 	ended := p.cut(hits)

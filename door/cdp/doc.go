@@ -1,7 +1,7 @@
 // Package cdp is the door for programs that speak the DevTools protocol themselves:
 // Playwright's connectOverCDP, Puppeteer, chromedp and others, unmodified.
 //
-// A [Client] is one WebSocket, or another [Conn]. It has a CDP client of its own in the session's
+// A [Client] is one WebSocket, or another [socket.Conn]. It has a CDP client of its own in the session's
 // Chromium (session.RawClient), so ids, sessions and events of several clients
 // never mix. Each command is looked up in the table of package cdp/methods: it
 // passes, is mapped (mapped.go), is answered here (takeover.go), or is refused.

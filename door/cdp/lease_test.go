@@ -12,6 +12,7 @@ import (
 	"takeover/capture"
 	"takeover/cdp/policy"
 	"takeover/door/doortest"
+	"takeover/door/socket"
 	"takeover/limits"
 	"takeover/session"
 )
@@ -131,7 +132,7 @@ func TestTwentyClients(t *testing.T) {
 		peers[i] = dial(t, address)
 		pages[i] = peers[i].open()
 	}
-	for range 2*maxUnread>>20 + 40 { // the sockets' buffers hold a few MiB
+	for range 2*socket.MaxUnread>>20 + 40 { // the sockets' buffers hold a few MiB
 		stalled.send(page, "Runtime.evaluate", `{"expression":"text"}`)
 	}
 	ended := stalled.cut(hits)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -16,11 +17,10 @@ import (
 	"github.com/coder/websocket"
 
 	"takeover/control"
-	"takeover/door/inbox"
+	"takeover/door/socket"
 	"takeover/id"
 	"takeover/limits"
 	"takeover/session"
-	"takeover/text"
 )
 
 const (
@@ -30,26 +30,11 @@ const (
 	maxCommandBytes = 64 << 20
 	// maxMessage bounds one message, in bytes.
 	maxMessage = 16 << 20
-	// maxUnread bounds the answers that a client has not read, in bytes.
-	maxUnread = 64 << 20
 	// MaxLinks bounds the calls in one command.
 	MaxLinks = 100
 	// maxCommandID bounds the id of a command, in bytes.
 	maxCommandID = 256
-	// writeTimeout is how long a client may take to read one message.
-	writeTimeout = 30 * time.Second
-	// pingEvery is the interval of pings.
-	pingEvery = 15 * time.Second
 )
-
-var (
-	errLeft    = errors.New("the client left")
-	errStalled = errors.New("the client does not read the answers")
-)
-
-// CloseStalled is the code with which the socket of a client closes that does not
-// read.
-const CloseStalled websocket.StatusCode = 4008
 
 // Message is what a client sends.
 type Message struct {
@@ -74,107 +59,68 @@ type Answer struct {
 	Error     string          `json:"error,omitempty" doc:"Why the command failed."`
 }
 
-// Options configure Serve. The zero value of each field is its default.
+// Options configures a Door. All fields are required.
 type Options struct {
-	Limits *limits.Hits // counts what is refused
+	StallLimit time.Duration // how long a client may take no bytes, or leave a ping unanswered
+	Limits     *limits.Hits  // counts what is refused
+	Logger     *slog.Logger
 }
 
 // Door is one connection of a client.
 type Door struct {
 	session  *session.Session
 	commands *session.Commands
-	conn     *websocket.Conn
-	limits   *limits.Hits
-	cancel   context.CancelCauseFunc // ends the connection
-	work     sync.WaitGroup          // one per command under way, and the writer
+	options  Options
+	answers  *socket.Outbox[Answer]
+	socket   *socket.Socket // set by Serve
+	work     sync.WaitGroup // one per command under way, and the loops
 
-	mu     sync.Mutex // guards what follows
-	count  int        // commands under way
-	bytes  int        // of their messages
-	queue  []Answer   // to write
-	unread int        // bytes of the queue
-	most   int        // maxUnread, except in tests
-	room   int        // maxCommandBytes, except in tests
-	more   chan struct{}
+	mu    sync.Mutex // guards what follows
+	count int        // commands under way
+	bytes int        // of their messages
+	room  int        // maxCommandBytes, except in tests
 }
 
 // Open lets a client act in a session. End it with Serve or Close.
 func Open(s *session.Session, o Options) (*Door, error) {
-	if o.Limits == nil {
-		o.Limits = limits.New()
-	}
 	commands, err := session.OpenCommands(s, control.Client(id.New("cmd")))
 	if err != nil {
 		return nil, err
 	}
-	return &Door{session: s, commands: commands, limits: o.Limits, most: maxUnread, room: maxCommandBytes, more: make(chan struct{}, 1)}, nil
+	return &Door{session: s, commands: commands, options: o, answers: socket.NewOutbox[Answer](socket.MaxUnread), room: maxCommandBytes}, nil
 }
 
 // Close ends a connection that was not served.
 func (c *Door) Close() { c.commands.Close() }
 
-// Serve carries out the client's commands until one side ends the connection, which
-// it closes. Its error says why; it is nil if the client ended it.
-func (c *Door) Serve(ctx context.Context, conn *websocket.Conn) error {
-	s := c.session
-	c.conn = conn
+// Serve carries out the client's commands until one side ends the connection or ctx does,
+// and closes it.
+func (c *Door) Serve(ctx context.Context, conn socket.Conn) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	c.cancel = cancel
-	conn.SetReadLimit(maxMessage)
-	c.work.Go(func() { cancel(c.write(ctx)) })
-	c.work.Go(func() { c.keepAlive(ctx) })
-	c.work.Go(func() { // the session's end ends the connection
-		select {
-		case <-s.Ended():
-			cancel(&session.EndedError{Reason: s.Info().EndReason})
-		case <-ctx.Done():
-		}
+	c.socket = socket.New(ctx, cancel, conn, socket.Options{
+		MaxMessage: maxMessage, StallLimit: c.options.StallLimit, Limits: c.options.Limits,
 	})
-	reading := make(chan struct{})
-	go func() {
-		defer close(reading)
-		cancel(c.read(ctx))
-	}()
-	<-ctx.Done()
-	err := context.Cause(ctx)
+	c.work.Go(func() { c.write(ctx) })
+	c.work.Go(c.socket.KeepAlive)
+	c.work.Go(func() { c.read(ctx) })
+	select {
+	case <-c.session.Ended():
+		cancel(&session.EndedError{Reason: c.session.Info().EndReason})
+	case <-ctx.Done():
+	}
 	c.commands.Close()
-	code, reason := closing(err)
-	_ = conn.Close(code, reason) // ends read; the client may be gone
-	<-reading
+	code, reason := c.socket.Close() // ends read
 	c.work.Wait()
-	if errors.Is(err, errLeft) {
-		return nil
-	}
-	return err
-}
-
-// reasonBytes bounds the reason of a close frame, in bytes (RFC 6455, 5.5).
-const reasonBytes = 120
-
-// closing returns the code and the reason with which a connection is closed.
-func closing(err error) (websocket.StatusCode, string) {
-	var ended *session.EndedError
-	switch {
-	case errors.Is(err, errLeft):
-		return websocket.StatusNormalClosure, ""
-	case errors.As(err, &ended):
-		return websocket.StatusNormalClosure, text.Clip(ended.Reason, reasonBytes)
-	case errors.Is(err, inbox.ErrFull), errors.Is(err, inbox.ErrSlow):
-		return websocket.StatusMessageTooBig, err.Error()
-	case errors.Is(err, errStalled):
-		return CloseStalled, "stalled"
-	}
-	return websocket.StatusGoingAway, text.Clip(err.Error(), reasonBytes)
+	c.options.Logger.Debug("command socket closed", "session", c.session.ID(), "code", code, "reason", reason)
 }
 
 // read reads messages and begins their commands, in order.
-func (c *Door) read(ctx context.Context) error {
-	messages := inbox.New(c.conn, nil, c.limits, c.cancel)
+func (c *Door) read(ctx context.Context) {
 	for {
-		kind, raw, done, err := messages.Read()
+		kind, raw, done, err := c.socket.Read()
 		done() // enter counts it from now on
 		if err != nil {
-			return errLeft
+			return
 		}
 		if ctx.Err() != nil {
 			continue // only the client's close frame is expected
@@ -189,7 +135,7 @@ func (c *Door) read(ctx context.Context) error {
 			continue
 		}
 		if !c.enter(len(raw)) {
-			c.limits.Add(limits.Commands, 1)
+			c.options.Limits.Add(limits.Commands, 1)
 			c.refuse(m, fmt.Errorf("too many commands are under way: at most %d, of %d MiB in all", maxCommands, maxCommandBytes>>20))
 			continue
 		}
@@ -306,95 +252,34 @@ func (c *Door) refuse(m Message, err error) {
 	c.answer(a)
 }
 
-// answer queues an answer.
+// answer queues an answer. A client that leaves too many unread is disconnected.
 func (c *Door) answer(a Answer) {
-	c.mu.Lock()
-	c.queue = append(c.queue, a)
-	c.unread += sizeOf(a)
-	stalled := c.unread > c.most && len(c.queue) > 1 // a single one may be as large as it is
-	c.mu.Unlock()
-	if stalled {
-		c.stall()
-	}
-	select {
-	case c.more <- struct{}{}:
-	default:
+	if _, err := c.answers.Put(a, len(a.Result)+len(a.Error)+len(a.CommandID)); err != nil {
+		c.options.Limits.Add(limits.ProgramOutbox, 1)
+		c.socket.End(err)
 	}
 }
 
-// sizeOf returns about how many bytes an answer takes.
-func sizeOf(a Answer) int { return len(a.Result) + len(a.Error) + len(a.CommandID) + 100 }
-
-// next returns the oldest answer that is not written, and whether there is one.
-func (c *Door) next() (a Answer, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.queue) == 0 {
-		return Answer{}, false
-	}
-	a = c.queue[0]
-	c.queue = c.queue[1:]
-	c.unread -= sizeOf(a)
-	return a, true
-}
-
-// stall ends the connection of a client that does not read.
-func (c *Door) stall() {
-	c.limits.Add(limits.ProgramOutbox, 1)
-	c.cancel(errStalled)
-}
-
-// write writes answers until ctx ends or the client does not read.
-func (c *Door) write(ctx context.Context) error {
+// write writes answers until ctx ends.
+func (c *Door) write(ctx context.Context) {
 	for {
-		if a, ok := c.next(); ok {
-			if err := c.send(ctx, a); err != nil {
-				return err
-			}
-			continue
-		}
-		select {
-		case <-c.more:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-func (c *Door) send(ctx context.Context, a Answer) error {
-	var raw bytes.Buffer
-	e := json.NewEncoder(&raw)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(a); err != nil {
-		return err
-	}
-	writing, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	if err := c.conn.Write(writing, websocket.MessageText, raw.Bytes()); err != nil {
-		if errors.Is(err, context.DeadlineExceeded) {
-			c.stall()
-			return errStalled
-		}
-		return errLeft
-	}
-	return nil
-}
-
-// keepAlive pings the client, so that a connection that is gone is noticed.
-func (c *Door) keepAlive(ctx context.Context) {
-	tick := time.NewTicker(pingEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			waiting, done := context.WithTimeout(ctx, writeTimeout)
-			err := c.conn.Ping(waiting)
-			done()
-			if err != nil {
-				c.cancel(errLeft)
+		a, ok, _ := c.answers.Take()
+		if !ok {
+			select {
+			case <-c.answers.Wake:
+				continue
+			case <-ctx.Done():
 				return
 			}
-		case <-ctx.Done():
+		}
+		var raw bytes.Buffer
+		e := json.NewEncoder(&raw)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(a); err != nil {
+			c.socket.End(err)
+			return
+		}
+		if c.socket.Write(websocket.MessageText, raw.Bytes()) != nil {
 			return
 		}
 	}

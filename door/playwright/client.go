@@ -4,47 +4,27 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 
-	"takeover/door/inbox"
+	"takeover/door/socket"
 	"takeover/limits"
 	"takeover/session"
-	"takeover/text"
 )
 
 const (
-	// CloseStalled is the close code for a client that does not read.
-	CloseStalled websocket.StatusCode = 4008
-
 	// CloseFull is the close code for a client whose process has too many files.
 	CloseFull websocket.StatusCode = 4013
-
-	pingEvery      = 20 * time.Second
-	maxCloseReason = 120 // bytes; the protocol permits 123
 )
-
-// closed is the end of a connection with a close code.
-type closed struct {
-	code   websocket.StatusCode
-	reason string
-}
-
-func (c *closed) Error() string { return fmt.Sprintf("closed with %d: %s", c.code, c.reason) }
 
 // Causes of a connection's end.
 var (
-	errLeft      = &closed{code: websocket.StatusNormalClosure}
-	errStalled   = &closed{code: CloseStalled, reason: "stalled: the client does not read"}
-	errSilent    = &closed{code: CloseStalled, reason: "stalled: the client does not answer pings"}
-	errTooLarge  = &closed{code: websocket.StatusMessageTooBig, reason: fmt.Sprintf("a message is larger than %d MiB", maxMessage>>20)}
-	errMalformed = &closed{code: websocket.StatusInvalidFramePayloadData, reason: "a message is not JSON"}
-	errFiles     = &closed{code: CloseFull, reason: "recordings, traces and downloads are larger or more than this server allows"}
-	errProcess   = &closed{code: websocket.StatusInternalError, reason: "Playwright's process ended"}
+	errMalformed = &socket.EndError{Code: websocket.StatusInvalidFramePayloadData, Reason: "a message is not JSON"}
+	errFiles     = &socket.EndError{Code: CloseFull, Reason: "recordings, traces and downloads are larger or more than this server allows"}
+	errProcess   = &socket.EndError{Code: websocket.StatusInternalError, Reason: "Playwright's process ended"}
 )
 
 // Client is one client of Playwright's protocol and its process.
@@ -62,11 +42,12 @@ type Client struct {
 	ctx    context.Context // ends with the connection
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
+	socket *socket.Socket // set by Serve
 }
 
 // Close ends a client that is not served, and its process.
 func (c *Client) Close() {
-	c.cancel(errLeft)
+	c.cancel(socket.ErrLeft)
 	if c.process != nil {
 		c.process.kill()
 	}
@@ -94,54 +75,38 @@ func (c *Client) Close() {
 
 // Serve connects the process to the client until one of them ends, or the session or
 // ctx does, and ends both.
-func (c *Client) Serve(ctx context.Context, conn *websocket.Conn) {
+func (c *Client) Serve(ctx context.Context, conn socket.Conn) {
 	stop := context.AfterFunc(ctx, func() {
-		c.cancel(&closed{code: websocket.StatusGoingAway, reason: context.Cause(ctx).Error()})
+		c.cancel(&socket.EndError{Code: websocket.StatusGoingAway, Reason: context.Cause(ctx).Error()})
 	})
 	defer stop()
-	conn.SetReadLimit(maxMessage)
+	c.socket = socket.New(c.ctx, c.cancel, conn, socket.Options{
+		MaxMessage: maxMessage, StallLimit: c.door.options.StallLimit, Limits: c.door.options.Limits,
+	})
 	c.log.Debug("Playwright client connected")
 	var loops sync.WaitGroup
-	loops.Go(func() { c.fromClient(conn) })
-	loops.Go(func() { c.toClient(conn) })
-	loops.Go(func() { c.keepAlive(conn) })
+	loops.Go(c.fromClient)
+	loops.Go(c.toClient)
+	loops.Go(c.socket.KeepAlive)
 	loops.Go(c.watchFolder)
 	<-c.ctx.Done()
-	code, reason := closing(context.Cause(c.ctx))
-	_ = conn.Close(code, text.Clip(reason, maxCloseReason)) // the peer may be gone
+	code, reason := c.socket.Close() // ends fromClient
 	_ = c.inner.Close(code, reason)
 	loops.Wait()
 	c.Close()
 	c.log.Debug("Playwright client left", "code", code, "reason", reason)
 }
 
-// closing returns the close code and reason for the cause of a connection's end.
-func closing(err error) (websocket.StatusCode, string) {
-	if end, ok := errors.AsType[*closed](err); ok {
-		return end.code, end.reason
-	}
-	return websocket.StatusGoingAway, err.Error()
-}
-
 // fromClient passes on the client's messages. A process that is busy makes the client
 // wait.
-func (c *Client) fromClient(conn *websocket.Conn) {
-	messages := inbox.New(conn, nil, c.door.options.Limits, func(err error) {
-		c.cancel(&closed{code: websocket.StatusMessageTooBig, reason: err.Error()})
-	})
+func (c *Client) fromClient() {
 	for {
-		typ, message, done, err := messages.Read()
+		typ, message, done, err := c.socket.Read()
 		if err != nil {
 			done()
+			return
 		}
-		switch {
-		case errors.Is(err, websocket.ErrMessageTooBig):
-			c.cancel(errTooLarge)
-			return
-		case err != nil:
-			c.cancel(errLeft)
-			return
-		case bytes.IndexByte(message, 0) >= 0:
+		if bytes.IndexByte(message, 0) >= 0 {
 			done()
 			c.cancel(errMalformed) // it would be two messages for the process
 			return
@@ -156,24 +121,14 @@ func (c *Client) fromClient(conn *websocket.Conn) {
 }
 
 // toClient passes on the messages of the process.
-func (c *Client) toClient(conn *websocket.Conn) {
+func (c *Client) toClient() {
 	for {
 		typ, message, err := c.inner.Read(c.ctx)
 		if err != nil {
 			c.endedByProcess()
 			return
 		}
-		ctx, cancel := context.WithTimeout(c.ctx, c.door.options.StallLimit)
-		err = conn.Write(ctx, typ, message)
-		late := errors.Is(ctx.Err(), context.DeadlineExceeded)
-		cancel()
-		switch {
-		case late:
-			c.door.options.Limits.Add(limits.Stalls, 1)
-			c.cancel(errStalled)
-			return
-		case err != nil:
-			c.cancel(errLeft)
+		if c.socket.Write(typ, message) != nil {
 			return
 		}
 	}
@@ -189,29 +144,6 @@ func (c *Client) endedByProcess() {
 	<-c.process.done
 	c.log.Debug("Playwright's process ended", "error", c.process.cause())
 	c.cancel(errProcess)
-}
-
-// keepAlive detects clients that are gone.
-func (c *Client) keepAlive(conn *websocket.Conn) {
-	tick := time.NewTicker(min(pingEvery, c.door.options.StallLimit/2))
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-c.ctx.Done():
-			return
-		}
-		ctx, cancel := context.WithTimeout(c.ctx, c.door.options.StallLimit)
-		err := conn.Ping(ctx)
-		cancel()
-		if err != nil {
-			if c.ctx.Err() == nil {
-				c.door.options.Limits.Add(limits.Stalls, 1)
-			}
-			c.cancel(errSilent) // has no effect if the connection ended for another reason
-			return
-		}
-	}
 }
 
 // watchFolder ends the connection when the process has too many files.

@@ -20,6 +20,7 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/door/doortest"
+	"takeover/door/socket"
 	"takeover/egress"
 	"takeover/limits"
 	"takeover/session"
@@ -287,7 +288,7 @@ func TestProcessDies(t *testing.T) {
 	s := doortest.Session(t, session.CreateOptions{})
 	address := serveWith(t, newDoor(Options{}), s, func(c *Client) { c.process.kill() })
 	for range 2 {
-		if code, reason := closeOf(t, dial(t, address)); code != websocket.StatusInternalError || reason != errProcess.reason {
+		if code, reason := closeOf(t, dial(t, address)); code != websocket.StatusInternalError || reason != errProcess.Reason {
 			t.Errorf("closed with %d %q", code, reason)
 		}
 	}
@@ -316,7 +317,7 @@ func TestStuckProcess(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if code, reason := closeOf(t, dial(t, address)); code != CloseStalled {
+	if code, reason := closeOf(t, dial(t, address)); code != socket.CloseStalled {
 		t.Errorf("closed with %d %q", code, reason)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 
 	"takeover/door/cdp"
+	"takeover/door/socket"
 	"takeover/limits"
 	"takeover/session"
 	"takeover/text"
@@ -182,7 +183,7 @@ func (c *Client) keepDownload(guid string, file *os.File) {
 // another reason than the end of the process.
 func (c *Client) browserEnded(code websocket.StatusCode, reason string) {
 	if reason != "" {
-		c.cancel(&closed{code: code, reason: reason})
+		c.cancel(&socket.EndError{Code: code, Reason: reason})
 	}
 }
 

@@ -128,6 +128,9 @@ func (s *stream) Ping(ctx context.Context) error {
 	}
 }
 
+// CloseNow closes the stream of a process that no longer takes messages.
+func (s *stream) CloseNow() error { return s.Close(websocket.StatusNormalClosure, "") }
+
 // Close closes the stream.
 func (s *stream) Close(code websocket.StatusCode, reason string) error {
 	err := net.ErrClosed
