@@ -71,6 +71,7 @@ const (
 	TypeViewerLeft        = "viewer_left"
 	TypeLinkUsed          = "link_used"
 	TypeLinkRevoked       = "link_revoked"
+	TypeProfileFilling    = "profile_filling"
 	TypeProfileFull       = "profile_full"
 	TypeProfileNotSaved   = "profile_not_saved"
 	TypeActionStarted     = "action_started" // only if Config.Actions asks for it
@@ -102,7 +103,7 @@ var categories = func() map[string]string {
 		CategoryScreenshot:  {TypeScreenshot},
 		CategoryControl: {TypeControlChanged, TypeTakeoverRequested, TypeTakeoverClaimed, TypeTakeoverDone, TypeTakeoverFailed,
 			TypeTakeoverExpired, TypeTakeoverCancelled, TypeRunStarted, TypeRunEnded, TypeViewerJoined, TypeViewerLeft,
-			TypeLinkUsed, TypeLinkRevoked, TypeProfileFull, TypeProfileNotSaved, TypeActionStarted, TypeActionEnded},
+			TypeLinkUsed, TypeLinkRevoked, TypeProfileFilling, TypeProfileFull, TypeProfileNotSaved, TypeActionStarted, TypeActionEnded},
 		CategoryMonitor: {TypeMonitorDisconnected, TypeMonitorReconnected, TypeMonitorReconnectFailed, TypeEventsDropped},
 	} {
 		for _, t := range types {

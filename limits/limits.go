@@ -21,6 +21,7 @@ const (
 	Links              Name = "links"                // links refused by a session
 	Tabs               Name = "tabs"                 // tabs refused to people and to pages
 	Profile            Name = "profile"              // sessions ended because Chromium stored too much
+	ProfileFilling     Name = "profile-filling"      // Chromiums that stored 80 % of what they may
 	Profiles           Name = "profiles"             // saved profiles refused
 	ProfileSize        Name = "profile-size"         // saved profiles that lack a state or a user data directory, because it is too large
 	Files              Name = "files"                // files refused in a session
@@ -71,7 +72,7 @@ const (
 
 // Names lists every limit, in the order of /metrics.
 var Names = []Name{
-	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Trajectory, Trajectories, Trace, Messages, MCPClients, Playwright, PlaywrightFiles, Commands, Permissions, SignInLinks, Secrets, Asked,
+	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, ProfileFilling, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Trajectory, Trajectories, Trace, Messages, MCPClients, Playwright, PlaywrightFiles, Commands, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, Disk, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	Egress, ProxyHead, Renders, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,

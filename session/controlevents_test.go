@@ -72,6 +72,7 @@ func TestControlEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	noteNotSaved(s, "a", errors.New("too large"))
+	sayFilling(s, 8, 10)
 	endOverLimit(s, 2, 1)
 	page, err := s.Journal().Events(t.Context(), 0, 1000, capture.Filter{Categories: []string{capture.CategoryControl}})
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 	DefaultRunTimeout      = 5 * time.Minute // excludes the time spent waiting for a person
 	MaxRunTimeout          = time.Hour
 
-	DefaultProfileBytes = 2 << 30 // that Chromium stores for a session
+	DefaultProfileBytes = 512 << 20 // that Chromium stores for a session
 
 	DefaultKeepSessions = 200 // number of ended sessions
 	DefaultKeepAge      = 7 * 24 * time.Hour

@@ -68,7 +68,7 @@ type serveCommand struct {
 	TakeoverTimeout time.Duration `help:"Default time that a takeover waits for a person." default:"5m" env:"TAKEOVER_TAKEOVER_TIMEOUT"`
 
 	MaxFiles        int   `help:"Maximum number of files of a session. Default: 1000." placeholder:"N" env:"TAKEOVER_MAX_FILES"`
-	MaxProfileBytes int64 `help:"Bytes that a session's Chromium may store on disk. A session that stores more ends. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_MAX_PROFILE_BYTES"`
+	MaxProfileBytes int64 `help:"Bytes that a session's Chromium may store on disk. A session that stores more ends. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_PROFILE_BYTES"`
 	MaxFileBytes    int64 `help:"Maximum size of a session's files, in bytes. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_FILE_BYTES"`
 
 	EventsBytes int64         `help:"Maximum size on disk of the events of all sessions, in bytes. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_EVENTS_BYTES"`

@@ -145,6 +145,8 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
       return { ...plain, text: 'A share link was used', soft: str(data.role) };
     case 'link_revoked':
       return { ...plain, text: 'A share link was revoked' };
+    case 'profile_filling':
+      return { ...plain, text: 'The browser has stored 80 % of what it may; with more than all of it, the session ends', level: 'wrong' };
     case 'profile_full':
       return { ...plain, text: 'The browser stored more than it may; the session ended', level: 'wrong' };
     case 'action_started':
