@@ -19,10 +19,10 @@ import (
 )
 
 // TestOneWayIn checks that only one file outside package automation runs
-// operations of a client, so that each goes through Session.act. It does not look at
+// operations of a client, so that each goes through Session.do. It does not look at
 // commands of CDP clients, which are no operations.
 func TestOneWayIn(t *testing.T) {
-	const wayIn, call = "session/actions.go", "(*takeover/automation.Client).Call"
+	const wayIn, call = "session/actions.go", "(*takeover/automation.Client).Do"
 	if callers := usersOf(t, "takeover/automation", call); !slices.Equal(callers, []string{wayIn}) {
 		t.Errorf("%s is used in %v, want %s alone", call, callers, wayIn)
 	}

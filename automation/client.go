@@ -31,8 +31,9 @@ type ClientOptions struct {
 	// it will never be allowed to. It is called before each operation that
 	// writes, before an operation that waited for its element changes anything,
 	// and before each key and mouse movement. When the context has already ended,
-	// it does not block but reports whether it would.
-	Gate func(context.Context) error
+	// it does not block but reports whether it would. caller is the operation's
+	// Call.Caller, or nil.
+	Gate func(ctx context.Context, caller any) error
 
 	// Waits reports whether what writes waits for a person now. Operations that look
 	// for an element then outlive the crash of their page, which the person may load
@@ -113,7 +114,7 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 		o.Veil = func(context.Context, *browser.Page) error { return nil }
 	}
 	if o.Gate == nil {
-		o.Gate = func(context.Context) error { return nil }
+		o.Gate = func(context.Context, any) error { return nil }
 	}
 	if o.Waits == nil {
 		o.Waits = func() bool { return false }
@@ -141,19 +142,46 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 	return c
 }
 
-// startKey is the key of the function that OnStart puts into a call's context.
-type startKey struct{}
+// Call is one operation to run.
+type Call struct {
+	Name   string
+	Params json.RawMessage
 
-// OnStart returns a context for Call. Call then calls started when the operation
-// begins. An operation that writes begins after it has passed the gate. An operation
-// that is refused before that does not begin.
-func OnStart(ctx context.Context, started func()) context.Context {
-	return context.WithValue(ctx, startKey{}, started)
+	// Started is called when the operation begins. One that writes begins after it has
+	// passed the gate; one that is refused before that does not begin. Default: nothing.
+	Started func()
+
+	// Caller is what the client's gate gets. Default: nil.
+	Caller any
 }
 
-// Call runs one operation. The error is an *Error; its name is "TimeoutError" if
+// running is what the context of an operation that runs carries.
+type running struct {
+	caller   any
+	progress *progress // its newest; nil until it begins
+}
+
+// runningKey finds the operation that runs.
+type runningKey struct{}
+
+// runningIn returns the operation that a context belongs to, or nil.
+func runningIn(ctx context.Context) *running {
+	r, _ := ctx.Value(runningKey{}).(*running)
+	return r
+}
+
+// gate waits until the operation that a context belongs to may change the page.
+func (c *Client) gate(ctx context.Context) error {
+	if r := runningIn(ctx); r != nil {
+		return c.options.Gate(ctx, r.caller)
+	}
+	return c.options.Gate(ctx, nil)
+}
+
+// Do runs one operation. The error is an *Error; its name is "TimeoutError" if
 // the operation's own timeout ended it.
-func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) (json.RawMessage, error) {
+func (c *Client) Do(ctx context.Context, call Call) (json.RawMessage, error) {
+	name, params := call.Name, call.Params
 	o, ok := c.automation.operations[name]
 	if !ok {
 		return nil, errorf("unknown operation %q", name)
@@ -179,17 +207,19 @@ func (c *Client) Call(ctx context.Context, name string, params json.RawMessage) 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })()
-	ctx, params, done := c.traceCall(ctx, params)
-	if done != nil {
-		defer done()
+	now := &running{caller: call.Caller}
+	ctx = context.WithValue(ctx, runningKey{}, now)
+	params, traced := c.traceCall(params)
+	if traced != nil {
+		defer func() { traced(now.progress) }()
 	}
 	if o.waits(params) {
-		if err := c.options.Gate(ctx); err != nil {
+		if err := c.gate(ctx); err != nil {
 			return nil, explain(err, nil)
 		}
 	}
-	if started, ok := ctx.Value(startKey{}).(func()); ok {
-		started()
+	if call.Started != nil {
+		call.Started()
 	}
 	value, err := c.carryOut(ctx, name, o, params)
 	if err != nil {
@@ -237,7 +267,7 @@ var ended = func() context.Context {
 
 // mayWrite reports whether the client may change the page now. If it cannot tell,
 // it returns false.
-func (c *Client) mayWrite() bool { return c.options.Gate(ended) == nil }
+func (c *Client) mayWrite() bool { return c.options.Gate(ended, nil) == nil }
 
 // Close cancels running operations and waits for them, releases keys and buttons,
 // and releases the client's handles and contexts.

@@ -25,7 +25,7 @@ func TestOperationsOutliveACrash(t *testing.T) {
 			var asked atomic.Int32
 			c := person.automation.NewClient(automation.ClientOptions{Context: person.context, Gate: l.gate, Emit: func(string, json.RawMessage) {}, Waits: func() bool {
 				asked.Add(1)
-				return l.gate(ended) != nil
+				return l.gate(ended, nil) != nil
 			}})
 			t.Cleanup(c.Close)
 			r := &rig{TB: person.TB, browser: person.browser, automation: person.automation, client: c, context: person.context, told: make(chan struct{}, 1)}

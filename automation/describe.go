@@ -118,7 +118,7 @@ func (c *Client) onSecret(ctx context.Context, kind string, params json.RawMessa
 		return true, false
 	}
 	var answer struct{ Value *bool }
-	got, err := c.Call(ctx, kind+".isSecret", raw)
+	got, err := c.Do(ctx, Call{Name: kind + ".isSecret", Params: raw})
 	if err != nil || json.Unmarshal(got, &answer) != nil || answer.Value == nil {
 		return true, false
 	}

@@ -172,7 +172,7 @@ func TestPermissionsOfOthers(t *testing.T) {
 		t.Helper()
 		raw, err := json.Marshal(params{"permissions": []string{name}, "origin": s.URL})
 		if err == nil {
-			_, err = c.Call(t.Context(), "context.grantPermissions", raw)
+			_, err = c.Do(t.Context(), automation.Call{Name: "context.grantPermissions", Params: raw})
 		}
 		if err != nil {
 			t.Fatal(err)

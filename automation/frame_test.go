@@ -211,7 +211,7 @@ func TestTwoClients(t *testing.T) {
 	r.client = first
 	r.rename()
 	equal(t, "value", r.value("frame.inputValue", params{"selector": "input", "timeout": 1000}), "both")
-	if _, err := other.Call(t.Context(), "frame.fly", nil); err == nil || err.Error() != `unknown operation "frame.fly"` {
+	if _, err := other.Do(t.Context(), automation.Call{Name: "frame.fly"}); err == nil || err.Error() != `unknown operation "frame.fly"` {
 		t.Errorf("unknown operation: %v", err)
 	}
 }
@@ -221,7 +221,7 @@ func TestGate(t *testing.T) {
 	r.html(`<button onclick="this.textContent='clicked'">x</button>`)
 	open := make(chan struct{})
 	asked := make(chan struct{}, 1)
-	gated := r.automation.NewClient(automation.ClientOptions{Context: r.context, Emit: r.emit, Gate: func(ctx context.Context) error {
+	gated := r.automation.NewClient(automation.ClientOptions{Context: r.context, Emit: r.emit, Gate: func(ctx context.Context, _ any) error {
 		select {
 		case asked <- struct{}{}:
 		default:

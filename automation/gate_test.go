@@ -31,7 +31,7 @@ func (l *lease) take() {
 
 func (l *lease) giveBack() { close(l.open) }
 
-func (l *lease) gate(ctx context.Context) error {
+func (l *lease) gate(ctx context.Context, _ any) error {
 	l.mu.Lock()
 	open := l.open
 	l.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"takeover/automation"
 	"testing"
 
 	"github.com/chromedp/cdproto/storage"
@@ -41,7 +42,7 @@ func TestUnexposeOfAFunction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := r.client.Call(t.Context(), "makeFunction", raw)
+	res, err := r.client.Do(t.Context(), automation.Call{Name: "makeFunction", Params: raw})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func TestKeptParameters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = r.client.Call(t.Context(), "api.newContext", large)
+		_, err = r.client.Do(t.Context(), automation.Call{Name: "api.newContext", Params: large})
 	}
 	if err == nil || !strings.Contains(err.Error(), "take more than 134217728 bytes") {
 		t.Errorf("kept: %v", err)

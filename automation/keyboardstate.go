@@ -229,7 +229,7 @@ func (s *inputState) gate(ctx context.Context) (waited bool, err error) {
 	if s.client.mayWrite() {
 		return false, nil
 	}
-	return true, s.client.options.Gate(ctx)
+	return true, s.client.gate(ctx)
 }
 
 // typeText types text key by key, and inserts characters that are not on the

@@ -195,7 +195,7 @@ func (r *rig) call(op string, p params, out any) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), browsertest.Patience)
 	defer cancel()
-	res, err := r.client.Call(ctx, op, raw)
+	res, err := r.client.Do(ctx, automation.Call{Name: op, Params: raw})
 	if err != nil || out == nil {
 		return err
 	}

@@ -45,8 +45,8 @@ type progress struct {
 // and may report a timeout slightly late.
 func (c *Client) begin(ctx context.Context, timeout float64, page bool) (*progress, context.CancelFunc) {
 	p := &progress{Context: ctx, client: c, parent: ctx, page: page, grace: replyGrace, timeout: timeout, cancel: func() {}}
-	if note, ok := ctx.Value(traceKey{}).(*traceNote); ok {
-		note.progress = p
+	if now := runningIn(ctx); now != nil {
+		now.progress = p
 	}
 	if timeout > 0 {
 		p.until(time.Now().Add(time.Duration(timeout * float64(time.Millisecond))))
@@ -78,7 +78,7 @@ func (p *progress) gate() (waited bool, err error) {
 		return true, errYield
 	}
 	began := time.Now()
-	if err := p.client.options.Gate(p.parent); err != nil {
+	if err := p.client.gate(p.parent); err != nil {
 		return true, err
 	}
 	if p.timeout > 0 {

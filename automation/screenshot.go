@@ -111,7 +111,7 @@ func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) 
 	}
 	switch {
 	case o.disturbs():
-		if err := c.options.Gate(ctx); err != nil {
+		if err := c.gate(ctx); err != nil {
 			return nil, err
 		}
 	case !c.mayWrite():

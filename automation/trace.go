@@ -79,34 +79,29 @@ type traced struct {
 	Handle string `json:"handle"`
 }
 
-// traceNote gives a trace access to an operation's log.
-type traceNote struct{ progress *progress }
-
-type traceKey struct{}
-
 // traceCall removes a call's trace name from its parameters, and returns the
-// function to run after the call. That function is nil if the call is not traced.
-func (c *Client) traceCall(ctx context.Context, params json.RawMessage) (context.Context, json.RawMessage, func()) {
+// function to run after the call, with its progress or nil. That function is nil if the
+// call is not traced.
+func (c *Client) traceCall(params json.RawMessage) (json.RawMessage, func(*progress)) {
 	tracers, named := c.recordings.tracing()
 	if !named {
-		return ctx, params, nil
+		return params, nil
 	}
 	var fields map[string]json.RawMessage
 	var call traced
 	if json.Unmarshal(params, &fields) != nil || fields["tracedAs"] == nil || json.Unmarshal(params, &call) != nil {
-		return ctx, params, nil
+		return params, nil
 	}
 	delete(fields, "tracedAs")
 	plain, err := json.Marshal(fields)
 	if err != nil {
-		return ctx, params, nil
+		return params, nil
 	}
 	pg := c.pageOf(call)
-	note := &traceNote{}
-	return context.WithValue(ctx, traceKey{}, note), plain, func() {
+	return plain, func(done *progress) {
 		for _, t := range tracers {
-			if note.progress != nil {
-				t.log(call.Call, note.progress.log)
+			if done != nil {
+				t.log(call.Call, done.log)
 			}
 			if pg != nil {
 				t.picture(pg)

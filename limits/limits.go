@@ -41,7 +41,6 @@ const (
 	MCPClients         Name = "mcp-clients"          // clients of MCP that were forgotten or refused because too many are connected
 	Playwright         Name = "playwright"           // clients of Playwright's protocol refused because too many are connected
 	PlaywrightFiles    Name = "playwright-files"     // such clients disconnected because their files are too large
-	Commands           Name = "commands"             // commands of programs refused because too many are under way
 	Permissions        Name = "permissions"          // permissions that people could not give
 	SignInLinks        Name = "sign-in-links"        // how often all open sign-in links were dropped
 	Secrets            Name = "secrets"              // typed secrets forgotten to make room for newer ones
@@ -72,7 +71,7 @@ const (
 
 // Names lists every limit, in the order of /metrics.
 var Names = []Name{
-	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, ProfileFilling, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Trajectory, Trajectories, Trace, Messages, MCPClients, Playwright, PlaywrightFiles, Commands, Permissions, SignInLinks, Secrets, Asked,
+	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, ProfileFilling, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Trajectory, Trajectories, Trace, Messages, MCPClients, Playwright, PlaywrightFiles, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, Disk, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	Egress, ProxyHead, Renders, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,

@@ -124,7 +124,7 @@ func runOn(t *testing.T, handler http.Handler, code string, l *logs) scripting.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := pool.Start(t.Context(), scripting.Script{Code: code, Args: args}, client, l)
+	r, err := pool.Start(t.Context(), scripting.Script{Code: code, Args: args}, operations{client}, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,5 +226,14 @@ func TestWithBrowser(t *testing.T) {
 				t.Errorf("%s %v\n got %s\nwant %s", res.Status, res.Err, res.Value, c.want)
 			}
 		})
+	}
+}
+
+// operations runs the operations of a script in a client.
+type operations struct{ client *automation.Client }
+
+func (o operations) Begin(op string, params json.RawMessage) func(context.Context) (json.RawMessage, error) {
+	return func(ctx context.Context) (json.RawMessage, error) {
+		return o.client.Do(ctx, automation.Call{Name: op, Params: params})
 	}
 }

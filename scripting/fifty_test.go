@@ -67,7 +67,7 @@ func TestFiftyContexts(t *testing.T) {
 			if i%10 == 9 {
 				script.Timeout = time.Second
 			}
-			run, err = pool.Start(t.Context(), script, client, &logs{})
+			run, err = pool.Start(t.Context(), script, operations{client}, &logs{})
 			if err != nil {
 				t.Error(err)
 				return

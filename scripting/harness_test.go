@@ -39,7 +39,11 @@ func (w *world) answer(op string, value any) *world {
 	return w
 }
 
-func (w *world) Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error) {
+func (w *world) Begin(op string, params json.RawMessage) func(context.Context) (json.RawMessage, error) {
+	return func(ctx context.Context) (json.RawMessage, error) { return w.call(ctx, op, params) }
+}
+
+func (w *world) call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error) {
 	if op == "init" {
 		return json.RawMessage(workertest.InitAnswer), nil
 	}

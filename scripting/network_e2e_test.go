@@ -223,10 +223,12 @@ func TestAuthorizationStaysAtItsOrigin(t *testing.T) {
 	mux.HandleFunc("/go/other", to(&second, "/target"))
 	mux.HandleFunc("/go/back", to(&second, "/back"))
 	mux.HandleFunc("/back", to(&first, "/target"))
-	one, other := httptest.NewServer(mux), httptest.NewServer(mux)
-	t.Cleanup(one.Close)
-	t.Cleanup(other.Close)
-	first, second = one.URL, other.URL
+	one, other := httptest.NewUnstartedServer(mux), httptest.NewUnstartedServer(mux)
+	first, second = "http://"+one.Listener.Addr().String(), "http://"+other.Listener.Addr().String() // before a handler reads them
+	for _, server := range []*httptest.Server{one, other} {
+		server.Start()
+		t.Cleanup(server.Close)
+	}
 	res := runIn(t, fmt.Sprintf("const url = %q;\n", first)+`
 		await page.route('**/go/*', route => route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer mine', cookie: 'c=mine', 'x-own': 'mine' } }));
 		for (const way of ['same', 'other', 'back']) {

@@ -246,12 +246,9 @@ func (r *Run) begin(f wire.Frame) bool {
 		cancel(nil)
 		return false
 	}
-	inCall := ctx
-	if q, ok := r.ops.(Queuer); ok {
-		inCall = q.Queue(ctx)
-	}
+	carryOut := r.ops.Begin(f.Name, f.Payload)
 	r.calls.Go(func() {
-		result, err := r.ops.Call(inCall, f.Name, f.Payload)
+		result, err := carryOut(ctx)
 		r.mu.Lock()
 		delete(r.pending, f.ID)
 		r.underWay -= len(f.Payload)

@@ -32,19 +32,13 @@ type Script struct {
 	Serve bool
 }
 
-// Operations executes the operations that the script API calls. Call may be called
-// from many goroutines at once; its ctx ends with the run. An error may have the
+// Operations executes the operations that the script API calls. Begin is called for each,
+// in order, and must not block. What it returns carries the operation out, on a goroutine
+// of its own; its ctx ends with the run. Its error may have the
 // methods ErrorName() string and ErrorFields() map[string]any. They give the name
 // and the other properties of the JavaScript error that the script gets.
 type Operations interface {
-	Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error)
-}
-
-// Queuer is implemented by Operations that need the order of the calls, which run
-// on goroutines of their own. Queue is called for each, in order, and returns the
-// context of its Call.
-type Queuer interface {
-	Queue(ctx context.Context) context.Context
+	Begin(op string, params json.RawMessage) (carryOut func(ctx context.Context) (json.RawMessage, error))
 }
 
 // Sink receives a run's reports in order, while the run goes on, from one

@@ -11,6 +11,7 @@ import (
 	"takeover/capture"
 	"takeover/control"
 	"takeover/id"
+	"takeover/limits"
 	"takeover/text"
 	"takeover/trajectory"
 )
@@ -27,7 +28,7 @@ type actor struct {
 // pages. End it with leave.
 func (s *Session) newActor(eng *engine, holder control.Holder, emit func(event string, params json.RawMessage)) actor {
 	return actor{holder, eng.auto.NewClient(automation.ClientOptions{
-		Gate: func(ctx context.Context) error { return s.admit(ctx, holder) }, Waits: func() bool { return s.control.MustWait() },
+		Gate: func(ctx context.Context, caller any) error { return s.admit(ctx, holder, caller) }, Waits: func() bool { return s.control.MustWait() },
 		Veil: s.unveiled, AwaitRest: s.atRest, Hide: s.monitor.Redactor().Bytes, ActivePage: s.pageShown, Emit: emit,
 	})}
 }
@@ -39,39 +40,54 @@ func (s *Session) leave(a actor) {
 	s.control.Release(a.holder)
 }
 
-// act executes one operation of an actor: an operation of package automation,
-// with its parameters. It is the only caller of automation.Client.Call, except for a
-// question of a recording (Client.Describe). There are two other ways in, and neither
-// runs operations: Viewer.dispatch for a person's input, and RawClient.Write and Post
-// for the commands of a program's CDP client.
+// Operation is one operation of package automation that a program calls.
+type Operation struct {
+	Name   string
+	Params json.RawMessage
+
+	// Raw keeps in the result what people typed into secret fields. It is for scripts and
+	// their like, and for pictures. By default, it is removed.
+	Raw bool
+
+	ticket *control.Ticket // its place among the operations of its program; nil for none
+}
+
+// do executes one operation of an actor. It is the only caller of automation.Client.Do,
+// except for a question of a recording (Client.Describe). There are two other ways in, and
+// neither runs operations: Viewer.dispatch for a person's input, and RawClient.Write and
+// Post for the commands of a program's CDP client.
 //
 // A writing operation waits until the actor may act. If the capture includes
 // actions, two events report the operation, and so does a recording.
-func (s *Session) act(ctx context.Context, by actor, operation string, params json.RawMessage) (json.RawMessage, error) {
-	turn := turnOf(ctx)
-	defer turn.pass()
-	a := newAction(s, by.holder, operation, params)
-	if by.holder == control.Nobody || a == nil {
-		if turn != nil {
-			ctx = automation.OnStart(ctx, turn.start)
-		}
-		return by.client.Call(ctx, operation, params)
+func (s *Session) do(ctx context.Context, by actor, op Operation) (json.RawMessage, error) {
+	var result json.RawMessage
+	var err error
+	if a := newAction(s, by.holder, op); a != nil || op.ticket != nil {
+		result, err = (&underWay{op, by, a}).run(ctx)
+	} else {
+		result, err = by.client.Do(ctx, automation.Call{Name: op.Name, Params: op.Params})
 	}
-	return a.run(ctx, by, turn, operation, params)
+	if err == nil && !op.Raw {
+		result = s.monitor.Redactor().JSON(result)
+	}
+	return result, err
 }
 
-// run executes the operation of an action, and reports it.
-func (a *action) run(ctx context.Context, by actor, turn *turn, operation string, params json.RawMessage) (json.RawMessage, error) {
-	s, hidden := a.session, false
-	result, err := by.client.Call(automation.OnStart(context.WithValue(ctx, actionKey{}, a), func() {
-		a.step, hidden = recordCall(ctx, a.recorder, s, by, operation, params)
-		if a.step.Writes() { // a person may have taken control while the picture was taken
-			_ = s.control.AwaitWrite(ctx, by.holder) // if ctx has ended, the operation fails by itself
-		}
-		a.start()
-		turn.start()
-	}), operation, params)
-	a.end(context.WithoutCancel(ctx), err, params, recordResult(result, hidden))
+// underWay is an operation that has a place in a queue, or that something reports.
+type underWay struct {
+	Operation
+	by     actor
+	action *action // nil if nothing reports it
+}
+
+func (u *underWay) run(ctx context.Context) (json.RawMessage, error) {
+	defer u.ticket.Leave()
+	hidden := false
+	result, err := u.by.client.Do(ctx, automation.Call{Name: u.Name, Params: u.Params, Caller: u, Started: func() {
+		hidden = u.action.begin(ctx, u)
+		u.ticket.Start()
+	}})
+	u.action.end(context.WithoutCancel(ctx), err, u.Params, recordResult(result, hidden))
 	return result, err
 }
 
@@ -89,36 +105,55 @@ type action struct {
 	waited  atomic.Int64 // nanoseconds spent in admit since the start
 }
 
-// actionKey finds the action in the context of its operation.
-type actionKey struct{}
-
 // admit waits until a program may change the page. The wait does not count
-// towards its action's duration.
-func (s *Session) admit(ctx context.Context, program control.Holder) error {
+// towards its action's duration. caller is its *underWay, or nil.
+func (s *Session) admit(ctx context.Context, program control.Holder, caller any) error {
+	u, ok := caller.(*underWay)
+	if !ok {
+		return s.control.AwaitWrite(ctx, program)
+	}
 	began := time.Now()
-	turn := turnOf(ctx)
-	err := turn.take(ctx)
+	err := u.ticket.Await(ctx)
+	if errors.Is(err, control.ErrFull) {
+		s.hit(limits.Waiting)
+	}
 	if err == nil {
 		err = s.control.AwaitWrite(ctx, program)
 	}
-	err = turn.explained(err)
-	if a, ok := ctx.Value(actionKey{}).(*action); ok && !a.started.IsZero() {
+	if u.ticket != nil {
+		err = control.Explain(err)
+	}
+	if a := u.action; a != nil && !a.started.IsZero() {
 		a.waited.Add(int64(time.Since(began)))
 	}
 	return err
 }
 
 // newAction returns an action of a program, or nil if nothing would report it.
-func newAction(s *Session, by control.Holder, operation string, params json.RawMessage) *action {
+func newAction(s *Session, by control.Holder, op Operation) *action {
 	recorder, captures := s.recording.now.Load(), s.monitor.CapturesActions()
-	if recorder == nil && !captures {
+	if by == control.Nobody || recorder == nil && !captures {
 		return nil
 	}
 	a := &action{session: s, recorder: recorder}
 	if captures {
-		a.told = map[string]any{"action_id": id.New("act"), "actor": by.String(), "operation": operation, "target": s.brief(targetOf(params))}
+		a.told = map[string]any{"action_id": id.New("act"), "actor": by.String(), "operation": op.Name, "target": s.brief(targetOf(op.Params))}
 	}
 	return a
+}
+
+// begin records what the operation finds, and that it starts. hidden says that its result
+// must not be recorded.
+func (a *action) begin(ctx context.Context, u *underWay) (hidden bool) {
+	if a == nil {
+		return false
+	}
+	a.step, hidden = recordCall(ctx, a.recorder, a.session, u.by, u.Name, u.Params)
+	if a.step.Writes() { // a person may have taken control while the picture was taken
+		_ = a.session.control.AwaitWrite(ctx, u.by.holder) // if ctx has ended, the operation fails by itself
+	}
+	a.start()
+	return hidden
 }
 
 // start records that the operation starts.
@@ -132,7 +167,7 @@ func (a *action) start() {
 // end records the end in the capture and the recording that have the start. result
 // is for the recording.
 func (a *action) end(ctx context.Context, err error, params json.RawMessage, result any) {
-	if a.capture == "" && a.step == nil {
+	if a == nil || a.capture == "" && a.step == nil {
 		return
 	}
 	took, failure := time.Since(a.started)-time.Duration(a.waited.Load()), ""

@@ -133,11 +133,11 @@ func gatedActor(t *testing.T, s *Session) (by actor, frame string, asked <-chan 
 	}
 	asks := make(chan struct{}, 100)
 	holder := control.Client("c")
-	by = actor{holder, eng.auto.NewClient(automation.ClientOptions{Gate: func(ctx context.Context) error {
+	by = actor{holder, eng.auto.NewClient(automation.ClientOptions{Gate: func(ctx context.Context, caller any) error {
 		if ctx.Err() == nil {
 			asks <- struct{}{}
 		}
-		return s.admit(ctx, holder)
+		return s.admit(ctx, holder, caller)
 	}})}
 	t.Cleanup(func() { s.leave(by) })
 	return by, by.client.FrameID(p.MainFrame()), asks
@@ -147,7 +147,7 @@ func gatedActor(t *testing.T, s *Session) (by actor, frame string, asked <-chan 
 func actLater(s *Session, by actor, operation, params string) <-chan error {
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.act(context.Background(), by, operation, json.RawMessage(params))
+		_, err := s.do(context.Background(), by, Operation{Name: operation, Params: json.RawMessage(params)})
 		done <- err
 	}()
 	return done
@@ -180,7 +180,7 @@ func TestActionsBeginBehindTheGate(t *testing.T) {
 	v.take()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.act(ctx, by, "frame.setContent", json.RawMessage(fmt.Sprintf(`{"frame":%q,"html":"y"}`, frame))); err == nil {
+	if _, err := s.do(ctx, by, Operation{Name: "frame.setContent", Params: json.RawMessage(fmt.Sprintf(`{"frame":%q,"html":"y"}`, frame))}); err == nil {
 		t.Error("it was carried out beside a person")
 	}
 	if _, ended, _ := actionsOf(t, s); len(ended) != 1 {
@@ -312,8 +312,8 @@ func TestActionsAreToldOnlyWhenAsked(t *testing.T) {
 	a := s.newActor(eng, control.Client("c"), nil)
 	defer s.leave(a)
 	ctx, params := t.Context(), json.RawMessage(`{}`)
-	direct := testing.AllocsPerRun(100, func() { _, _ = a.client.Call(ctx, "no such operation", params) })
-	through := testing.AllocsPerRun(100, func() { _, _ = s.act(ctx, a, "no such operation", params) })
+	direct := testing.AllocsPerRun(100, func() { _, _ = a.client.Do(ctx, automation.Call{Name: "no such operation", Params: params}) })
+	through := testing.AllocsPerRun(100, func() { _, _ = s.do(ctx, a, Operation{Name: "no such operation", Params: params}) })
 	if through > direct {
 		t.Errorf("the way in allocates %v times, the operation itself %v times", through, direct)
 	}
@@ -336,7 +336,7 @@ func TestProgramsActTogether(t *testing.T) {
 	defer s.leave(client)
 	title := func(ctx context.Context, to string) error {
 		params := fmt.Sprintf(`{"frame":%q,"html":"<title>%s</title>"}`, client.client.FrameID(p.MainFrame()), to)
-		_, err := s.act(ctx, client, "frame.setContent", json.RawMessage(params))
+		_, err := s.do(ctx, client, Operation{Name: "frame.setContent", Params: json.RawMessage(params)})
 		return err
 	}
 	run := startRun(t, s, `await page.bringToFront(); console.log('there'); await page.waitForTimeout(600_000)`)

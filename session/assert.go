@@ -142,7 +142,7 @@ func (p judgedPage) read(ctx context.Context, operation, selector string, value 
 	if err != nil {
 		return err
 	}
-	raw, err := p.session.act(ctx, p.reader, operation, params)
+	raw, err := p.session.do(ctx, p.reader, Operation{Name: operation, Params: params, Raw: true})
 	if err != nil {
 		return errors.New(failureOf(err, nil))
 	}

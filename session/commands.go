@@ -62,10 +62,9 @@ type Commands struct {
 
 // commandWorker is a script worker for one Chromium.
 type commandWorker struct {
-	client   *Client
-	ready    chan struct{} // closed when run is set
-	run      *scripting.Run
-	sequence sequence
+	client *Client
+	ready  chan struct{} // closed when run is set
+	run    *scripting.Run
 }
 
 // commandDone is a worker's report that a command has ended.
@@ -203,7 +202,7 @@ func (c *Commands) await(ctx context.Context, w *commandWorker, began time.Time,
 			c.mu.Unlock()
 			switch {
 			case !asking && c.program.session.control.MustWait():
-				return nil, fmt.Errorf("%w, over %v: %w", errCommandTimeout, c.timeout, ErrWaited)
+				return nil, fmt.Errorf("%w, over %v: %w", errCommandTimeout, c.timeout, control.ErrWaited)
 			case !asking:
 				return nil, fmt.Errorf("%w, over %v", errCommandTimeout, c.timeout)
 			}
@@ -286,17 +285,20 @@ type commandOperations struct {
 	worker   *commandWorker
 }
 
-// Queue keeps the order of the operations.
-func (o commandOperations) Queue(ctx context.Context) context.Context {
-	return o.worker.sequence.queue(ctx)
+// Begin begins one operation, in its place.
+func (o commandOperations) Begin(op string, params json.RawMessage) func(context.Context) (json.RawMessage, error) {
+	ticket := o.commands.program.queue.Ticket(len(params))
+	return func(ctx context.Context) (json.RawMessage, error) {
+		<-o.worker.ready
+		defer ticket.Leave()
+		return o.call(ctx, op, params, ticket)
+	}
 }
 
-// Call runs one operation.
-func (o commandOperations) Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error) {
-	<-o.worker.ready
-	if at, _ := ctx.Value(rankKey{}).(*rank); strings.HasPrefix(op, "command.") || op == "takeover.request" || op == "takeover.satisfy" || op == "assert" || op == "recording" {
-		at.wait()
-		at.arrive()
+func (o commandOperations) call(ctx context.Context, op string, params json.RawMessage, ticket *control.Ticket) (json.RawMessage, error) {
+	if strings.HasPrefix(op, "command.") || op == "takeover.request" || op == "takeover.satisfy" || op == "assert" || op == "recording" {
+		ticket.Begin()
+		ticket.Leave()
 	}
 	switch op {
 	case "command.serve":
@@ -317,7 +319,7 @@ func (o commandOperations) Call(ctx context.Context, op string, params json.RawM
 	case "assert":
 		return assertOperation(ctx, o.commands.program.session, o.commands.program.holder, params)
 	}
-	return o.worker.client.Call(ctx, op, params)
+	return o.worker.client.Do(ctx, Operation{Name: op, Params: params, Raw: true, ticket: ticket})
 }
 
 // done passes a command's result to its caller.

@@ -43,9 +43,6 @@ func (c *Commands) begin(t *testing.T, method string, args ...any) <-chan error 
 	return done
 }
 
-// inLine returns how many operations of the commands wait.
-func (c *Commands) inLine() int { return c.program.inLine() }
-
 // TestCommandsTimeOut lets commands wait longer than they may. They are not
 // carried out later.
 func TestCommandsTimeOut(t *testing.T) {
@@ -63,11 +60,11 @@ func TestCommandsTimeOut(t *testing.T) {
 	v.take()
 	first, second := c.begin(t, "setContent", "<title>first</title>"), c.begin(t, "setContent", "<title>second</title>")
 	for _, done := range []<-chan error{first, second} {
-		if err := <-done; err == nil || !strings.Contains(err.Error(), ErrWaited.Error()) {
+		if err := <-done; err == nil || !strings.Contains(err.Error(), control.ErrWaited.Error()) {
 			t.Errorf("beside a person it ended with %v", err)
 		}
 	}
-	if n := c.inLine(); n != 0 {
+	if n := c.program.queue.Len(); n != 0 {
 		t.Errorf("%d operations still wait", n)
 	}
 	c.timeout = CommandTimeout
@@ -164,7 +161,7 @@ func TestCommandsAreInOrder(t *testing.T) {
 		want = append(want, i)
 		all = append(all, c.begin(t, "evaluate", fmt.Sprintf("void order.push(%d)", i)))
 	}
-	browsertest.Until(t, "all in the line", func() bool { return c.inLine() == most })
+	browsertest.Until(t, "all in the line", func() bool { return c.program.queue.Len() == most })
 	v.Leave()
 	for _, done := range all {
 		if err := <-done; err != nil {

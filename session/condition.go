@@ -104,7 +104,7 @@ func (s *Session) selectorError(ctx context.Context, f *focus, selector string) 
 	if err != nil {
 		return "", err
 	}
-	raw, err := s.act(ctx, actor{client: client}, "selectors.check", params)
+	raw, err := s.do(ctx, actor{client: client}, Operation{Name: "selectors.check", Params: params})
 	if err != nil {
 		return "", err
 	}
@@ -165,7 +165,7 @@ func (s *Session) waitForSelector(ctx context.Context, f *focus, selector string
 		return false
 	}
 	for {
-		if _, err := s.act(ctx, actor{client: client}, "frame.waitForSelector", params); err == nil {
+		if _, err := s.do(ctx, actor{client: client}, Operation{Name: "frame.waitForSelector", Params: params, Raw: true}); err == nil {
 			return true
 		}
 		select {

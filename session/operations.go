@@ -16,8 +16,12 @@ import (
 // operations here, and all others in package automation.
 type runOperations struct{ run *Run }
 
-// Call runs one operation.
-func (o runOperations) Call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error) {
+// Begin begins one operation.
+func (o runOperations) Begin(op string, params json.RawMessage) func(context.Context) (json.RawMessage, error) {
+	return func(ctx context.Context) (json.RawMessage, error) { return o.call(ctx, op, params) }
+}
+
+func (o runOperations) call(ctx context.Context, op string, params json.RawMessage) (json.RawMessage, error) {
 	<-o.run.ready // a worker may be faster than the goroutine that started it
 	switch op {
 	case "takeover.request":
@@ -29,7 +33,7 @@ func (o runOperations) Call(ctx context.Context, op string, params json.RawMessa
 	case "assert":
 		return assertOperation(ctx, o.run.session, control.Script, params)
 	}
-	return o.run.session.act(ctx, o.run.actor, op, params)
+	return o.run.session.do(ctx, o.run.actor, Operation{Name: op, Params: params, Raw: true})
 }
 
 // takeoverResult is the value with which requestTakeover resolves.

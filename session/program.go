@@ -33,7 +33,7 @@ type ProgramOptions struct {
 }
 
 // Program is a program that acts in a session from outside, beside the session's
-// script and other programs. Its operations go through Session.act: those that
+// script and other programs. Its operations go through Session.do: those that
 // write wait, in order, while a person is in control. It outlives the session's
 // Chromium: after a crash, Client returns a client of the next one. All methods
 // may be called from any goroutine.
@@ -41,7 +41,7 @@ type Program struct {
 	session *Session
 	holder  control.Holder
 	opts    ProgramOptions
-	line    line
+	queue   control.Queue
 	ctx     context.Context // ended by Close
 	close   context.CancelCauseFunc
 	calls   sync.WaitGroup
@@ -76,7 +76,7 @@ func openProgram(s *Session, name control.Holder, o ProgramOptions, let func()) 
 	if o.Emit == nil {
 		o.Emit = func(*Client, string, json.RawMessage) {}
 	}
-	p := &Program{session: s, holder: name, opts: o, line: line{most: maxWaiting}, let: let, attaching: make(chan struct{}, 1)}
+	p := &Program{session: s, holder: name, opts: o, let: let, attaching: make(chan struct{}, 1)}
 	p.ctx, p.close = context.WithCancelCause(s.ctx)
 	if err := s.programs.add(p); err != nil {
 		p.close(nil)
@@ -270,7 +270,7 @@ func (p *Program) attach(ctx context.Context, eng *engine) (*Client, error) {
 // begin makes the client drive the pages, so that dialogs do not wait for people
 // who are not there, and sends events from then on.
 func (c *Client) begin(ctx context.Context) error {
-	_, err := c.program.session.act(ctx, actor{client: c.actor.client}, "init", nil)
+	_, err := c.program.session.do(ctx, actor{client: c.actor.client}, Operation{Name: "init", Raw: true})
 	return err
 }
 
@@ -283,11 +283,7 @@ func (p *Program) AwaitTurn(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	err = p.session.control.AwaitWrite(ctx, p.holder)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: %w", ErrWaited, err)
-	}
-	return err
+	return control.Explain(p.session.control.AwaitWrite(ctx, p.holder))
 }
 
 // RequestTakeover asks for a person. Until the takeover ends, operations of
@@ -306,9 +302,9 @@ func (p *Program) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	return p.session.RequestTakeover(o)
 }
 
-// Hide removes what people typed into secret fields from the JSON or the text that
-// a door answers.
-func (p *Program) Hide(content []byte) []byte { return p.session.monitor.Redactor().Bytes(content) }
+// Hide removes what people typed into secret fields from a text that a door answers. The
+// results of Do do not have it.
+func (p *Program) Hide(text string) string { return p.session.monitor.Redactor().Values(text) }
 
 // Tabs returns the session's tabs, and the number of the one that people see, or
 // 0.
@@ -334,21 +330,22 @@ type Client struct {
 // Gone returns a channel that is closed when the client's Chromium has ended.
 func (c *Client) Gone() <-chan struct{} { return c.engine.proc.Done() }
 
-// Call runs an operation of package automation. An operation that writes waits
-// until the program may act, for as long as ctx allows.
-func (c *Client) Call(ctx context.Context, operation string, params json.RawMessage) (json.RawMessage, error) {
+// Do runs an operation. One that writes waits until the program may act, for as long as
+// ctx allows, in the order of the calls.
+func (c *Client) Do(ctx context.Context, op Operation) (json.RawMessage, error) {
 	p := c.program
-	at, _ := ctx.Value(rankKey{}).(*rank)
-	at.wait()
-	defer at.arrive()
+	if op.ticket == nil {
+		op.ticket = p.queue.Ticket(len(op.Params))
+	}
+	defer op.ticket.Leave()
+	op.ticket.Begin()
 	ctx, done, err := p.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	p.session.Touch()
-	turn := &turn{session: p.session, line: &p.line, size: len(params), arrived: at.arrive}
-	return p.session.act(context.WithValue(ctx, turnKey{}, turn), c.actor, operation, params)
+	return p.session.do(ctx, c.actor, op)
 }
 
 // PageNames are the names of a tab's page and of its main frame in operations.
@@ -433,7 +430,7 @@ func (c *Client) call(ctx context.Context, operation string, params, into any) e
 	if err != nil {
 		return err
 	}
-	result, err := c.Call(ctx, operation, raw)
+	result, err := c.Do(ctx, Operation{Name: operation, Params: raw})
 	if err != nil || into == nil {
 		return err
 	}

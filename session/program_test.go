@@ -89,17 +89,6 @@ func TestProgramActsBesideARun(t *testing.T) {
 	}
 }
 
-// inLine returns how many operations of a program wait.
-func (p *Program) inLine() int {
-	p.line.mu.Lock()
-	defer p.line.mu.Unlock()
-	n := p.line.waiting.Len()
-	if p.line.taken {
-		n++
-	}
-	return n
-}
-
 // TestProgramWaitsForAPerson lets a program act while a person is in control.
 func TestProgramWaitsForAPerson(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
@@ -114,9 +103,7 @@ func TestProgramWaitsForAPerson(t *testing.T) {
 	}
 	v.take()
 	const most = 20
-	p.line.mu.Lock()
-	p.line.most = most - 1 // besides the one at the head
-	p.line.mu.Unlock()
+	p.queue.Backlog.Most = most - 1 // besides the one at the head
 	var all []<-chan error
 	for i := range most {
 		selector := fmt.Sprintf("input >> nth=0 >> css=:scope:not(#x%d)", i) // so that its event says which one it was
@@ -126,9 +113,9 @@ func TestProgramWaitsForAPerson(t *testing.T) {
 			done <- err
 		}()
 		all = append(all, done)
-		browsertest.Until(t, "the operation in the line", func() bool { return p.inLine() == i+1 })
+		browsertest.Until(t, "the operation in the line", func() bool { return p.queue.Len() == i+1 })
 	}
-	if _, err := c.act(t.Context(), "frame.fill", map[string]any{"selector": "input", "value": "one too many"}); !errors.Is(err, ErrWaiting) {
+	if _, err := c.act(t.Context(), "frame.fill", map[string]any{"selector": "input", "value": "one too many"}); !errors.Is(err, control.ErrFull) {
 		t.Errorf("one too many gave %v", err)
 	}
 	if n := s.services.settings.limits.Count(limits.Waiting); n != 1 {
@@ -143,11 +130,11 @@ func TestProgramWaitsForAPerson(t *testing.T) {
 	defer cancel()
 	other := clientOf(t, program(t, s, "other", ProgramOptions{}))
 	for range 2 {
-		if err := <-other.actLater(short, "late"); !errors.Is(err, ErrWaited) {
+		if err := <-other.actLater(short, "late"); !errors.Is(err, control.ErrWaited) {
 			t.Errorf("waiting too long gave %v", err)
 		}
 	}
-	if n := other.program.inLine(); n != 0 {
+	if n := other.program.queue.Len(); n != 0 {
 		t.Errorf("%d operations wait after their time", n)
 	}
 
@@ -178,7 +165,7 @@ func TestProgramWaitsForAPerson(t *testing.T) {
 	if !slices.Equal(began, want) {
 		t.Errorf("they began in the order %v", began)
 	}
-	if n := p.inLine(); n != 0 {
+	if n := p.queue.Len(); n != 0 {
 		t.Errorf("%d operations are still in the line", n)
 	}
 }
@@ -191,7 +178,7 @@ func TestProgramLeavesTheLine(t *testing.T) {
 	p := program(t, s, "c", ProgramOptions{})
 	c := clientOf(t, p)
 	first, second := c.actLater(t.Context(), "a"), c.actLater(t.Context(), "b")
-	browsertest.Until(t, "both in the line", func() bool { return p.inLine() == 2 })
+	browsertest.Until(t, "both in the line", func() bool { return p.queue.Len() == 2 })
 	p.Close()
 	for _, done := range []<-chan error{first, second} {
 		if err := <-done; !errors.Is(err, ErrProgramClosed) {
@@ -340,7 +327,7 @@ func TestProgramRequestsATakeover(t *testing.T) {
 		t.Errorf("requested by %q", by)
 	}
 	acted := c.actLater(t.Context(), "after the takeover")
-	browsertest.Until(t, "the wait", func() bool { return other.inLine() == 1 })
+	browsertest.Until(t, "the wait", func() bool { return other.queue.Len() == 1 })
 	v := s.joinForTakeover(t, to.ID())
 	if err := v.Control("take"); err != nil {
 		t.Fatal(err)
@@ -398,7 +385,7 @@ func TestProgramsWaitForAnybodysTakeover(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := c.evaluate(short, "window.go = true"); !errors.Is(err, ErrWaited) {
+	if _, err := c.evaluate(short, "window.go = true"); !errors.Is(err, control.ErrWaited) {
 		t.Errorf("a program beside a takeover: %v", err)
 	}
 	wrote := make(chan error, 1)

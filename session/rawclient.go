@@ -401,7 +401,7 @@ type RawAction struct {
 // the session is being recorded. Otherwise it returns nil, on which End does
 // nothing. id is that of the command's target.
 func (c *RawClient) Action(id, method string, params json.RawMessage) *RawAction {
-	a := newAction(c.session, c.program.holder, method, params)
+	a := newAction(c.session, c.program.holder, Operation{Name: method, Params: params})
 	if a == nil {
 		return nil
 	}

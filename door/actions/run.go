@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"takeover/capture"
+	"takeover/control"
 	"takeover/door/page"
 	"takeover/session"
 )
@@ -104,7 +105,7 @@ func (r *Runner) Do(ctx context.Context, a *Action) Data {
 	}
 	recorded(nil, err)
 	if err != nil {
-		d.Error, d.Hint = string(r.Program.Hide([]byte(err.Error()))), r.hint(ctx, a, err)
+		d.Error, d.Hint = r.Program.Hide(err.Error()), r.hint(ctx, a, err)
 	}
 	d.Success = err == nil
 	answered(ctx, s, since)
@@ -232,7 +233,7 @@ func (r *Runner) hint(ctx context.Context, a *Action, err error) string {
 	ctx, cancel := context.WithTimeout(ctx, hintTimeout)
 	defer cancel()
 	switch {
-	case errors.Is(err, session.ErrWaited):
+	case errors.Is(err, control.ErrWaited):
 		return "A person is in control. The action can be sent again when the person is done."
 	case errors.Is(err, errNoNavigation):
 		return "The click succeeded. Leave waitForNavigation out if the page changes in place."

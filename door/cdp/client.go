@@ -85,6 +85,8 @@ type call struct {
 	writes   bool
 	reported bool   // its start
 	answered bool   // a setting whose answer the client has, and that waits
+	counted  bool   // in the backlog
+	size     int    // there, in bytes
 	dialogs  uint64 // for an answer to a dialog: the number of dialogs that the session had seen
 
 	result func(json.RawMessage) (json.RawMessage, error) // changes the result; nil for none
@@ -357,15 +359,16 @@ func (c *Client) post(cmd *call) (sent bool, err error) {
 	if cmd.writes && c.raw.MustWait() {
 		return false, nil
 	}
-	if !c.waiting.admit() {
-		c.options.Limits.Add(limits.Waiting, 1)
-		return false, tooMany()
-	}
-	defer func() {
-		if !sent {
-			c.waiting.answered()
+	if !cmd.counted {
+		if err := c.count(cmd, 0); err != nil {
+			return false, err
 		}
-	}()
+		defer func() {
+			if !sent {
+				c.uncount(cmd)
+			}
+		}()
+	}
 	on, ok := c.find(cmd.on)
 	if cmd.writes && !cmd.reported {
 		cmd.reported = true
@@ -424,7 +427,7 @@ func (s sink) Put(ev cdp.Event) {
 		if to.id == nil {
 			return
 		}
-		c.waiting.answered()
+		c.uncount(to)
 		if ev.Err != nil {
 			c.notTraced(to)
 		}

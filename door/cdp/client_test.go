@@ -20,6 +20,7 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/cdp/policy"
+	"takeover/control"
 	"takeover/door/doortest"
 	"takeover/door/socket"
 	"takeover/limits"
@@ -453,19 +454,19 @@ func TestTooManyCommandsWait(t *testing.T) {
 	page, _ := p.attach()
 	p.evaluate(page, "window.n = 0")
 	leave := doortest.Person(t, s)
-	for range maxCommands {
+	for range control.MaxQueued {
 		p.send(page, "Runtime.evaluate", `{"expression":"n++"}`)
 	}
-	if got := p.refused(page, "Runtime.evaluate", `{"expression":"n++"}`); !strings.HasPrefix(got, "-32000 more than 10000 commands") {
+	if got := p.refused(page, "Runtime.evaluate", `{"expression":"n++"}`); !strings.HasPrefix(got, "-32000 too many commands: at most 10000") {
 		t.Errorf("one too many: %s", got)
 	}
 	last := p.last - 1
-	if got := p.refused(page, "Takeover.request", `{"reason":"one more"}`); !strings.HasPrefix(got, "-32000 more than 10000 commands") {
+	if got := p.refused(page, "Takeover.request", `{"reason":"one more"}`); !strings.HasPrefix(got, "-32000 too many commands: at most 10000") {
 		t.Errorf("a request for a person: %s", got)
 	}
 	leave()
 	p.reply(last)
-	if got := p.evaluate(page, "n"); got != fmt.Sprint(maxCommands) {
+	if got := p.evaluate(page, "n"); got != fmt.Sprint(control.MaxQueued) {
 		t.Errorf("%s commands were carried out", got)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"takeover/cdp/policy"
-	"takeover/limits"
 )
 
 // mapping changes a command before it is sent. It returns true if it has answered
@@ -164,17 +163,16 @@ func answerDialog(_ *Client, cmd *call, on attached) (bool, error) {
 // whenUnveiled sends a command that draws a page when no person is in a secret field of
 // it. The error is the reply.
 func (c *Client) whenUnveiled(cmd *call, on attached) error {
-	if !c.waiting.hold(cmd) {
-		c.options.Limits.Add(limits.Waiting, 1)
-		return tooMany()
+	if err := c.count(cmd, len(cmd.params)); err != nil {
+		return err
 	}
 	c.work.Go(func() {
 		err := c.raw.AwaitUnveiled(c.ctx, on.target)
-		c.waiting.letGo(cmd)
 		if err == nil {
 			_, err = c.post(cmd)
 		}
 		if err != nil {
+			c.uncount(cmd)
 			c.reply(cmd, nil, err)
 		}
 	})

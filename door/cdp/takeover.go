@@ -9,7 +9,6 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"takeover/cdp/policy"
-	"takeover/limits"
 	"takeover/session"
 )
 
@@ -66,13 +65,12 @@ func (m milliseconds) duration() time.Duration {
 // the page. It calls begun with the takeover, and ended when that has ended. A
 // request that fails is answered with the error. It counts as a command that waits.
 func (c *Client) ask(cmd *call, o session.TakeoverOptions, begun, ended func(*session.Takeover)) error {
-	if !c.waiting.hold(cmd) {
-		c.options.Limits.Add(limits.Waiting, 1)
-		return tooMany()
+	if err := c.count(cmd, len(cmd.params)); err != nil {
+		return err
 	}
 	opened := c.waiting.ask()
 	c.work.Go(func() {
-		defer c.waiting.letGo(cmd)
+		defer c.uncount(cmd)
 		t, err := c.raw.RequestTakeover(o)
 		opened()
 		if err != nil {

@@ -1,54 +1,40 @@
 package cdp
 
 import (
-	"fmt"
 	"sync"
 
 	"takeover/cdp/policy"
+	"takeover/control"
 	"takeover/limits"
-)
-
-const (
-	// maxCommands bounds the commands of a client that wait or that Chromium has
-	// not answered.
-	maxCommands = 10_000
-
-	// maxWaitingBytes bounds the parameters of the commands that wait.
-	maxWaitingBytes = 64 << 20
 )
 
 // waiting holds the commands of a client that wait until it may write, in order.
 type waiting struct {
-	mu       sync.Mutex // guards what follows
-	list     []*call
-	bytes    int           // of the parameters of all that wait
-	underWay int           // commands that Chromium has not answered, or that hold counts
-	running  bool          // a goroutine passes on the commands in list
-	asking   int           // requests for a person that are not open yet; later commands wait for them
-	asked    chan struct{} // closed when asking becomes 0; nil while it is 0
+	backlog control.Backlog // commands that wait, or that Chromium has not answered
+
+	mu      sync.Mutex // guards what follows
+	list    []*call
+	running bool          // a goroutine passes on the commands in list
+	asking  int           // requests for a person that are not open yet; later commands wait for them
+	asked   chan struct{} // closed when asking becomes 0; nil while it is 0
 }
 
-func tooMany() error {
-	return &policy.RefusedError{Code: policy.CodeServer, Message: fmt.Sprintf("more than %d commands or %d MiB of them wait for an answer or for a person in control", maxCommands, maxWaitingBytes>>20)}
-}
-
-// admit counts a command that is sent to Chromium. It returns false if there are
-// too many.
-func (w *waiting) admit() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.underWay >= maxCommands {
-		return false
+// count counts a command until uncount, with what its parameters take. The error is the
+// reply.
+func (c *Client) count(cmd *call, size int) error {
+	if err := c.waiting.backlog.Enter(size); err != nil {
+		c.options.Limits.Add(limits.Waiting, 1)
+		return &policy.RefusedError{Code: policy.CodeServer, Message: err.Error()}
 	}
-	w.underWay++
-	return true
+	cmd.counted, cmd.size = true, size
+	return nil
 }
 
-// answered counts down.
-func (w *waiting) answered() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.underWay--
+func (c *Client) uncount(cmd *call) {
+	if cmd.counted {
+		cmd.counted = false
+		c.waiting.backlog.Leave(cmd.size)
+	}
 }
 
 // idle reports whether no command waits, so that another one need not queue.
@@ -85,38 +71,14 @@ func (w *waiting) opened() <-chan struct{} {
 }
 
 // add queues a command. start is true if the caller must start a goroutine that
-// passes the commands on. ok is false if the queue is full.
-func (w *waiting) add(cmd *call) (start, ok bool) {
+// passes the commands on.
+func (w *waiting) add(cmd *call) (start bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.list)+w.underWay >= maxCommands || w.bytes+len(cmd.params) > maxWaitingBytes {
-		return false, false
-	}
 	w.list = append(w.list, cmd)
-	w.bytes += len(cmd.params)
 	start = !w.running
 	w.running = true
-	return start, true
-}
-
-// hold counts a command that waits apart from the queue, until letGo. It returns
-// false if there are too many.
-func (w *waiting) hold(cmd *call) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.list)+w.underWay >= maxCommands || w.bytes+len(cmd.params) > maxWaitingBytes {
-		return false
-	}
-	w.underWay++
-	w.bytes += len(cmd.params)
-	return true
-}
-
-func (w *waiting) letGo(cmd *call) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.underWay--
-	w.bytes -= len(cmd.params)
+	return start
 }
 
 // next returns the first command, which stays in the queue until drop, or nil and
@@ -135,7 +97,6 @@ func (w *waiting) next() *call {
 func (w *waiting) drop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.bytes -= len(w.list[0].params)
 	w.list[0] = nil
 	w.list = w.list[1:]
 }
@@ -148,12 +109,10 @@ func (c *Client) whenAllowed(cmd *call) error {
 			return err
 		}
 	}
-	start, ok := c.waiting.add(cmd)
-	if !ok {
-		c.options.Limits.Add(limits.Waiting, 1)
-		return tooMany()
+	if err := c.count(cmd, len(cmd.params)); err != nil {
+		return err
 	}
-	if start {
+	if c.waiting.add(cmd) {
 		c.work.Go(c.passOn)
 	}
 	return nil
@@ -183,12 +142,15 @@ func (c *Client) passOn() {
 				continue // a person has taken control meanwhile
 			}
 		}
-		switch {
-		case err != nil && cmd.answered:
+		c.waiting.drop()
+		if err == nil {
+			continue
+		}
+		c.uncount(cmd)
+		if cmd.answered {
 			c.acting.end(cmd, err)
-		case err != nil:
+		} else {
 			c.reply(cmd, nil, err)
 		}
-		c.waiting.drop()
 	}
 }

@@ -24,10 +24,6 @@ import (
 )
 
 const (
-	// maxCommands and maxCommandBytes bound the commands of a connection that are
-	// under way: their number, and the size of their messages.
-	maxCommands     = 10_000
-	maxCommandBytes = 64 << 20
 	// maxMessage bounds one message, in bytes.
 	maxMessage = 16 << 20
 	// MaxLinks bounds the calls in one command.
@@ -75,10 +71,7 @@ type Door struct {
 	socket   *socket.Socket // set by Serve
 	work     sync.WaitGroup // one per command under way, and the loops
 
-	mu    sync.Mutex // guards what follows
-	count int        // commands under way
-	bytes int        // of their messages
-	room  int        // maxCommandBytes, except in tests
+	backlog control.Backlog // commands under way
 }
 
 // Open lets a client act in a session. End it with Serve or Close.
@@ -87,7 +80,7 @@ func Open(s *session.Session, o Options) (*Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Door{session: s, commands: commands, options: o, answers: socket.NewOutbox[Answer](socket.MaxUnread), room: maxCommandBytes}, nil
+	return &Door{session: s, commands: commands, options: o, answers: socket.NewOutbox[Answer](socket.MaxUnread)}, nil
 }
 
 // Close ends a connection that was not served.
@@ -118,7 +111,7 @@ func (c *Door) Serve(ctx context.Context, conn socket.Conn) {
 func (c *Door) read(ctx context.Context) {
 	for {
 		kind, raw, done, err := c.socket.Read()
-		done() // enter counts it from now on
+		done() // the backlog counts it from now on
 		if err != nil {
 			return
 		}
@@ -134,19 +127,19 @@ func (c *Door) read(ctx context.Context) {
 			c.refuse(m, err)
 			continue
 		}
-		if !c.enter(len(raw)) {
-			c.options.Limits.Add(limits.Commands, 1)
-			c.refuse(m, fmt.Errorf("too many commands are under way: at most %d, of %d MiB in all", maxCommands, maxCommandBytes>>20))
+		if err := c.backlog.Enter(len(raw)); err != nil {
+			c.options.Limits.Add(limits.Waiting, 1)
+			c.refuse(m, err)
 			continue
 		}
 		wait, err := c.commands.Begin(ctx, m.Tab, chain)
 		if err != nil {
-			c.leave(len(raw))
+			c.backlog.Leave(len(raw))
 			c.refuse(m, err)
 			continue
 		}
 		c.work.Go(func() {
-			defer c.leave(len(raw))
+			defer c.backlog.Leave(len(raw))
 			result, err := wait(ctx)
 			if err != nil {
 				c.refuse(m, err)
@@ -222,25 +215,6 @@ func strict(raw []byte, into any) error {
 		return errors.New("more than one value")
 	}
 	return nil
-}
-
-// enter counts a command under way. It returns false if there are too many.
-func (c *Door) enter(size int) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.count >= maxCommands || c.count > 0 && c.bytes+size > c.room {
-		return false
-	}
-	c.count++
-	c.bytes += size
-	return true
-}
-
-func (c *Door) leave(size int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.count--
-	c.bytes -= size
 }
 
 // refuse answers a command with an error.

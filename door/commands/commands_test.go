@@ -307,7 +307,7 @@ func TestClientsComeAndGo(t *testing.T) {
 // TestCommandsAreBounded sends more than may be under way.
 func TestCommandsAreBounded(t *testing.T) {
 	s := doortest.Session(t, session.CreateOptions{})
-	c := connectWith(t, s, func(d *Door) { d.room = 1 << 20 })
+	c := connectWith(t, s, func(d *Door) { d.backlog.Room = 1 << 20 })
 	if got := c.do(`"title"`, ``); got != `""` {
 		t.Fatal(got)
 	}
@@ -319,7 +319,7 @@ func TestCommandsAreBounded(t *testing.T) {
 	if a := c.read(); a.CommandID != "4" || !strings.Contains(a.Error, "too many commands") {
 		t.Errorf("one too many was answered with id %s: %s", a.CommandID, a.Error)
 	}
-	if n := c.hits.Count(limits.Commands); n != 1 {
+	if n := c.hits.Count(limits.Waiting); n != 1 {
 		t.Errorf("the limit was counted %d times", n)
 	}
 }

@@ -223,7 +223,7 @@ func (l *loop) hidden(findings []Finding) []Finding {
 	for i := range out {
 		f := &out[i]
 		for _, text := range []*string{&f.Title, &f.Detail, &f.Suggestion, &f.Location} {
-			*text = string(l.program.Hide([]byte(*text)))
+			*text = l.program.Hide(*text)
 		}
 		if f.Events == nil {
 			f.Events = []uint64{}

@@ -183,7 +183,7 @@ func (t tab) run(ctx context.Context, operation string, in params, into any) err
 	if err != nil {
 		return fmt.Errorf("%s: %w", operation, err)
 	}
-	out, err := t.client.Call(ctx, operation, raw)
+	out, err := t.client.Do(ctx, session.Operation{Name: operation, Params: raw})
 	if err != nil || into == nil {
 		return err
 	}

@@ -50,12 +50,10 @@ func (p Page) call(ctx context.Context, operation string, params func(session.Pa
 	if err != nil {
 		return err
 	}
-	result, err := client.Call(ctx, operation, raw)
+	_, picture := into.(*pictureAnswer)
+	result, err := client.Do(ctx, session.Operation{Name: operation, Params: raw, Raw: picture})
 	if err != nil || into == nil {
 		return err
-	}
-	if _, picture := into.(*pictureAnswer); !picture {
-		result = p.Program.Hide(result)
 	}
 	return json.Unmarshal(result, into)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"takeover/browser/browsertest"
+	"takeover/control"
 	"takeover/door/doortest"
 	"takeover/session"
 )
@@ -158,7 +159,7 @@ func TestPageTimesOut(t *testing.T) {
 	leave := doortest.Person(t, s)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if err := p.Fill(ctx, "#name", "x"); !errors.Is(err, session.ErrWaited) {
+	if err := p.Fill(ctx, "#name", "x"); !errors.Is(err, control.ErrWaited) {
 		t.Errorf("beside a person: %v", err)
 	}
 	leave()
