@@ -19,6 +19,7 @@ const (
 	Viewers            Name = "viewers"              // viewers refused by a session
 	Guests             Name = "guests"               // viewers with links refused by a session
 	Links              Name = "links"                // links refused by a session
+	LinkUses           Name = "link-uses"            // uses refused because a link is opened too often
 	Tabs               Name = "tabs"                 // tabs refused to people and to pages
 	Profile            Name = "profile"              // sessions ended because Chromium stored too much
 	ProfileFilling     Name = "profile-filling"      // Chromiums that stored 80 % of what they may
@@ -71,7 +72,7 @@ const (
 
 // Names lists every limit, in the order of /metrics.
 var Names = []Name{
-	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, Tabs, Profile, ProfileFilling, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Trajectory, Trajectories, Trace, Messages, MCPClients, Playwright, PlaywrightFiles, Permissions, SignInLinks, Secrets, Asked,
+	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, LinkUses, Tabs, Profile, ProfileFilling, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Trajectory, Trajectories, Trace, Messages, MCPClients, Playwright, PlaywrightFiles, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, Disk, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	Egress, ProxyHead, Renders, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,

@@ -14,6 +14,8 @@ import (
 	"takeover/archive"
 	"takeover/id"
 	"takeover/invalid"
+
+	"golang.org/x/time/rate"
 )
 
 // Role says what visitors with a link may do.
@@ -37,6 +39,8 @@ var (
 	// ErrTooMany is returned when a session already has as many links as it may
 	// have.
 	ErrTooMany = errors.New("too many")
+	// ErrBusy is returned for a link that is used too often in a short time.
+	ErrBusy = errors.New("this link is opened too often: try again in a few seconds")
 )
 
 const (
@@ -47,6 +51,7 @@ const (
 	keptVisits  = 50  // number of uses remembered of one link
 	firstVisits = 10  // of these, the first ones
 	keptDead    = 50  // number of ended links remembered of one session
+	maxAtOnce   = 60  // uses of one link at once; then one in a second
 )
 
 // State says whether a share link still opens the session, and if not, why.
@@ -140,6 +145,12 @@ type link struct {
 	Info
 	hash [sha256.Size]byte
 	over chan struct{} // closed when it is revoked or its session ends
+	rate *rate.Limiter // of its uses
+}
+
+// newLink returns a link with the hash of its secret.
+func newLink(info Info, hash [sha256.Size]byte) *link {
+	return &link{Info: info, hash: hash, over: make(chan struct{}), rate: rate.NewLimiter(1, maxAtOnce)}
 }
 
 // stateAt returns the link's state at a time.
@@ -199,11 +210,11 @@ func (r *Registry) Create(session string, o Options) (Info, string, error) {
 	_, _ = rand.Read(raw) // crypto/rand never fails
 	secret := base64.RawURLEncoding.EncodeToString(raw)
 	now := time.Now().UTC()
-	one := &link{hash: sha256.Sum256([]byte(secret)), over: make(chan struct{}), Info: Info{
+	one := newLink(Info{
 		ID: id.New("ln"), SessionID: session, Takeover: o.Takeover, Role: o.Role, State: Open, CreatedAt: now, CreatedBy: o.CreatedBy,
 		ExpiresAt: now.Add(o.ExpiresIn), MaxUses: o.MaxUses, Visits: []Visit{},
 		AllowedHosts: slices.Clone(o.AllowedHosts), DeniedHosts: slices.Clone(o.DeniedHosts),
-	}}
+	}, sha256.Sum256([]byte(secret)))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.makeRoomLocked(session, now) {
@@ -237,8 +248,8 @@ func (r *Registry) dropLocked(one *link) {
 }
 
 // Redeem exchanges a secret for a grant. from is the network of the caller, for
-// the list of visits. The error is ErrInvalid for an unknown secret, and an
-// *Error for one that was valid once. All unknown secrets take the same time.
+// the list of visits. The error is ErrInvalid for an unknown secret, an
+// *Error for one that was valid once, or ErrBusy. All unknown secrets take the same time.
 func (r *Registry) Redeem(secret, from string) (Grant, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -249,6 +260,9 @@ func (r *Registry) Redeem(secret, from string) (Grant, error) {
 	now := time.Now().UTC()
 	if state := one.stateAt(now); state != Open {
 		return Grant{}, &Error{state}
+	}
+	if !one.rate.AllowN(now, 1) {
+		return Grant{}, ErrBusy
 	}
 	one.Uses++
 	one.Visits = append(one.Visits, Visit{Number: one.Uses, At: now, From: from})
@@ -441,10 +455,11 @@ func (r *Registry) Restore(ctx context.Context, known func(session string) bool)
 }
 
 func (r record) link() *link {
-	l := &link{Info: r.Info, over: make(chan struct{})}
+	var hash [sha256.Size]byte
 	if len(r.Hash) == sha256.Size {
-		copy(l.hash[:], r.Hash)
+		copy(hash[:], r.Hash)
 	}
+	l := newLink(r.Info, hash)
 	if l.EndedAt != nil {
 		close(l.over)
 	}

@@ -3,6 +3,7 @@ package links
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"takeover/invalid"
@@ -124,7 +125,9 @@ func TestLinksSayWhyTheyAreOver(t *testing.T) {
 }
 
 // TestManyUses uses a link often: its first uses stay listed beside the last ones.
-func TestManyUses(t *testing.T) {
+func TestManyUses(t *testing.T) { synctest.Test(t, testManyUses) }
+
+func testManyUses(t *testing.T) {
 	l := New(nil)
 	_, secret, err := l.Create("s1", Options{Role: RoleView})
 	if err != nil {
@@ -134,9 +137,42 @@ func TestManyUses(t *testing.T) {
 		if _, err := l.Redeem(secret, ""); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(time.Second)
 	}
 	visits := l.List("s1")[0].Visits
 	if len(visits) != keptVisits || visits[0].Number != 1 || visits[firstVisits-1].Number != firstVisits || visits[firstVisits].Number != 3*keptVisits-(keptVisits-firstVisits)+1 || visits[keptVisits-1].Number != 3*keptVisits {
 		t.Errorf("visits %+v", visits)
 	}
+}
+
+// TestUsesAreLimited opens a link as often as a program can.
+func TestUsesAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(nil)
+		_, secret, err := l.Create("s1", Options{Role: RoleView})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, other, err := l.Create("s1", Options{Role: RoleView})
+		if err != nil {
+			t.Fatal(err)
+		}
+		use := func(secret string, want error) {
+			t.Helper()
+			if _, err := l.Redeem(secret, ""); !errors.Is(err, want) {
+				t.Errorf("a use gave %v, want %v", err, want)
+			}
+		}
+		for range maxAtOnce {
+			use(secret, nil)
+		}
+		use(secret, ErrBusy)
+		use(other, nil)
+		time.Sleep(time.Second)
+		use(secret, nil)
+		use(secret, ErrBusy)
+		if got := l.List("s1")[0].Uses + l.List("s1")[1].Uses; got != maxAtOnce+2 {
+			t.Errorf("%d uses are counted", got)
+		}
+	})
 }

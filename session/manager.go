@@ -296,9 +296,12 @@ func (m *Manager) FindTakeover(id string) (*Takeover, error) {
 
 // RedeemLink exchanges a share link's secret for a grant. from is the network of
 // the caller, for the list of visits. The error is links.ErrInvalid, or a
-// *links.Error for a secret that was valid once.
+// *links.Error for a secret that was valid once, or links.ErrBusy.
 func (m *Manager) RedeemLink(secret, from string) (links.Grant, error) {
 	g, err := m.links.Redeem(secret, from)
+	if errors.Is(err, links.ErrBusy) {
+		m.Limits().Add(limits.LinkUses, 1)
+	}
 	if err != nil {
 		return g, err
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
@@ -111,6 +112,9 @@ func (s *Server) redeemLink(c echo.Context) error {
 		return s.tooMany(s.signIns, wait)
 	}
 	grant, err := s.manager.RedeemLink(req.Secret, networkOf(c.Request()))
+	if errors.Is(err, links.ErrBusy) {
+		return err
+	}
 	if err != nil {
 		s.signIns.take(limitedAs(c.Request().RemoteAddr))
 		s.wrongKey(c.Request(), "link")

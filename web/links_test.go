@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"takeover/limits"
 	"takeover/links"
 	"takeover/session"
 )
@@ -65,6 +66,29 @@ func (s *testServer) redeem(link string) string {
 	}
 	value, _, _ := strings.Cut(cookie, ";")
 	return value
+}
+
+// TestALinkIsOpenedTooOften opens a link as often as a program can. Others still open.
+func TestALinkIsOpenedTooOften(t *testing.T) {
+	s := startServer(t, nil)
+	one := s.create(nil)
+	var link linkCreated
+	s.call("POST", "/v1/sessions/"+one.ID()+"/links", map[string]any{"role": session.RoleView}, 201, &link)
+	_, secret, _ := strings.Cut(link.URL, "#")
+	for n := 0; ; n++ {
+		got := s.do(request{method: "POST", path: "/v1/links/redeem", body: map[string]any{"secret": secret}, key: "-", header: map[string]string{"Origin": s.base}})
+		if got.status == 200 && n < 1000 {
+			continue
+		}
+		if p := got.problem(429); n < 50 || n > 100 || got.header.Get("Retry-After") == "" || !strings.Contains(p.Detail, "opened too often") {
+			t.Errorf("after %d uses: %s", n, got.body)
+		}
+		break
+	}
+	if n := s.manager.Limits().Count(limits.LinkUses); n != 1 {
+		t.Errorf("the limit was counted %d times", n)
+	}
+	s.guestCookie(one, session.RoleView, "")
 }
 
 func TestLinks(t *testing.T) {

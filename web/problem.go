@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -125,6 +126,7 @@ var outcomes = []struct {
 	{links.ErrInvalid, kindForbidden},
 	{session.ErrTooMany, kindConflict},
 	{links.ErrTooMany, kindConflict},
+	{links.ErrBusy, kindTooMany},
 	{savedscripts.ErrTooMany, kindConflict},
 	{session.ErrNotController, kindConflict},
 	{savedscripts.ErrChanged, kindConflict},
@@ -184,7 +186,7 @@ func asFailure(err error) *failure {
 	for _, o := range outcomes {
 		if errors.Is(err, o.err) {
 			f := &failure{kind: o.kind, detail: sentence(err.Error()), err: err}
-			if o.kind == kindFull || o.kind == kindDiskFull || o.kind == kindNotReady {
+			if slices.Contains([]kind{kindFull, kindDiskFull, kindNotReady, kindTooMany}, o.kind) {
 				f.retryAfter = fullRetryAfter
 			}
 			return f
