@@ -34,6 +34,7 @@ type chain struct {
 
 	preflight bool     // sent by Chromium itself and not reported
 	overrides []Header // the headers with which the first leg was continued
+	origin    string   // that the last leg was sent to
 	askAgain  bool     // interceptors are asked about the next leg too
 	paused    *pause   // a pause of a leg that has not been reported yet
 }

@@ -86,8 +86,9 @@ func (h *pause) appliesLocked(r *Request) {
 // redirect, unless an Answer asked for that.
 func (h *pause) decideLocked(r *Request) {
 	if r.From != nil && !r.chain.askAgain {
-		if originOf(r.URL) != originOf(r.From.URL) {
+		if to := originOf(r.URL); to != r.chain.origin {
 			r.chain.leaveOrigin()
+			r.chain.origin = to
 		}
 		h.releaseLocked(r.chain.overrides)
 		return
@@ -190,7 +191,7 @@ type continueParams struct {
 // redirects, without Authorization from the first one to another origin on.
 func (r *Request) Continue(ctx context.Context, o Overrides) error {
 	unlock := r.page.locked()
-	r.chain.overrides = o.Headers
+	r.chain.overrides, r.chain.origin = o.Headers, originOf(orElse(o.URL, r.URL))
 	unlock()
 	return r.decide(ctx, fetch.ContinueRequest.Method, func(id fetch.RequestID) any {
 		return continueParams{RequestID: id, URL: o.URL, Method: o.Method, PostData: o.PostData, Headers: o.Headers}

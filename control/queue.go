@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// MaxQueued is how many commands one program may have under way or waiting.
+	// MaxQueued is how many commands a Backlog holds.
 	MaxQueued = 10_000
 	// MaxQueuedBytes is how many bytes their parameters may have.
 	MaxQueuedBytes = 64 << 20
@@ -26,10 +26,10 @@ var (
 	// the time of its caller was up.
 	ErrWaited = errors.New("a person is in control of the browser")
 	// ErrFull is returned for a command of a program that already has too many.
-	ErrFull = fmt.Errorf("too many commands: at most %d or %d MiB of them may be under way or wait for the person in control of the browser", MaxQueued, MaxQueuedBytes>>20)
+	ErrFull = fmt.Errorf("too many commands are under way or wait for the person in control of the browser: at most %d, of %d MiB in all", MaxQueued, MaxQueuedBytes>>20)
 )
 
-// Backlog bounds what one program has under way or waiting. The zero value has the usual
+// Backlog bounds the commands of one program that are under way or wait. The zero value has the usual
 // bounds. Its methods may be called from any goroutine.
 type Backlog struct {
 	Most, Room int // commands and bytes, except the usual bounds; only tests set them
@@ -50,7 +50,7 @@ func (b *Backlog) Enter(size int) error {
 	if b.Room > 0 {
 		room = b.Room
 	}
-	if b.count >= most || b.count > 0 && b.bytes+size > room {
+	if b.count >= most || b.count > 0 && size > 0 && b.bytes+size > room {
 		return ErrFull
 	}
 	b.count++
@@ -113,11 +113,21 @@ func (q *Queue) Ticket(size int) *Ticket {
 }
 
 // Begin waits until the commands before this one have arrived: each is in the queue, has
-// started, or has left. They do so at once.
+// started, or has left. They do so soon, because none waits before it has arrived.
 func (t *Ticket) Begin() {
 	if t != nil && t.before != nil {
 		<-t.before
 	}
+}
+
+// Arrive lets the next command begin, before this one starts.
+func (t *Ticket) Arrive() {
+	if t == nil {
+		return
+	}
+	t.queue.mu.Lock()
+	defer t.queue.mu.Unlock()
+	t.arriveLocked()
 }
 
 // arriveLocked lets the next command begin.

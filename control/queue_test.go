@@ -137,6 +137,10 @@ func TestBacklogIsBounded(t *testing.T) {
 	if err := b.Enter(1); !errors.Is(err, ErrFull) {
 		t.Errorf("one too large: %v", err)
 	}
+	if err := b.Enter(0); err != nil { // what takes no room is not kept out by a large one
+		t.Error(err)
+	}
+	b.Leave(0)
 	b.Leave(2 * MaxQueuedBytes)
 	if err := b.Enter(MaxQueuedBytes); err != nil {
 		t.Error(err)

@@ -265,7 +265,7 @@ func (p *Profiles) Create(ctx context.Context, name string, s State) (Profile, e
 		return Profile{}, err
 	}
 	if err := p.put(ctx, t, r, 0); err != nil {
-		return Profile{}, errors.Join(err, drop(ctx, t, r.blobs()))
+		return Profile{}, errors.Join(err, p.sweep(ctx, t, r.ID, r.blobs()))
 	}
 	return r.profile(), nil
 }
@@ -469,23 +469,43 @@ func (p *Profiles) change(ctx context.Context, idOrName string, with func(tables
 		}
 		former := r.blobs()
 		if err := with(t, &r); err != nil {
-			return Profile{}, errors.Join(err, drop(ctx, t, without(r.blobs(), former)))
+			return Profile{}, errors.Join(err, p.sweep(ctx, t, r.ID, without(r.blobs(), former)))
 		}
 		r.UpdatedAt = now()
 		r.Version++
 		err = p.put(ctx, t, r, revision)
+		swept := p.sweep(ctx, t, r.ID, append(without(r.blobs(), former), without(former, r.blobs())...))
 		switch {
 		case err == nil:
-			return r.profile(), drop(ctx, t, without(former, r.blobs()))
-		case !errors.Is(err, ErrChanged):
-			return Profile{}, err // the row may have been written all the same: its contents stay
-		}
-		if err := drop(ctx, t, without(r.blobs(), former)); err != nil { // another server changed it
-			return Profile{}, err
+			return r.profile(), nil // the profile has changed; contents that could not be removed go with it
+		case !errors.Is(err, ErrChanged): // another server changed it
+			return Profile{}, errors.Join(err, swept)
 		}
 	}
 	return Profile{}, ErrChanged
 }
+
+// sweep removes contents that the row of a profile does not name, also after ctx has
+// ended. It reads the row, which may have been written although that failed.
+func (p *Profiles) sweep(ctx context.Context, t tables, id string, contents []string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepTime)
+	defer cancel()
+	e, err := t.rows.Get(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return drop(ctx, t, contents)
+	case err != nil:
+		return fmt.Errorf("remove contents of a profile: %w", err)
+	}
+	r, err := p.read(e)
+	if err != nil {
+		return err
+	}
+	return drop(ctx, t, without(contents, r.blobs()))
+}
+
+// sweepTime bounds sweep.
+const sweepTime = 5 * time.Second
 
 // find returns the row with an id or a name, and its revision.
 func (p *Profiles) find(ctx context.Context, t tables, idOrName string) (record, uint64, error) {

@@ -229,7 +229,7 @@ func TestAuthorizationStaysAtItsOrigin(t *testing.T) {
 		server.Start()
 		t.Cleanup(server.Close)
 	}
-	res := runIn(t, fmt.Sprintf("const url = %q;\n", first)+`
+	res := runIn(t, fmt.Sprintf("const url = %q, other = %q;\n", first, second)+`
 		await page.route('**/go/*', route => route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer mine', cookie: 'c=mine', 'x-own': 'mine' } }));
 		for (const way of ['same', 'other', 'back']) {
 			await page.goto(url + '/go/' + way + '?page');
@@ -241,7 +241,9 @@ func TestAuthorizationStaysAtItsOrigin(t *testing.T) {
 				frame.onload = done;
 				document.body.append(frame);
 			}), way);
-		}`)
+		}
+		await page.route('**/swap', route => route.continue({ url: other + '/back?swap', headers: { ...route.request().headers(), authorization: 'Bearer for the other one' } }));
+		await page.goto(url + '/swap');`)
 	if res.Status != scripting.StatusSucceeded {
 		t.Fatal(res.Err)
 	}
@@ -256,6 +258,9 @@ func TestAuthorizationStaysAtItsOrigin(t *testing.T) {
 				t.Errorf("%s: got %+v, want %+v", way, got, want)
 			}
 		}
+	}
+	if got, want := <-hits, (hit{"/target swap", "", "", ""}); got != want {
+		t.Errorf("with another address: got %+v, want %+v", got, want)
 	}
 }
 

@@ -84,6 +84,7 @@ func (u *underWay) run(ctx context.Context) (json.RawMessage, error) {
 	defer u.ticket.Leave()
 	hidden := false
 	result, err := u.by.client.Do(ctx, automation.Call{Name: u.Name, Params: u.Params, Caller: u, Started: func() {
+		u.ticket.Arrive() // what follows may take a while
 		hidden = u.action.begin(ctx, u)
 		u.ticket.Start()
 	}})

@@ -143,6 +143,8 @@ func (v *viewerSocket) serve(conn socket.Conn) {
 // end ends the connection for a cause, with its close code.
 func (v *viewerSocket) end(cause error) {
 	switch {
+	case v.ctx.Err() != nil: // for another cause
+		return
 	case errors.Is(cause, screencast.ErrStalled):
 		v.server.limitHit(limits.Pictures)
 		cause = fmt.Errorf("%w: %w", socket.ErrStalled, cause)
@@ -151,7 +153,7 @@ func (v *viewerSocket) end(cause error) {
 	case errors.Is(cause, links.ErrInvalid):
 		cause = &socket.EndError{Code: websocket.StatusPolicyViolation, Reason: sentence(cause.Error())}
 	}
-	v.socket.End(cause) // has no effect if the connection has ended
+	v.socket.End(cause)
 }
 
 // read reads messages until the socket ends.

@@ -177,7 +177,7 @@ func (c *call) requests(in requestsArgs) (*answer, error) {
 		return nil, err
 	}
 	var got struct{ Requests []request }
-	if err := t.run(c.ctx, "page.requests", params{"page": t.names.Page}, &got); err != nil {
+	if err := t.runRaw(c.ctx, "page.requests", params{"page": t.names.Page}, &got); err != nil {
 		return nil, err
 	}
 	var lines []string
@@ -217,7 +217,7 @@ func (c *call) requestDetail(t tab, r *request) (*answer, error) {
 	if r.Response != nil {
 		write(fmt.Sprintf("response %d %s", r.Response.Status, r.Response.StatusText), r.Response.Headers)
 		var body struct{ Data []byte }
-		if err := t.run(c.ctx, "response.body", params{"request": r.ID}, &body); err == nil {
+		if err := t.runRaw(c.ctx, "response.body", params{"request": r.ID}, &body); err == nil {
 			fmt.Fprintf(&b, "\nresponse body:\n%s", body.Data)
 		} else {
 			fmt.Fprintf(&b, "\nresponse body: %s", firstLine(err.Error()))

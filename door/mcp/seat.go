@@ -179,11 +179,21 @@ type params = map[string]any
 // run runs an operation of package automation, and decodes its result unless into is
 // nil.
 func (t tab) run(ctx context.Context, operation string, in params, into any) error {
-	raw, err := json.Marshal(in)
+	return t.do(ctx, session.Operation{Name: operation}, in, into)
+}
+
+// runRaw does the same for an operation whose result has bytes, which are base64. The
+// caller removes from them what people typed into secret fields.
+func (t tab) runRaw(ctx context.Context, operation string, in params, into any) error {
+	return t.do(ctx, session.Operation{Name: operation, Raw: true}, in, into)
+}
+
+func (t tab) do(ctx context.Context, op session.Operation, in params, into any) (err error) {
+	op.Params, err = json.Marshal(in)
 	if err != nil {
-		return fmt.Errorf("%s: %w", operation, err)
+		return fmt.Errorf("%s: %w", op.Name, err)
 	}
-	out, err := t.client.Do(ctx, session.Operation{Name: operation, Params: raw})
+	out, err := t.client.Do(ctx, op)
 	if err != nil || into == nil {
 		return err
 	}

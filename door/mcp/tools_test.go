@@ -265,6 +265,24 @@ func TestObserving(t *testing.T) {
 	contains(t, <-waited, "custom_hello")
 }
 
+// TestRequestsWithSecrets sends a secret in a form: the request is shown without it.
+func TestRequestsWithSecrets(t *testing.T) {
+	const secret = "hunter2-in-a-form"
+	s, base := startServer(t, nil), site(t)
+	c := s.connect("", "", nil)
+	c.tool("session_create", map[string]any{"url": base})
+	s.manager.List()[0].Monitor().Redactor().AddSecret(secret)
+	c.tool("browser_evaluate", map[string]any{"function": "() => fetch('/missing', { method: 'POST', body: 'who=ada&pw=" + secret + "' }).then(r => r.status)"})
+	list := c.tool("browser_network_requests", map[string]any{"url": "/missing"})
+	contains(t, list, "POST "+base+"/missing 404")
+	number, _, _ := strings.Cut(list, ".")
+	detail := c.tool("browser_network_requests", map[string]any{"detail": number})
+	contains(t, detail, "request body", "who=ada", "REDACTED")
+	if strings.Contains(detail, secret) {
+		t.Errorf("the secret is shown: %s", detail)
+	}
+}
+
 // TestPictures takes pictures that fit a model; the whole of a large one is a file.
 func TestPictures(t *testing.T) {
 	s, base := startServer(t, nil), site(t)

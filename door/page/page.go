@@ -398,7 +398,7 @@ func (p Page) Screenshot(ctx context.Context, o ScreenshotOptions) ([]byte, erro
 	return base64.StdEncoding.DecodeString(answer.Data)
 }
 
-// pictureAnswer is the answer of a screenshot: base64.
+// pictureAnswer is the answer of a screenshot or a PDF: base64.
 type pictureAnswer struct{ Data string }
 
 // SnapshotOptions say what a snapshot contains. The zero value of each field is

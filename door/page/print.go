@@ -42,7 +42,7 @@ func (p Page) PDF(ctx context.Context, o PDFOptions) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var answer struct{ Data string }
+	var answer pictureAnswer
 	if err := p.onPage(ctx, "page.pdf", params, &answer); err != nil {
 		return nil, err
 	}

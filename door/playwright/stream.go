@@ -26,6 +26,7 @@ type stream struct {
 	limit atomic.Int64
 
 	writing chan struct{} // held while a message is written
+	pinging chan struct{} // held by Ping
 	pong    chan struct{} // one token: the process has answered a ping
 	over    chan struct{} // closed by Close
 
@@ -47,7 +48,7 @@ func newStream(name string) (*stream, *os.File, error) {
 	}
 	s := &stream{
 		conn: conn, in: bufio.NewReaderSize(conn, readBuffer),
-		writing: make(chan struct{}, 1), pong: make(chan struct{}, 1), over: make(chan struct{}),
+		writing: make(chan struct{}, 1), pinging: make(chan struct{}, 1), pong: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	s.limit.Store(maxMessage)
 	return s, theirs, nil
@@ -112,6 +113,12 @@ func (s *stream) Write(ctx context.Context, _ websocket.MessageType, message []b
 // Ping waits until the process has answered an empty message. Read must be running.
 func (s *stream) Ping(ctx context.Context) error {
 	select {
+	case s.pinging <- struct{}{}:
+		defer func() { <-s.pinging }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
 	case <-s.pong: // of an earlier ping
 	default:
 	}
@@ -128,8 +135,8 @@ func (s *stream) Ping(ctx context.Context) error {
 	}
 }
 
-// CloseNow closes the stream of a process that no longer takes messages.
-func (s *stream) CloseNow() error { return s.Close(websocket.StatusNormalClosure, "") }
+// CloseNow ends Read. Close says why.
+func (s *stream) CloseNow() error { return s.conn.Close() }
 
 // Close closes the stream.
 func (s *stream) Close(code websocket.StatusCode, reason string) error {

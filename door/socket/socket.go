@@ -4,7 +4,6 @@ package socket
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"time"
 
@@ -90,13 +89,19 @@ func (s *Socket) Write(typ websocket.MessageType, message []byte) error {
 	if s.conn.Write(ctx, typ, message) == nil {
 		return nil
 	}
-	_ = s.conn.CloseNow() // ends Read, which knows how the peer left
+	s.broken()
+	return context.Cause(s.ctx)
+}
+
+// broken ends a connection that takes no more. Read knows how the peer left, unless the
+// reader is busy.
+func (s *Socket) broken() {
+	_ = s.conn.CloseNow() // ends Read
 	select {
 	case <-s.ctx.Done():
 	case <-time.After(lastWrite):
 		s.End(ErrLost)
 	}
-	return context.Cause(s.ctx)
 }
 
 // stalled ends the connection to a peer that reads or answers nothing.
@@ -119,7 +124,8 @@ func (s *Socket) KeepAlive() {
 				return
 			}
 		}
-		if !s.Ping(s.options.StallLimit) {
+		// A ping may have to wait for a message, which has a limit of its own.
+		if !s.ping(s.options.StallLimit, func() bool { return s.writers.Load() > 0 }) {
 			return
 		}
 	}
@@ -128,6 +134,10 @@ func (s *Socket) KeepAlive() {
 // Ping waits for the peer's answer to a ping. It ends the connection and returns false if
 // there is none in time, or if the connection ended.
 func (s *Socket) Ping(limit time.Duration) bool {
+	return s.ping(limit, func() bool { return false })
+}
+
+func (s *Socket) ping(limit time.Duration, excused func() bool) bool {
 	ctx, cancel := context.WithTimeout(s.writing, limit)
 	defer cancel()
 	sent := time.Now()
@@ -138,10 +148,10 @@ func (s *Socket) Ping(limit time.Duration) bool {
 	case err == nil && s.options.RoundTrip != nil:
 		s.options.RoundTrip(time.Since(sent))
 	case err == nil:
-	case !errors.Is(err, context.DeadlineExceeded):
-		return false // Read knows why the connection broke
-	case s.writers.Load() > 0:
-		// The ping waits for a message, which has a limit of its own.
+	case ctx.Err() == nil:
+		s.broken()
+		return false
+	case excused():
 	default:
 		s.stalled(ErrSilent)
 		return false

@@ -198,6 +198,26 @@ func TestLastMessage(t *testing.T) {
 	}
 }
 
+// TestBusyReader has a peer that is gone while its last message is still handled.
+func TestBusyReader(t *testing.T) {
+	got, handled := make(chan struct{}), make(chan struct{})
+	s := serve(t, Options{MaxMessage: 1 << 10, StallLimit: 200 * time.Millisecond}, func([]byte) {
+		close(got)
+		<-handled
+	})
+	defer close(handled)
+	if err := s.peer.Write(t.Context(), websocket.MessageText, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	<-got
+	_ = s.peer.CloseNow()
+	select {
+	case <-s.ctx.Done():
+	case <-time.After(time.Minute):
+		t.Fatal("the connection goes on")
+	}
+}
+
 func TestRoundTrips(t *testing.T) {
 	took := make(chan time.Duration, 10)
 	s := serve(t, Options{MaxMessage: 1 << 10, StallLimit: time.Minute, RoundTrip: func(d time.Duration) { took <- d }}, nil)
