@@ -129,11 +129,11 @@ func (v *viewerSocket) serve(conn socket.Conn) {
 	if errors.Is(err, links.ErrInvalid) {
 		v.viewer.Leave() // now, however the peer reacts to the close
 	}
+	if code, _ := socket.Closing(context.Cause(v.ctx)); code == socket.CloseStalled {
+		v.server.metrics.dropped.WithLabelValues("stalled").Inc() // now, because Close waits for a peer that does not answer
+	}
 	code, reason := v.socket.Close() // ends read
 	work.Wait()
-	if code == socket.CloseStalled {
-		v.server.metrics.dropped.WithLabelValues("stalled").Inc()
-	}
 	if errors.Is(err, socket.ErrLost) || slices.Contains([]websocket.StatusCode{socket.CloseStalled, closeGap, websocket.StatusMessageTooBig}, code) {
 		v.viewer.Lost()
 	}
