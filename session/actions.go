@@ -81,7 +81,6 @@ type underWay struct {
 }
 
 func (u *underWay) run(ctx context.Context) (json.RawMessage, error) {
-	defer u.ticket.Leave()
 	hidden := false
 	result, err := u.by.client.Do(ctx, automation.Call{Name: u.Name, Params: u.Params, Caller: u, Started: func() {
 		u.ticket.Arrive() // what follows may take a while

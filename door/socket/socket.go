@@ -131,8 +131,8 @@ func (s *Socket) KeepAlive() {
 	}
 }
 
-// Ping waits for the peer's answer to a ping. It ends the connection and returns false if
-// there is none in time, or if the connection ended.
+// Ping waits for the peer's answer to a ping, and reports whether it came. A peer that does
+// not answer in time is disconnected.
 func (s *Socket) Ping(limit time.Duration) bool {
 	return s.ping(limit, func() bool { return false })
 }
