@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"takeover/store"
+	"time"
 )
 
 func (p part) String() string {
@@ -143,3 +144,6 @@ func drop(ctx context.Context, t tables, names []string) error {
 func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
+
+// sweepTime bounds sweep.
+const sweepTime = 5 * time.Second

@@ -411,9 +411,6 @@ func (p *Profiles) change(ctx context.Context, idOrName string, with func(tables
 	return Profile{}, ErrChanged
 }
 
-// sweepTime bounds sweep.
-const sweepTime = 5 * time.Second
-
 // find returns the row with an id or a name, and its revision.
 func (p *Profiles) find(ctx context.Context, t tables, idOrName string) (record, uint64, error) {
 	if strings.HasPrefix(idOrName, idPrefix) { // no name begins so
