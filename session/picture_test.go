@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
@@ -18,7 +17,8 @@ import (
 )
 
 // TestPicturesOfPagesThatGo takes pictures while a page switches between two
-// sites, which Chromium renders in two processes.
+// sites, which Chromium renders in two processes. A picture that never comes is
+// an error after screenshotTimeout.
 func TestPicturesOfPagesThatGo(t *testing.T) {
 	base := site(t)
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
@@ -27,7 +27,6 @@ func TestPicturesOfPagesThatGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	urls := []string{base + "/one", strings.Replace(base, "127.0.0.1", "localhost", 1) + "/two"}
-	began := time.Now()
 	for i := range 24 {
 		ctx := browsertest.Context(t, "pictures")
 		var both sync.WaitGroup
@@ -52,9 +51,6 @@ func TestPicturesOfPagesThatGo(t *testing.T) {
 		if v := m.CSSLayoutViewport; v.ClientWidth != 1280 || v.ClientHeight != 720 {
 			t.Fatalf("the page is left %d by %d", v.ClientWidth, v.ClientHeight)
 		}
-	}
-	if took := time.Since(began); took > screenshotTimeout {
-		t.Errorf("took %v: a picture was waited for that never came", took)
 	}
 }
 

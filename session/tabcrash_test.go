@@ -118,3 +118,35 @@ func TestTabCrash(t *testing.T) {
 		}
 	}
 }
+
+// TestTabCrashesWhilePictured kills a page's renderer just before a picture of it
+// is requested. The page is gone, but the browser and its other pages are not.
+func TestTabCrashesWhilePictured(t *testing.T) {
+	base := greyer(t)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base})
+	v := join(t, s, RoleControl)
+	v.inState(TabLive)
+	v.sees(1)
+	eng, err := s.ready()
+	if err != nil {
+		t.Fatal(err)
+	}
+	epoch := v.take()
+	for i := range 4 {
+		crash(t, s)
+		// The renderer takes some time to die, in which Chromium may still have a picture.
+		if _, _, err := s.Screenshot(t.Context(), "", false); err != nil && !errors.Is(err, ErrTabCrashed) {
+			t.Fatalf("a picture of it: %v", err)
+		}
+		v.inState(TabCrashed)
+		if err := v.Navigate(t.Context(), 0, "reload", ""); err != nil {
+			t.Fatal(err)
+		}
+		v.inState(TabLive)
+		v.sees(i + 2)
+	}
+	v.click(100, 100, epoch)
+	if after, err := s.ready(); err != nil || after != eng {
+		t.Errorf("the browser is another one: %v", err)
+	}
+}
