@@ -2,16 +2,13 @@ package web
 
 import (
 	"context"
-	"errors"
 	"mime"
 	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"takeover/control"
 	"takeover/door/actions"
-	"takeover/id"
 	"takeover/invalid"
 	"takeover/session"
 )
@@ -81,27 +78,21 @@ func (s *Server) runActionsAlone(c echo.Context) error {
 	}
 	err = s.answerActions(c, one, list)
 	if list[len(list)-1].Type == actions.Stop || err != nil { // also when errors ended the sequence before the stop
-		if gone := one.Release("its actions ended"); gone != nil && !errors.Is(gone, session.ErrEnded) {
-			s.log.Warn("release after actions", "session", one.ID(), "error", gone)
-		}
+		_ = one.Release("its actions ended") // fails only if it has ended by itself
 	}
 	return err
 }
 
 // answerActions carries out actions in a session.
 func (s *Server) answerActions(c echo.Context, one *session.Session, list []actions.Action) error {
-	program, err := session.OpenProgram(one, control.Client(id.New("act")), session.ProgramOptions{})
-	if err != nil {
-		return err
-	}
-	defer program.Close()
-	ctx, cancel := context.WithTimeoutCause(c.Request().Context(), actionsTimeout, errActionsTimeout)
-	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)()
-	runner := actions.Runner{Program: program}
-	response, err := runner.Run(ctx, list)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, response)
+	return s.onSession(c, one, func(ctx context.Context, program *session.Program) error {
+		ctx, cancel := context.WithTimeoutCause(ctx, actionsTimeout, errActionsTimeout)
+		defer cancel()
+		runner := actions.Runner{Program: program}
+		response, err := runner.Run(ctx, list)
+		if err != nil {
+			return err
+		}
+		return c.JSON(http.StatusOK, response)
+	})
 }

@@ -160,16 +160,11 @@ func (s *Server) browserlessFunction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.begin()
+	one, end, err := s.ownSession(c, &createRequest{})
 	if err != nil {
 		return err
 	}
-	defer done()
-	one, err := s.create(c.Request().Context(), creator(c), &createRequest{})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = one.Release("its function ended") }() // it may have ended by itself
+	defer end("its function ended")
 	run, err := one.StartRun(opts)
 	if err != nil {
 		return err
@@ -202,10 +197,10 @@ func (s *Server) cdpRoot(c echo.Context) error {
 	if c.QueryParam("sessionId") != "" || c.QueryParam("session") != "" {
 		return s.cdpSocket(c)
 	}
-	one, err := s.create(c.Request().Context(), creator(c), &createRequest{})
+	one, end, err := s.ownSession(c, &createRequest{})
 	if err != nil {
 		return err
 	}
-	defer func() { _ = one.Release("its client left") }() // it may have ended by itself
+	defer end("its client left")
 	return s.serveCDP(c, one)
 }

@@ -3,16 +3,13 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"takeover/control"
 	"takeover/door/diagnose"
-	"takeover/id"
 	"takeover/session"
 )
 
@@ -46,36 +43,17 @@ func (s *Server) diagnose(c echo.Context) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	done, err := s.begin()
-	if err != nil {
-		return err
-	}
-	defer done()
-	one, err := s.create(c.Request().Context(), creator(c), &createRequest{Timeout: new((o.Timeout + time.Minute).Milliseconds())})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err := one.Release("its diagnosis ended"); err != nil && !errors.Is(err, session.ErrEnded) {
-			s.log.Warn("release after a diagnosis", "session", one.ID(), "error", err)
+	own := &createRequest{Timeout: new((o.Timeout + time.Minute).Milliseconds())}
+	return s.onOwnSession(c, own, "its diagnosis ended", func(ctx context.Context, program *session.Program) error {
+		if headerHas(c.Request().Header.Values(echo.HeaderAccept), mimeSSE) {
+			return s.streaming(c, func(ctx context.Context, out *sse) error { return streamDiagnosis(ctx, out, program, o) })
 		}
-	}()
-	program, err := session.OpenProgram(one, control.Client(id.New("dia")), session.ProgramOptions{})
-	if err != nil {
-		return err
-	}
-	defer program.Close()
-	if headerHas(c.Request().Header.Values(echo.HeaderAccept), mimeSSE) {
-		return s.streaming(c, func(ctx context.Context, out *sse) error { return streamDiagnosis(ctx, out, program, o) })
-	}
-	ctx, cancel := context.WithCancel(c.Request().Context())
-	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)()
-	report, err := diagnose.Run(ctx, program, o, nil)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, report)
+		report, err := diagnose.Run(ctx, program, o, nil)
+		if err != nil {
+			return err
+		}
+		return c.JSON(http.StatusOK, report)
+	})
 }
 
 // streamDiagnosis sends the events step and findings as they come, and report at the

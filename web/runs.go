@@ -103,30 +103,22 @@ func (s *Server) runScriptAlone(c echo.Context) error {
 	if req.Session.Timeout == nil {
 		req.Session.Timeout = new(session.MaxTimeout.Milliseconds()) // the limit of the run ends the session early enough
 	}
-	done, err := s.begin()
+	one, end, err := s.ownSession(c, req.Session)
 	if err != nil {
-		return err
-	}
-	one, err := s.create(c.Request().Context(), creator(c), req.Session)
-	if err != nil {
-		done()
 		return err
 	}
 	run, err := one.StartRun(opts)
 	if err != nil {
-		defer done()
-		return errors.Join(err, one.Release("its script did not start"))
+		end("its script did not start")
+		return err
 	}
 	released := make(chan struct{})
 	go func() {
-		defer done()
 		defer close(released)
+		defer end("its script ended")
 		select {
 		case <-run.Done():
 		case <-s.ctx.Done():
-		}
-		if err := one.Release("its script ended"); err != nil && !errors.Is(err, session.ErrEnded) {
-			s.log.Warn("release after run", "session", one.ID(), "error", err)
 		}
 	}()
 	if req.Wait {

@@ -14,11 +14,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"takeover/control"
 	"takeover/door/page"
 	"takeover/door/steel"
 	"takeover/files"
-	"takeover/id"
 	"takeover/session"
 )
 
@@ -34,30 +32,13 @@ func forSteel(c echo.Context) bool { return c.Request().Header.Get(keyHeader) !=
 
 // onPage runs work with a page in a session of its own, which is created as req says
 // and ends with the work.
-func (s *Server) onPage(c echo.Context, req *createRequest, work func(context.Context, page.Page) error) (err error) {
-	done, err := s.begin()
-	if err != nil {
-		return err
-	}
-	defer done()
+func (s *Server) onPage(c echo.Context, req *createRequest, work func(context.Context, page.Page) error) error {
 	if req.Timeout == nil {
 		req.Timeout = new(pageTime.Milliseconds())
 	}
-	one, err := s.create(c.Request().Context(), creator(c), req)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if released := one.Release("released"); !errors.Is(released, session.ErrEnded) {
-			err = errors.Join(err, released)
-		}
-	}()
-	program, err := session.OpenProgram(one, control.Client(id.New("call")), session.ProgramOptions{})
-	if err != nil {
-		return err
-	}
-	defer program.Close()
-	return work(c.Request().Context(), page.Page{Program: program})
+	return s.onOwnSession(c, req, "its page was read", func(ctx context.Context, program *session.Program) error {
+		return work(ctx, page.Page{Program: program})
+	})
 }
 
 // errUserDataUpload refuses what Steel's client sends to make a profile.
