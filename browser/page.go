@@ -77,7 +77,8 @@ type Page struct {
 const MaxPages = 50
 
 // newPageLocked adds the page of a new session. The page is reported when it is
-// set up.
+// set up. It is closed if it is one too many, or in a window that Chromium opened by
+// itself, such as an incognito window: in a context that none of its clients made.
 func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 	p := &Page{
 		browser:    b,
@@ -109,9 +110,23 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 	}
 	if b.pages = append(b.pages, p); info.OpenerID != "" && len(b.pages) > MaxPages {
 		b.tellLocked(PageRefused{})
-		b.send(cdp.Send(b.Session(), target.CloseTarget, target.CloseTargetParams{TargetID: p.id}))
+		b.closeTarget(p.id)
+	}
+	if !p.context.owned && p.context != b.fallback {
+		b.send(post(b.Session(), target.GetBrowserContexts, proto.Empty{}, func(res target.GetBrowserContextsResult, err error) {
+			made := append(res.BrowserContextIDs, res.DefaultBrowserContextID)
+			if err == nil && !slices.Contains(made, p.context.id) {
+				b.logger.Warn("closed a window that no client opened", "url", info.URL)
+				b.closeTarget(p.id)
+			}
+		}))
 	}
 	return p
+}
+
+// closeTarget closes a page as soon as Chromium can, even if it is not set up yet.
+func (b *Browser) closeTarget(id target.ID) {
+	b.send(cdp.Send(b.Session(), target.CloseTarget, target.CloseTargetParams{TargetID: id}))
 }
 
 // readyLocked reports the page once it is complete: the page and its frames in

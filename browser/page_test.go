@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	protopage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
 
 	"takeover/browser"
 	"takeover/browser/browsertest"
@@ -40,6 +43,49 @@ func TestAttachPicksUpPages(t *testing.T) {
 	}
 	if first.Version() == "" || first.UserAgent() == "" {
 		t.Error("no version")
+	}
+}
+
+// TestWindowsThatNobodyOpened opens an incognito window with Chromium's own shortcut,
+// and waits until the window's page is gone.
+func TestWindowsThatNobodyOpened(t *testing.T) {
+	s := newSite(t, map[string]string{"/a": "<title>A</title>"})
+	b := attach(t)
+	p := newPage(t, b)
+	open(t, p.MainFrame(), s.URL+"/a")
+	gone, opened := make(chan struct{}), target.ID("")
+	var once sync.Once // Chromium may report it twice
+	watch, err := p.Session().Client().Conn().NewClient(wait(t, "a second client"), cdp.SinkFunc(func(ev cdp.Event) {
+		defer ev.Release()
+		if e, err := cdp.Decode(ev, target.TargetCreated); ev.Method == target.TargetCreated.Method && err == nil {
+			if id := e.TargetInfo.BrowserContextID; e.TargetInfo.Type == "page" && id != p.Context().TargetContext() && id != b.DefaultContext().TargetContext() {
+				opened = e.TargetInfo.TargetID
+			}
+		}
+		if e, err := cdp.Decode(ev, target.TargetDestroyed); ev.Method == target.TargetDestroyed.Method && err == nil && e.TargetID == opened {
+			once.Do(func() { close(gone) })
+		}
+	}))
+	must(t, err)
+	must(t, cdp.Send(watch.Browser(), target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true}))
+	const control, shift = 2, 8
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		for _, k := range []struct {
+			key       string
+			modifiers int64
+			number    int64
+		}{{"Control", control, 17}, {"Shift", control + shift, 16}, {"N", control + shift, 'N'}} {
+			press := input.DispatchKeyEventParams{Type: kind, Modifiers: k.modifiers, Key: k.key, WindowsVirtualKeyCode: k.number, NativeVirtualKeyCode: k.number}
+			must(t, cdp.Send(p.Session(), input.DispatchKeyEvent, press))
+		}
+	}
+	select {
+	case <-gone:
+	case <-wait(t, "the end of the window").Done():
+		t.Error("the window is still there")
+	}
+	if pages := b.Pages(); !slices.Contains(pages, p) {
+		t.Error("the page itself is gone")
 	}
 }
 
