@@ -128,6 +128,8 @@ func servePage() (address string, stop func(), err error) {
 			_, _ = w.Write(dot)
 		case "/" + floodPath:
 			_, _ = w.Write([]byte(floodPage))
+		case "/" + floodsPath:
+			_, _ = w.Write([]byte(floodsPage))
 		case "/" + formPath:
 			_, _ = w.Write([]byte(formPage))
 		case "/" + welcomePath:

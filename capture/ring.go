@@ -129,12 +129,7 @@ func (r *Ring) putLocked(e Event, buf []byte) Event {
 	e.Data = e.encoded[len(e.encoded)-1-data : len(e.encoded)-1 : len(e.encoded)-1]
 
 	for r.count > 0 && (r.count == r.maxEvents || r.bytes+len(e.encoded) > r.maxBytes) {
-		oldest := &r.events[r.head]
-		r.evicted = oldest.Seq
-		r.bytes -= len(oldest.encoded)
-		*oldest = Event{}
-		r.head = (r.head + 1) % len(r.events)
-		r.count--
+		r.dropLocked()
 		r.stats.Evicted++
 	}
 	if r.count == len(r.events) {
@@ -145,6 +140,29 @@ func (r *Ring) putLocked(e Event, buf []byte) Event {
 	r.bytes += len(e.encoded)
 	r.stats.Written++
 	return e
+}
+
+// dropLocked drops the oldest event.
+func (r *Ring) dropLocked() {
+	oldest := &r.events[r.head]
+	r.evicted = oldest.Seq
+	r.bytes -= len(oldest.encoded)
+	*oldest = Event{}
+	r.head = (r.head + 1) % len(r.events)
+	r.count--
+}
+
+// Forget drops the events up to and including a seq, which are kept elsewhere. Readers
+// that have not read them find them missing, as if they had fallen behind.
+func (r *Ring) Forget(upTo uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.count > 0 && r.events[r.head].Seq <= upTo {
+		r.dropLocked()
+	}
+	if r.count == 0 {
+		r.events, r.head = nil, 0
+	}
 }
 
 // growLocked doubles the buffer, so that a session with few events has a small

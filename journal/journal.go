@@ -80,6 +80,10 @@ func (j *Journal) Wait() {
 	}
 }
 
+// Release makes the ring forget the events that the durable stream has. Call it after
+// Wait.
+func (j *Journal) Release() { j.ring.Forget(j.progress.last()) }
+
 // Restore records which event is the newest in the durable stream, for a
 // Journal that is not started.
 func (j *Journal) Restore(last uint64) { j.progress.set(last, false) }

@@ -182,6 +182,16 @@ func TestEventsPastTheRing(t *testing.T) {
 	if e, err := reader.Next(browsertest.Context(t, "the end")); !errors.Is(err, io.EOF) {
 		t.Errorf("behind the last event is %d, %v", e.Seq, err)
 	}
+
+	slow := s.Read(10, own)
+	s.Release()
+	if kept := s.ring.Stats(); kept.Events != 0 || kept.Bytes != 0 {
+		t.Errorf("the ring still holds %d events of %d bytes", kept.Events, kept.Bytes)
+	}
+	inOrder(t, readAll(t, s, 997), n)
+	if e, err := slow.Next(browsertest.Context(t, "the next event of a reader that is behind")); err != nil || e.Type == capture.TypeEventsDropped || e.Seq <= 10 {
+		t.Errorf("after the ring was emptied: %d %s, %v", e.Seq, e.Type, err)
+	}
 }
 
 // TestCarefulReader checks that each event from a careful reader is in the

@@ -183,7 +183,7 @@ func (p *Permissions) setPlace(ctx context.Context, bc *browser.Context, place *
 }
 
 // keep remembers a permission for the next browser, and returns the automation of
-// the present one. It returns false if there are too many permissions.
+// the present one. It returns false if there are too many permissions, or no browser.
 func (p *Permissions) keep(allowed permission) (Scripts, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,7 +193,7 @@ func (p *Permissions) keep(allowed permission) (Scripts, bool) {
 		}
 		p.allowed = append(p.allowed, allowed)
 	}
-	return p.browser.Scripts, true
+	return p.browser.Scripts, p.browser.Scripts != nil
 }
 
 // AllowAgain gives the sites of a new browser the permissions that people allowed

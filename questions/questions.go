@@ -128,9 +128,13 @@ func (q *Questions) BrowserDied() {
 	q.Choosers.browserDied()
 }
 
-// Close ends all questions and returns when no goroutine is left. The context of New
-// must have ended.
-func (q *Questions) Close() { q.open.close() }
+// Close ends all questions, forgets the browser, and returns when no goroutine is left.
+// The context of New must have ended.
+func (q *Questions) Close() {
+	q.open.close()
+	q.Choosers.browserDied()
+	q.Attach(Browser{})
+}
 
 // PageOpened handles a new page that viewers may see.
 func (q *Questions) PageOpened(p *browser.Page) { q.Choosers.pageOpened(p) }

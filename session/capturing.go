@@ -49,6 +49,13 @@ type attachment struct {
 	to *engine    // the last browser that the capture was attached to; nil for none
 }
 
+// detachMonitor forgets the browser of a session that has ended.
+func (s *Session) detachMonitor() {
+	s.capture.mu.Lock()
+	defer s.capture.mu.Unlock()
+	s.capture.to = nil
+}
+
 // attachMonitor attaches the capture to a browser, once per browser. From then
 // on, console output and errors are collected; everything else is captured only
 // after StartCapture.

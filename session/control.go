@@ -47,15 +47,11 @@ func (s *Session) controlChanged(holder control.Holder, epoch uint64) {
 	if !holder.IsPerson() {
 		s.monitor.PersonControls(false)
 	}
-	var run *Run // the run that the person interrupts
-	if r := s.runs.current(); holder.IsPerson() && r != nil && isClosed(r.ready) {
-		run = r
-	}
 	s.gestures.act()
-	if run != nil {
-		run.actor.client.ReleaseInput()
-	}
 	if holder.IsPerson() {
+		if r := s.runs.current(); r != nil {
+			r.releaseInput()
+		}
 		s.programs.releaseInput()
 	}
 	s.note("control_changed", map[string]any{"holder": holder.String(), "epoch": epoch})

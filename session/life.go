@@ -147,6 +147,9 @@ func (s *Session) run() {
 	_ = s.monitor.Close() // never fails
 	s.monitor.Ring().Close()
 	s.journal.Wait()
+	s.journal.Release()
+	s.stage.close()
+	s.detachMonitor()
 	s.services.links.End(s.id)
 	s.archive()
 	s.services.stats.count(func() { s.services.stats.ended[cause.status]++ })

@@ -33,7 +33,11 @@ func (o runOperations) call(ctx context.Context, op string, params json.RawMessa
 	case "assert":
 		return assertOperation(ctx, o.run.session, control.Script, params)
 	}
-	return o.run.session.do(ctx, o.run.actor, Operation{Name: op, Params: params, Raw: true})
+	by, ok := o.run.actor()
+	if !ok {
+		return nil, errRunOver
+	}
+	return o.run.session.do(ctx, by, Operation{Name: op, Params: params, Raw: true})
 }
 
 // takeoverResult is the value with which requestTakeover resolves.

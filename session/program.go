@@ -177,6 +177,9 @@ func (p *Program) Close() {
 	}
 	if c := p.current(); c != nil {
 		c.actor.client.Close()
+		p.mu.Lock()
+		p.client = nil // it holds all that the browser's model knows
+		p.mu.Unlock()
 	}
 	p.session.control.Release(p.holder)
 }

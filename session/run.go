@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"takeover/automation"
 	"takeover/background"
 	"takeover/control"
 	"takeover/id"
@@ -40,7 +41,6 @@ type RunOptions struct {
 type Run struct {
 	session *Session
 	given   RunScript
-	actor   actor
 	ready   chan struct{}  // closed when script is set
 	script  *scripting.Run // nil for a run that was refused
 	said    *background.Window
@@ -51,7 +51,8 @@ type Run struct {
 	detailBytes int         // size of the long parts
 	picture     keptPicture // of the page at its failure
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex         // guards what follows
+	client  *automation.Client // nil after the run's end, because it holds all that the browser's model knows
 	info    RunInfo
 	events  []RunEvent
 	changed chan struct{} // closed and replaced when there are more events
@@ -66,6 +67,34 @@ func (r *Run) Script() RunScript {
 		return r.recall().Script
 	}
 	return r.given
+}
+
+// actor returns the run as an actor of its session. ok is false after its end.
+func (r *Run) actor() (a actor, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return actor{control.Script, r.client}, r.client != nil
+}
+
+func (r *Run) setClient(c *automation.Client) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.client = c
+}
+
+// releaseInput releases what the run holds down, because a person interrupts it.
+func (r *Run) releaseInput() {
+	if a, ok := r.actor(); ok {
+		a.client.ReleaseInput()
+	}
+}
+
+// leave ends what the run does as an actor.
+func (r *Run) leave() {
+	if a, ok := r.actor(); ok {
+		r.session.leave(a)
+		r.setClient(nil)
+	}
 }
 
 // Done returns a channel that is closed when the run has ended and its resources
@@ -138,7 +167,10 @@ func (r *Run) Cancel() {
 	}
 }
 
-var errRunCancelled = errors.New("somebody stopped it")
+var (
+	errRunCancelled = errors.New("somebody stopped it")
+	errRunOver      = errors.New("the run is over")
+)
 
 // Stream yields the messages of the run from its start, and new ones until the
 // run or ctx ends.
@@ -223,14 +255,15 @@ func (s *Session) StartRun(o RunOptions) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.actor = s.newActor(eng, control.Script, func(event string, params json.RawMessage) { r.script.Emit(event, params) })
+	by := s.newActor(eng, control.Script, func(event string, params json.RawMessage) { r.script.Emit(event, params) })
+	r.setClient(by.client)
 	r.said = s.said.Begin()
 	script, err := s.services.scripts.Start(s.ctx, scripting.Script{
 		Code: o.Code, Filename: o.Filename, Args: o.Args, Timeout: o.Timeout,
 	}, runOperations{r}, runSink{r})
 	if err != nil {
 		defer s.life.work.Done()
-		s.leave(r.actor)
+		r.leave()
 		return r.refused(err)
 	}
 	r.script = script
@@ -311,7 +344,7 @@ func (r *Run) finish() {
 	if t := s.openTakeover(); t != nil && t.Info().RunID == r.ID() {
 		_ = t.Cancel("run ended") // it may have just ended
 	}
-	s.leave(r.actor)
+	r.leave()
 	r.keepPicture(RunStatus(res.Status))
 	s.monitor.Heard(s.ctx)
 

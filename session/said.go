@@ -73,9 +73,4 @@ func (s *Session) atRest(ctx context.Context, p *browser.Page) error {
 }
 
 // shownTarget returns the target of the page that viewers see, or "".
-func (s *Session) shownTarget() string {
-	if _, p, _ := s.stage.active(); p != nil {
-		return string(p.ID())
-	}
-	return ""
-}
+func (s *Session) shownTarget() string { return s.stage.target() }

@@ -266,7 +266,7 @@ func TestSaveProfile(t *testing.T) {
 	if _, err := s.StartCapture(ctx, capture.Config{Console: true}); err != nil {
 		t.Fatal(err)
 	}
-	events := s.monitor.Ring().Read(0)
+	events := s.Journal().Read(0, capture.Filter{})
 	if err := saved.Delete(ctx, made.ID); err != nil {
 		t.Fatal(err)
 	}

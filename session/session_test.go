@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"weak"
 
 	"takeover/browser/browsertest"
 	"takeover/control"
@@ -31,6 +32,45 @@ func kill(t *testing.T, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestEndedSessionsHoldNoBrowser checks that nothing of a session that has ended holds
+// the model of its browser, with all its pages, and that its events are not in memory.
+func TestEndedSessionsHoldNoBrowser(t *testing.T) {
+	m := startManager(t, Options{WarmBrowsers: -1, Store: openKept(t, t.TempDir())})
+	s := create(t, m, CreateOptions{URL: site(t) + "/one", Capture: new(true)})
+	v := join(t, s, RoleControl)
+	v.picture("the page")
+	if got := resultOf[string](t, startRun(t, s, `return await page.title()`)); got != "Page one" {
+		t.Fatalf("the page is %q", got)
+	}
+	program, err := OpenProgram(s, control.Client("c"), ProgramOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := program.Client(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eng, err := s.ready()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := weak.Make(eng.model)
+	eng = nil
+	if err := s.Release("done"); err != nil {
+		t.Fatal(err)
+	}
+	program.Close()
+	if kept := s.Monitor().Ring().Stats(); kept.Events > 0 || kept.Written == 0 {
+		t.Errorf("of %d events, %d are still in memory", kept.Written, kept.Events)
+	}
+	browsertest.Until(t, "nothing holds the browser's model", func() bool {
+		runtime.GC()
+		return model.Value() == nil
+	})
+	if tabs := s.Info().Tabs; len(tabs) != 1 || tabs[0].Title != "Page one" {
+		t.Errorf("the tabs are %+v", tabs)
 	}
 }
 

@@ -88,6 +88,16 @@ func (g *stage) crash() {
 	g.setFocusLocked(nil)
 }
 
+// close forgets the pages of a session that has ended. Their tabs remain in its list.
+func (g *stage) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.setFocusLocked(nil)
+	for _, t := range slices.Concat(g.tabs.open, g.tabs.lost) {
+		t.page = nil
+	}
+}
+
 // shown returns what viewers see (nil for nothing), and a channel that is closed
 // when that changes.
 func (g *stage) shown() (*focus, <-chan struct{}) {
@@ -275,6 +285,17 @@ func (g *stage) active() (Tab, *browser.Page, bool) {
 	return Tab{}, nil, false
 }
 
+// target returns the target of the active tab's page, also after the session's end, or
+// "".
+func (g *stage) target() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t := g.tabs.byNumber(g.tabs.active); t != nil {
+		return t.target
+	}
+	return ""
+}
+
 // awaitShown waits for the document of the shown tab after a crash. Viewers are
 // told of the recovery only then, because a click on an empty page would be lost.
 func (g *stage) awaitShown(ctx context.Context) error {
@@ -337,7 +358,8 @@ type tabList struct {
 // tab is a page and its number.
 type tab struct {
 	Tab
-	page   *browser.Page
+	page   *browser.Page // nil after the session's end
+	target string        // of the page
 	opener uint32
 }
 
@@ -376,11 +398,12 @@ func (l *tabList) add(p, opener *browser.Page) (t *tab, url string) {
 	if opener == nil && len(l.lost) > 0 {
 		t = l.lost[0]
 		l.lost = l.lost[1:]
-		t.page, url, t.opener = p, t.URL, 0 // its history is gone, too
+		url, t.opener = t.URL, 0 // its history is gone, too
 	} else {
 		l.last++
-		t = &tab{Tab: Tab{Tab: l.last}, page: p}
+		t = &tab{Tab: Tab{Tab: l.last}}
 	}
+	t.page, t.target = p, string(p.ID())
 	if from := l.byPage(opener); from != nil {
 		t.opener = from.Tab.Tab
 	}
