@@ -122,7 +122,7 @@ audit: ## known vulnerabilities in dependencies (asks public databases)
 	npm audit
 
 soak: browser build ## ten minutes of viewers that come and go, and pages that flood: memory and goroutines
-	go run ./bench -only 'soak|floods' -strict
+	go run ./bench -only 'soak|ended' -strict
 
 picture: browser build ## make the moving picture of the README again
 	@command -v img2webp >/dev/null || { echo "install img2webp first (Debian's package webp)" >&2; exit 1; }

@@ -49,7 +49,7 @@ var benches = []bench{
 	{name: "load", run: benchLoad},
 	{name: "flood", run: benchFlood},
 	{name: "redaction", run: benchRedact},
-	{name: "floods", run: benchFloods, asked: true},
+	{name: "ended", run: benchEnded, asked: true},
 	{name: "soak", run: benchSoak, asked: true},
 }
 

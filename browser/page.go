@@ -115,8 +115,8 @@ func (b *Browser) newPageLocked(a *attachment, info *target.Info) *Page {
 	if !p.context.owned && p.context != b.fallback {
 		b.send(post(b.Session(), target.GetBrowserContexts, proto.Empty{}, func(res target.GetBrowserContextsResult, err error) {
 			made := append(res.BrowserContextIDs, res.DefaultBrowserContextID)
-			if err == nil && !slices.Contains(made, p.context.id) {
-				b.logger.Warn("closed a window that no client opened", "url", info.URL)
+			if err == nil && res.DefaultBrowserContextID != "" && !slices.Contains(made, p.context.id) {
+				b.logger.Warn("closing a window that no client opened", "url", info.URL)
 				b.closeTarget(p.id)
 			}
 		}))

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 
@@ -26,10 +27,14 @@ func (f Filter) Match(e *Event) bool {
 // Reader reads a ring at its own pace. It has no goroutine and need not be
 // closed. Only one goroutine may use it at a time.
 type Reader struct {
-	ring   *Ring
-	since  uint64 // seq of the last read event
-	filter Filter
+	ring      *Ring
+	since     uint64 // seq of the last read event
+	filter    Filter
+	elsewhere bool // see Elsewhere
 }
+
+// ErrMissed is returned by a reader with Elsewhere that finds events missing.
+var ErrMissed = errors.New("events are no longer in the ring")
 
 // Read returns a reader of the events after since. If the ring no longer holds
 // some of them, an events_dropped event comes first.
@@ -39,6 +44,14 @@ func (r *Ring) Read(since uint64) *Reader { return &Reader{ring: r, since: since
 // events_dropped always passes, because the lost events might have matched.
 func (rd *Reader) Filter(f Filter) *Reader {
 	rd.filter = f
+	return rd
+}
+
+// Elsewhere makes the reader return ErrMissed instead of an events_dropped event, because
+// the caller may find the missing events elsewhere: read up to Missed, and then Skip, or
+// take Mark. It returns the reader.
+func (rd *Reader) Elsewhere() *Reader {
+	rd.elsewhere = true
 	return rd
 }
 
@@ -63,7 +76,8 @@ func (rd *Reader) Skip(seq uint64) { rd.since = max(rd.since, seq) }
 
 // Next waits for the next event. A reader that fell behind first gets one
 // events_dropped event, with the seq of the last event that it missed. The error
-// is io.EOF when the ring is closed and everything was read, or the cause of ctx.
+// is io.EOF when the ring is closed and everything was read, ErrMissed, or the cause of
+// ctx.
 func (rd *Reader) Next(ctx context.Context) (Event, error) {
 	for {
 		e, changed, err := rd.take(true)
@@ -94,15 +108,11 @@ func (rd *Reader) take(wait bool) (Event, <-chan struct{}, error) {
 	r := rd.ring
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.evicted > rd.since {
-		mark := dropped(rd.since+1, r.evicted, r.evicted-rd.since, WhyReaderFellBehind)
-		mark.Seq = r.evicted
-		r.limits.Add(limits.EventsMemory, r.evicted-rd.since)
-		if r.count > 0 {
-			mark.CaptureSessionID = r.events[r.head].CaptureSessionID
-		}
-		rd.since = r.evicted
-		return mark, nil, nil
+	switch {
+	case r.evicted > rd.since && rd.elsewhere:
+		return Event{}, nil, ErrMissed
+	case r.evicted > rd.since:
+		return rd.markLocked(), nil, nil
 	}
 	for i := r.afterLocked(rd.since); i < r.count; i++ {
 		e := &r.events[(r.head+i)%len(r.events)]
@@ -121,4 +131,24 @@ func (rd *Reader) take(wait bool) (Event, <-chan struct{}, error) {
 		r.changed = make(chan struct{})
 	}
 	return Event{}, r.changed, nil
+}
+
+// Mark returns the events_dropped event for the events that the ring no longer holds,
+// and counts them as read. Call it only if there are some (Missed).
+func (rd *Reader) Mark() Event {
+	rd.ring.mu.Lock()
+	defer rd.ring.mu.Unlock()
+	return rd.markLocked()
+}
+
+func (rd *Reader) markLocked() Event {
+	r := rd.ring
+	mark := dropped(rd.since+1, r.evicted, r.evicted-rd.since, WhyReaderFellBehind)
+	mark.Seq = r.evicted
+	r.limits.Add(limits.EventsMemory, r.evicted-rd.since)
+	if r.count > 0 {
+		mark.CaptureSessionID = r.events[r.head].CaptureSessionID
+	}
+	rd.since = r.evicted
+	return mark
 }

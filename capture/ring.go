@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/json"
 	"strconv"
 	"sync"
 	"time"
@@ -40,7 +41,7 @@ type Ring struct {
 	count   int
 	bytes   int
 	next    uint64        // seq of the next event
-	evicted uint64        // highest dropped seq; at first FirstSeq-1
+	evicted uint64        // highest dropped or forgotten seq; at first FirstSeq-1
 	changed chan struct{} // closed at the next write; nil while no reader waits
 	closed  bool
 	stats   RingStats // only its counters are used
@@ -53,7 +54,7 @@ type RingStats struct {
 	Oldest  uint64 // seq of the oldest kept event, or 0
 	Last    uint64 // as Ring.Last
 	Written uint64 // number of all written events
-	Evicted uint64 // events dropped for newer ones
+	Evicted uint64 // events dropped for newer ones, without those that Forget dropped
 	Lost    uint64 // events that were lost before the ring (Ring.Lose)
 }
 
@@ -272,6 +273,17 @@ func Dropped(from, to, count uint64, why string) Event {
 	e := dropped(from, to, count, why)
 	e.Seq = to
 	return e
+}
+
+// Replaces reports whether the event is the one with a number, or an events_dropped event
+// in place of it.
+func (e *Event) Replaces(seq uint64) bool {
+	if e.Seq == seq || e.Type != TypeEventsDropped {
+		return e.Seq == seq
+	}
+	var d droppedData
+	err := json.Unmarshal(e.Data, &d)
+	return err == nil && d.FromSeq <= seq && seq <= e.Seq
 }
 
 // dropped returns the event that replaces a range of events.

@@ -93,11 +93,12 @@ const historyBatch = 256
 
 // history reads events from the durable stream: at most limit events after since,
 // up to and including until, that match the filter. read is the seq of the last
-// event that it examined.
-func (j *Journal) history(ctx context.Context, since, until uint64, limit int, filter capture.Filter) (list []capture.Event, read uint64, err error) {
+// event that it examined. lost is how many events after since the stream has dropped for
+// newer ones, of any session.
+func (j *Journal) history(ctx context.Context, since, until uint64, limit int, filter capture.Filter) (list []capture.Event, read, lost uint64, err error) {
 	read = since
 	if j.events == nil || j.progress.last() <= since {
-		return nil, read, nil
+		return nil, read, 0, nil
 	}
 	bytes := 0
 	var broken error
@@ -110,6 +111,9 @@ func (j *Journal) history(ctx context.Context, since, until uint64, limit int, f
 			broken = err
 			return false
 		}
+		if read == since && !e.Replaces(since+1) {
+			lost = r.Seq - since - 1
+		}
 		read = r.Seq
 		if e.Type == capture.TypeEventsDropped || filter.Match(&e) {
 			list = append(list, e)
@@ -117,7 +121,7 @@ func (j *Journal) history(ctx context.Context, since, until uint64, limit int, f
 		}
 		return true
 	})
-	return list, read, errors.Join(err, broken)
+	return list, read, lost, errors.Join(err, broken)
 }
 
 // Events returns at most limit events after since that match the filter. It reads
@@ -131,7 +135,7 @@ func (j *Journal) Events(ctx context.Context, since uint64, limit int, filter ca
 	until := since + page.Missed
 	all := capture.Page{Events: []capture.Event{}, Next: since}
 	for all.Next < until && len(all.Events) < limit {
-		list, read, err := j.history(ctx, all.Next, until, limit-len(all.Events), filter)
+		list, read, lost, err := j.history(ctx, all.Next, until, limit-len(all.Events), filter)
 		if err != nil {
 			return capture.Page{}, err
 		}
@@ -141,7 +145,7 @@ func (j *Journal) Events(ctx context.Context, since uint64, limit int, filter ca
 			}
 			break
 		}
-		all.Events, all.Next = append(all.Events, list...), read
+		all.Events, all.Next, all.Missed = append(all.Events, list...), read, all.Missed+lost
 	}
 	if len(all.Events) == limit {
 		all.More = true
@@ -149,6 +153,6 @@ func (j *Journal) Events(ctx context.Context, since uint64, limit int, filter ca
 	}
 	rest := ring.Snapshot(max(all.Next, until), limit-len(all.Events), filter)
 	rest.Events = append(all.Events, rest.Events...)
-	rest.Missed += until - min(all.Next, until)
+	rest.Missed += all.Missed + until - min(all.Next, until)
 	return rest, nil
 }

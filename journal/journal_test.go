@@ -48,6 +48,7 @@ func (k *keeper) stop() {
 type recorded struct {
 	*Journal
 	ring   *capture.Ring
+	store  *store.Store
 	events *store.Events
 	cancel context.CancelFunc
 }
@@ -78,7 +79,7 @@ func record(t *testing.T, o store.Options, s2 *store.S2) *recorded {
 	ring := capture.NewRing(capture.RingOptions{FirstSeq: 1})
 	j := New(Options{Session: "s1", Ring: ring, Events: events, S2: s2, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &recorded{j, ring, events, cancel}
+	r := &recorded{j, ring, kept, events, cancel}
 	t.Cleanup(r.end)
 	j.Start(ctx)
 	return r
@@ -191,6 +192,55 @@ func TestEventsPastTheRing(t *testing.T) {
 	inOrder(t, readAll(t, s, 997), n)
 	if e, err := slow.Next(browsertest.Context(t, "the next event of a reader that is behind")); err != nil || e.Type == capture.TypeEventsDropped || e.Seq <= 10 {
 		t.Errorf("after the ring was emptied: %d %s, %v", e.Seq, e.Type, err)
+	}
+}
+
+// TestWaitingReader checks that a reader which waits while the ring forgets an event gets
+// the event from the stream.
+func TestWaitingReader(t *testing.T) {
+	s := record(t, store.Options{Dir: t.TempDir()}, nil)
+	reader := s.Read(0, own)
+	for i := range 100 {
+		got := make(chan capture.Event, 1)
+		go func() {
+			e, err := reader.Next(browsertest.Context(t, "next event"))
+			if err != nil {
+				t.Error(err)
+			}
+			got <- e
+		}()
+		tell(t, s, i, 1)
+		untilKept(t, s)
+		s.Release()
+		if e := <-got; e.Type != "custom_n" || e.Seq != uint64(i+1) {
+			t.Fatalf("instead of event %d comes %d %s", i+1, e.Seq, e.Type)
+		}
+	}
+}
+
+// TestTrimmedStream reads the events of an ended session, the first of which the stream
+// has dropped for newer ones.
+func TestTrimmedStream(t *testing.T) {
+	const n = 200
+	s := record(t, store.Options{Dir: t.TempDir()}, nil)
+	tell(t, s, 0, n)
+	s.end()
+	s.Release()
+	ctx := browsertest.Context(t, "trimmed events")
+	if _, err := s.store.Events(ctx, store.EventsOptions{Bytes: 4 << 10}); err != nil {
+		t.Fatal(err)
+	}
+	page, err := s.Events(ctx, 0, 1000, capture.Filter{})
+	if err != nil || len(page.Events) == 0 || page.Missed == 0 || int(page.Missed)+len(page.Events) != n {
+		t.Fatalf("%d events and %d missed of %d: %v", len(page.Events), page.Missed, n, err)
+	}
+	reader := s.Read(0, own)
+	mark, err := reader.Next(ctx)
+	if err != nil || mark.Type != capture.TypeEventsDropped || !mark.Replaces(1) || mark.Seq != page.Missed {
+		t.Errorf("first comes %d %s %s, %v", mark.Seq, mark.Type, mark.Data, err)
+	}
+	if e, err := reader.Next(ctx); err != nil || e.Seq != mark.Seq+1 {
+		t.Errorf("then comes %d %s, %v", e.Seq, e.Type, err)
 	}
 }
 

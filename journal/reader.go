@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"takeover/capture"
 )
@@ -24,7 +25,11 @@ type Reader struct {
 
 // Read returns a reader of the events after since that match the filter.
 func (j *Journal) Read(since uint64, filter capture.Filter) *Reader {
-	return &Reader{journal: j, ring: j.ring.Read(since).Filter(filter), filter: filter}
+	ring := j.ring.Read(since).Filter(filter)
+	if j.events != nil {
+		ring.Elsewhere()
+	}
+	return &Reader{journal: j, ring: ring, filter: filter}
 }
 
 // Careful makes the reader return only events that are stored, so that they and
@@ -62,16 +67,20 @@ func (r *Reader) Next(ctx context.Context) (capture.Event, error) {
 // read waits for the next event, stored or not.
 func (r *Reader) read(ctx context.Context) (capture.Event, error) {
 	for len(r.older) == 0 {
-		until := r.ring.Missed()
-		if until == 0 {
-			return r.ring.Next(ctx)
+		e, err := r.ring.Next(ctx)
+		if !errors.Is(err, capture.ErrMissed) {
+			return e, err
 		}
-		list, read, err := r.journal.history(ctx, r.ring.Since(), until, historyBatch, r.filter)
+		since := r.ring.Since()
+		list, read, lost, err := r.journal.history(ctx, since, r.ring.Missed(), historyBatch, r.filter)
 		if err != nil {
 			return capture.Event{}, err
 		}
-		if read == r.ring.Since() { // the event is lost, and the ring returns a mark for it
-			return r.ring.Next(ctx)
+		if read == since { // the stream lacks them, too
+			return r.ring.Mark(), nil
+		}
+		if lost > 0 {
+			list = slices.Insert(list, 0, capture.Dropped(since+1, since+lost, lost, capture.WhyReaderFellBehind))
 		}
 		r.ring.Skip(read)
 		r.older = list
@@ -104,10 +113,7 @@ func (r *Reader) tryRead() (capture.Event, bool) {
 	if len(r.older) > 0 {
 		return r.take(), true
 	}
-	if r.journal.events != nil && r.ring.Missed() > 0 {
-		return capture.Event{}, false // Next will read it
-	}
-	return r.ring.TryNext()
+	return r.ring.TryNext() // Next reads what the ring no longer holds
 }
 
 func (r *Reader) take() capture.Event {

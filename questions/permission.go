@@ -130,9 +130,9 @@ func (p *Permissions) Answer(ctx context.Context, id string, allow bool, place *
 		return nil
 	}
 	wanted, page := q.about.(permission), q.page
-	scripts, ok := p.keep(wanted)
-	if !ok {
-		return ErrAllowed
+	scripts, err := p.keep(wanted)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -183,17 +183,21 @@ func (p *Permissions) setPlace(ctx context.Context, bc *browser.Context, place *
 }
 
 // keep remembers a permission for the next browser, and returns the automation of
-// the present one. It returns false if there are too many permissions, or no browser.
-func (p *Permissions) keep(allowed permission) (Scripts, bool) {
+// the present one. The error is ErrAllowed, or browser.ErrBrowserClosed after the
+// session's end.
+func (p *Permissions) keep(allowed permission) (Scripts, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.browser.Scripts == nil {
+		return nil, browser.ErrBrowserClosed
+	}
 	if !slices.Contains(p.allowed, allowed) {
 		if len(p.allowed) >= maxAllowed {
-			return nil, false
+			return nil, ErrAllowed
 		}
 		p.allowed = append(p.allowed, allowed)
 	}
-	return p.browser.Scripts, p.browser.Scripts != nil
+	return p.browser.Scripts, nil
 }
 
 // AllowAgain gives the sites of a new browser the permissions that people allowed

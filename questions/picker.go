@@ -37,7 +37,7 @@ type Pickers struct {
 func (p *Pickers) attach(d *widget.Desk) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.desk = d
+	p.desk, p.next, p.ended = d, nil, nil // the pickers were the former browser's
 }
 
 // Opened takes over a picker of the page that is shown, if a person has

@@ -49,11 +49,11 @@ type attachment struct {
 	to *engine    // the last browser that the capture was attached to; nil for none
 }
 
-// detachMonitor forgets the browser of a session that has ended.
-func (s *Session) detachMonitor() {
-	s.capture.mu.Lock()
-	defer s.capture.mu.Unlock()
-	s.capture.to = nil
+// forget forgets the browser of a session that has ended.
+func (a *attachment) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.to = nil
 }
 
 // attachMonitor attaches the capture to a browser, once per browser. From then

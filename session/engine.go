@@ -214,6 +214,15 @@ func (s *Session) stopEngine(eng *engine) {
 	}
 }
 
+// forgetBrowser forgets what a session that has ended knows of its browser. The session
+// stays in lists for long, and each of these holds the browser's whole model.
+func (s *Session) forgetBrowser() {
+	s.stage.close()
+	s.gestures.forget()
+	s.transfers.forget()
+	s.capture.forget()
+}
+
 // goLive makes a started browser the session's browser. After a crash, the former
 // tabs return with their numbers and their last addresses.
 func (s *Session) goLive(eng *engine, again bool) {

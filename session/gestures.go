@@ -34,6 +34,13 @@ func (g *gestures) use() {
 	g.used = time.Now()
 }
 
+// forget forgets the pages of a session that has ended.
+func (g *gestures) forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.page, g.entered = nil, nil
+}
+
 // act records input of a person in control.
 func (g *gestures) act() {
 	g.mu.Lock()

@@ -41,7 +41,21 @@ func TestEndedSessionsHoldNoBrowser(t *testing.T) {
 	m := startManager(t, Options{WarmBrowsers: -1, Store: openKept(t, t.TempDir())})
 	s := create(t, m, CreateOptions{URL: site(t) + "/one", Capture: new(true)})
 	v := join(t, s, RoleControl)
+	v.titled("Page one")
 	v.picture("the page")
+	inPage(t, s, `document.body.innerHTML = '<select style="position:absolute;left:0;top:0;width:200px;height:40px"><option>a<option>b</select>' +
+		'<a download="a.txt" href="data:text/plain,a" style="position:absolute;left:0;top:100px;width:200px;height:40px">a</a>'`)
+	epoch := v.take()
+	v.click(20, 20, epoch)
+	picker := await(v, "the picker", func(m SelectMessage) bool { return !m.Closed })
+	if err := v.Select(t.Context(), picker.ID, []string{"b"}); err != nil {
+		t.Fatal(err)
+	}
+	v.click(20, 110, epoch)
+	await(v, "the download", func(m DownloadMessage) bool { return m.State == DownloadDone })
+	if err := v.Control("release"); err != nil {
+		t.Fatal(err)
+	}
 	if got := resultOf[string](t, startRun(t, s, `return await page.title()`)); got != "Page one" {
 		t.Fatalf("the page is %q", got)
 	}

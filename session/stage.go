@@ -214,15 +214,17 @@ func (g *stage) update(eng *engine, p *browser.Page) (now Tab, changed, ok bool)
 	return t.Tab, t.Tab != before, true
 }
 
-// activate shows a tab. It returns false if there is none with that number.
+// activate shows a tab. It returns false if there is none with that number, or its
+// browser is gone.
 func (g *stage) activate(eng *engine, number uint32) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.tabs.byNumber(number)
-	if t != nil {
-		g.showLocked(eng, t)
+	if t == nil || g.engine != eng {
+		return false
 	}
-	return t != nil
+	g.showLocked(eng, t)
+	return true
 }
 
 // showPage shows the tab of a page. It returns false if the page has none, or is

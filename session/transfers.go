@@ -38,7 +38,7 @@ type transfers struct {
 
 // knownDownload is a download, or a printed page.
 type knownDownload struct {
-	download *browser.Download // nil for a printed page
+	download *browser.Download // nil for a printed page, and after the session's end
 	cancel   func(context.Context) error
 	message  DownloadMessage // guarded by transfers.mu
 }
@@ -124,6 +124,16 @@ func (t *transfers) change(k *knownDownload, change func(*DownloadMessage)) Down
 	defer t.mu.Unlock()
 	change(&k.message)
 	return k.message
+}
+
+// forget forgets the browser's part of the downloads of a session that has ended. Their
+// messages remain.
+func (t *transfers) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, k := range t.downloads {
+		t.downloads[i] = &knownDownload{message: k.message, cancel: func(context.Context) error { return ErrNotReady }}
+	}
 }
 
 // find returns the first download that match accepts, or nil.

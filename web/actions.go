@@ -85,7 +85,7 @@ func (s *Server) runActionsAlone(c echo.Context) error {
 
 // answerActions carries out actions in a session.
 func (s *Server) answerActions(c echo.Context, one *session.Session, list []actions.Action) error {
-	return s.onSession(c, one, func(ctx context.Context, program *session.Program) error {
+	return s.onSession(c, one, "act", func(ctx context.Context, program *session.Program) error {
 		ctx, cancel := context.WithTimeoutCause(ctx, actionsTimeout, errActionsTimeout)
 		defer cancel()
 		runner := actions.Runner{Program: program}

@@ -44,7 +44,7 @@ func (s *Server) diagnose(c echo.Context) error {
 		return err
 	}
 	own := &createRequest{Timeout: new((o.Timeout + time.Minute).Milliseconds())}
-	return s.onOwnSession(c, own, "its diagnosis ended", func(ctx context.Context, program *session.Program) error {
+	return s.onOwnSession(c, own, "dia", "its diagnosis ended", func(ctx context.Context, program *session.Program) error {
 		if headerHas(c.Request().Header.Values(echo.HeaderAccept), mimeSSE) {
 			return s.streaming(c, func(ctx context.Context, out *sse) error { return streamDiagnosis(ctx, out, program, o) })
 		}

@@ -31,20 +31,21 @@ func (s *Server) ownSession(c echo.Context, req *createRequest) (one *session.Se
 }
 
 // onOwnSession runs work with a program in a session of its own, which ends with the
-// work. ctx ends with the request and with the server.
-func (s *Server) onOwnSession(c echo.Context, req *createRequest, reason string, work func(ctx context.Context, program *session.Program) error) error {
+// work; reason says why it ended. See onSession.
+func (s *Server) onOwnSession(c echo.Context, req *createRequest, prefix, reason string, work func(ctx context.Context, program *session.Program) error) error {
 	one, end, err := s.ownSession(c, req)
 	if err != nil {
 		return err
 	}
 	defer end(reason)
-	return s.onSession(c, one, work)
+	return s.onSession(c, one, prefix, work)
 }
 
-// onSession runs work with a program in a session. ctx ends with the request and with
-// the server.
-func (s *Server) onSession(c echo.Context, one *session.Session, work func(ctx context.Context, program *session.Program) error) error {
-	program, err := session.OpenProgram(one, control.Client(id.New("call")), session.ProgramOptions{})
+// onSession runs work with a program in a session. prefix begins the program's name, by
+// which recordings tell its kind. ctx ends with the request and with the server. Work
+// that the server's end interrupts fails with that reason.
+func (s *Server) onSession(c echo.Context, one *session.Session, prefix string, work func(ctx context.Context, program *session.Program) error) error {
+	program, err := session.OpenProgram(one, control.Client(id.New(prefix)), session.ProgramOptions{})
 	if err != nil {
 		return err
 	}
@@ -52,5 +53,9 @@ func (s *Server) onSession(c echo.Context, one *session.Session, work func(ctx c
 	ctx, cancel := context.WithCancel(c.Request().Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	return work(ctx, program)
+	err = work(ctx, program)
+	if err != nil && s.ctx.Err() != nil && !c.Response().Committed {
+		return stoppingFailure()
+	}
+	return err
 }

@@ -36,7 +36,7 @@ func (s *Server) onPage(c echo.Context, req *createRequest, work func(context.Co
 	if req.Timeout == nil {
 		req.Timeout = new(pageTime.Milliseconds())
 	}
-	return s.onOwnSession(c, req, "its page was read", func(ctx context.Context, program *session.Program) error {
+	return s.onOwnSession(c, req, "call", "its page was read", func(ctx context.Context, program *session.Program) error {
 		return work(ctx, page.Page{Program: program})
 	})
 }

@@ -10,13 +10,13 @@ import (
 
 const (
 	floodsTime = 8 * time.Second  // how long each page floods
-	floodsRest = 60 * time.Second // how long the server has to give the memory back
+	endedRest  = 60 * time.Second // how long the server has to give the memory back
 	floodsPath = "floods"
 )
 
 // floods are the ways in which a page of floodsPath makes work: the code of each
-// runs over and over, as fast as the page can. Each makes at most some hundred of what
-// holds memory in Chromium, whose own growth is not what the row measures.
+// runs a hundred times in a second. It frees what it makes, because the growth of
+// Chromium is not what the row measures.
 var floods = []struct{ name, code string }{
 	{"frames", `const f = document.createElement('iframe'); f.srcdoc = '<title>' + n + '</title>'; document.body.append(f); if (n > 20) document.querySelector('iframe').remove()`},
 	{"workers", `const w = new Worker(URL.createObjectURL(new Blob(['console.log(' + n + ')']))); setTimeout(() => w.terminate(), 100)`},
@@ -25,7 +25,7 @@ var floods = []struct{ name, code string }{
 	{"errors", `for (let i = 0; i < 20; i++) setTimeout(() => { throw new Error(n + big.slice(0, 5_000)) })`},
 	{"sockets", `const s = new WebSocket('ws://' + location.host + '/nothing?' + n); s.onerror = () => s.close()`},
 	{"posts", `fetch('/post?' + n, {method: 'POST', body: n + big.slice(0, 200_000)}).catch(() => {})`},
-	{"downloads", `const a = document.createElement('a'); a.href = URL.createObjectURL(new Blob([big])); a.download = n + '.txt'; a.click()`},
+	{"downloads", `const a = document.createElement('a'); a.href = URL.createObjectURL(new Blob([big])); a.download = n + '.txt'; a.click(); setTimeout(() => URL.revokeObjectURL(a.href), 1000)`},
 	{"popups", `const p = open('about:blank'); setTimeout(() => p?.close(), 100)`},
 	{"history", `history.replaceState(n, '', '?' + n + big.slice(0, 10_000))`},
 }
@@ -36,9 +36,9 @@ let n = 0
 setInterval(() => { try { flood(n++) } catch {} }, 10)
 </script>`
 
-// benchFloods measures what memory the server keeps of sessions that have ended, whose
+// benchEnded measures what memory the server keeps of sessions that have ended, whose
 // pages made as much work as they could while everything was captured and watched.
-func benchFloods(ctx context.Context, e *env) ([]row, error) {
+func benchEnded(ctx context.Context, e *env) ([]row, error) {
 	s, err := startServer(ctx, e.binary, "--warm=-1")
 	if err != nil {
 		return nil, err
@@ -63,7 +63,8 @@ func benchFloods(ctx context.Context, e *env) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	for end := time.Now().Add(floodsRest); after > before && time.Now().Before(end); {
+	rest := e.lasting(endedRest)
+	for end := time.Now().Add(rest); after > before && time.Now().Before(end); {
 		if err := pause(ctx, time.Second); err != nil {
 			return nil, err
 		}
@@ -73,13 +74,13 @@ func benchFloods(ctx context.Context, e *env) ([]row, error) {
 		}
 		after = min(after, now)
 	}
-	rest, err := s.sample(ctx)
+	idle, err := s.sample(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return []row{{
 		what: "floods by ten pages: the server keeps", ours: after - before, unit: "MB", target: atMost(60),
-		note: fmt.Sprintf("resident, within %v after them; %s MB before, %s MB at most; the heap holds %s MB, garbage included", floodsRest, number(before), number(most), number(rest.heap)),
+		note: fmt.Sprintf("resident, within %v after them; %s MB before, at most %s MB at the end of a flood; the heap holds %s MB, garbage included", rest, number(before), number(most), number(idle.heap)),
 	}}, nil
 }
 
