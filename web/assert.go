@@ -24,14 +24,13 @@ func (s *Server) assert(c echo.Context) error {
 		return err
 	}
 	var v checks
-	timeout := v.milliseconds("timeout", req.Timeout, 0, session.MaxAssertTimeout)
 	if len(req.Contract) == 0 {
 		v.add("contract", "is required")
 	}
 	if err := v.err(); err != nil {
 		return err
 	}
-	out, err := session.Assert(c.Request().Context(), one, control.Nobody, req.Contract, timeout)
+	out, err := session.Assert(c.Request().Context(), one, control.Nobody, req.Contract, duration(req.Timeout))
 	if err != nil {
 		return err
 	}

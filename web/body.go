@@ -32,8 +32,9 @@ const (
 )
 
 // readJSON decodes the body into a struct. An empty body counts as an empty
-// object. It refuses unknown and repeated names, wrong types, and anything but
-// one object. The error names the field.
+// object. It refuses unknown and repeated names, wrong types, values beyond the bounds
+// in the tags of the struct's fields, and anything but one object. The error names the
+// field.
 func readJSON(c echo.Context, limit int64, into any) error {
 	raw, err := readBody(c, limit)
 	if err != nil {
@@ -76,7 +77,7 @@ func drain(c echo.Context, refusal kind, within time.Duration) {
 func decodeObject(raw []byte, into any) error {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
-		return nil
+		return checkBounds(into)
 	}
 	if raw[0] != '{' {
 		return &failure{kind: kindBadInput, detail: "The body must be a JSON object."}
@@ -84,7 +85,7 @@ func decodeObject(raw []byte, into any) error {
 	if err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true)); err != nil {
 		return decodeFailure(err)
 	}
-	return nil
+	return checkBounds(into)
 }
 
 // decodeFailure converts an error of the JSON package to a failure that names the
@@ -159,13 +160,6 @@ func (v *checks) collect(err error) {
 	}
 }
 
-// between checks that a number is in a range.
-func between[T int | int64 | float64](v *checks, field string, n, low, high T) {
-	if n < low || n > high {
-		v.add(field, "must be from %v to %v", low, high)
-	}
-}
-
 // atMost checks a text's length in bytes.
 func (v *checks) atMost(field, text string, limit int) {
 	if len(text) > limit {
@@ -181,16 +175,6 @@ func (v *checks) oneOf(field, word string, words ...string) {
 		}
 	}
 	v.add(field, "must be one of %s", strings.Join(words, ", "))
-}
-
-// milliseconds checks the range of a field and converts it to a duration. nil
-// becomes zero, which means the default of package session.
-func (v *checks) milliseconds(field string, ms *int64, low, high time.Duration) time.Duration {
-	if ms == nil {
-		return 0
-	}
-	between(v, field, *ms, low.Milliseconds(), high.Milliseconds())
-	return time.Duration(*ms) * time.Millisecond
 }
 
 func (v *checks) err() error {

@@ -18,13 +18,10 @@ import (
 )
 
 const (
-	maxURL      = 32 << 10 // bytes of an address
-	maxHeaders  = 100      // number of extraHTTPHeaders
-	maxHeader   = 8 << 10  // bytes of one header's value
-	maxMetadata = 64 << 10 // bytes as JSON
-	maxWord     = 1024     // bytes of user agent, locale and similar texts
-	maxSide     = 4096     // CSS pixels
-	minSide     = 100
+	maxHeaders    = 100      // number of extraHTTPHeaders
+	maxHeader     = 8 << 10  // bytes of one header's value
+	maxHeaderName = 1 << 10  // bytes
+	maxMetadata   = 64 << 10 // bytes as JSON
 )
 
 // createRequest is the body of a request to create a session. It has the fields
@@ -104,7 +101,8 @@ func (n *noEffect) warnings() []string {
 	return out
 }
 
-// options checks a request and converts it to the options of package session.
+// options checks what no tag says, and converts a request to the options of package
+// session.
 func (r *createRequest) options() (session.CreateOptions, error) {
 	var v checks
 	o := session.CreateOptions{
@@ -112,19 +110,10 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 		UserAgent: r.UserAgent, Locale: r.Locale, Timezone: r.Timezone, ProxyURL: r.ProxyURL, Hosts: egress.Hosts{Allowed: r.AllowedHosts, Denied: r.DeniedHosts},
 		ExtraHTTPHeaders: r.ExtraHTTPHeaders, Metadata: r.Metadata, Capture: r.Capture,
 		Checkpoint: r.Checkpoint, Profile: r.Profile, Persist: r.Persist, BlockAds: r.BlockAds, NoDownloads: r.Downloads != nil && !*r.Downloads,
-		Timeout:     v.milliseconds("timeout", r.Timeout, time.Second, session.MaxTimeout),
-		IdleTimeout: v.milliseconds("idleTimeout", r.IdleTimeout, 0, session.MaxTimeout),
+		Timeout: duration(r.Timeout), IdleTimeout: duration(r.IdleTimeout),
 	}
 	if d := r.Dimensions; d != nil {
-		between(&v, "dimensions.width", d.Width, minSide, maxSide)
-		between(&v, "dimensions.height", d.Height, minSide, maxSide)
 		o.Dimensions = session.Dimensions{Width: d.Width, Height: d.Height}
-	}
-	if r.DeviceScaleFactor != 0 {
-		between(&v, "deviceScaleFactor", r.DeviceScaleFactor, 0.5, 3)
-	}
-	if r.DeviceConfig != nil && r.DeviceConfig.Device != "" {
-		v.oneOf("deviceConfig.device", r.DeviceConfig.Device, "desktop", "mobile")
 	}
 	if steel.Asks(r.SessionContext) {
 		o.State = v.sessionContext(r.SessionContext)
@@ -132,13 +121,6 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 	if r.Recording != nil {
 		o.Recording = new(r.Recording.options(&v, "recording."))
 	}
-	v.atMost("checkpoint", r.Checkpoint, maxWord)
-	v.atMost("profile", r.Profile, maxWord)
-	v.atMost("url", r.URL, maxURL)
-	v.atMost("proxyUrl", r.ProxyURL, maxURL)
-	v.atMost("userAgent", r.UserAgent, maxWord)
-	v.atMost("locale", r.Locale, maxWord)
-	v.atMost("timezone", r.Timezone, maxWord)
 	v.header("userAgent", r.UserAgent)
 	if _, err := language.Parse(r.Locale); r.Locale != "" && err != nil {
 		v.add("locale", "must be a language tag, such as de-DE")
@@ -188,7 +170,7 @@ func (v *checks) header(field, value string) {
 // headerName refuses a name that is not a token (RFC 9110, 5.6.2).
 func (v *checks) headerName(field, name string) {
 	const symbols = "!#$%&'*+-.^_`|~"
-	ok := name != "" && len(name) <= maxWord && !strings.ContainsFunc(name, func(r rune) bool {
+	ok := name != "" && len(name) <= maxHeaderName && !strings.ContainsFunc(name, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(symbols, r))
 	})
 	if !ok {

@@ -30,7 +30,7 @@ const (
 type customEvent struct {
 	Type     string          `json:"type" doc:"custom_ and up to 57 letters, digits or underscores." required:"true"`
 	Category string          `json:"category,omitempty" doc:"Only custom."`
-	URL      string          `json:"url,omitempty" doc:"The address of the page that the event is about."`
+	URL      string          `json:"url,omitempty" doc:"The address of the page that the event is about." maxBytes:"32768"`
 	Data     json.RawMessage `json:"data,omitempty" doc:"An object: what the event says."`
 }
 
@@ -80,7 +80,6 @@ func (s *Server) addEvent(c echo.Context) error {
 	if data := strings.TrimSpace(string(req.Data)); data != "" && data != "null" && data[0] != '{' {
 		v.add("data", "must be an object")
 	}
-	v.atMost("url", req.URL, maxURL)
 	if err := v.err(); err != nil {
 		return err
 	}

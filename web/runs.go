@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -58,12 +57,7 @@ func (s *Server) runOptions(c echo.Context, r *scriptRequest) (session.RunOption
 			r.Filename = saved.Filename()
 		}
 	}
-	v.atMost("filename", r.Filename, 255)
-	o := session.RunOptions{
-		Code: r.Code, Filename: r.Filename, Args: r.Args, RequestedBy: caller(c).name,
-		Timeout: v.milliseconds("timeout", r.Timeout, time.Millisecond, session.MaxRunTimeout),
-	}
-	return o, v.err()
+	return session.RunOptions{Code: r.Code, Filename: r.Filename, Args: r.Args, RequestedBy: caller(c).name, Timeout: duration(r.Timeout)}, v.err()
 }
 
 // runScript handles POST /v1/sessions/:id/scripts.

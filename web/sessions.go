@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -115,7 +114,6 @@ func (s *Server) changeSession(c echo.Context) error {
 		return err
 	}
 	var v checks
-	timeout := v.milliseconds("timeout", req.Timeout, time.Second, session.MaxTimeout)
 	if req.Metadata != nil {
 		v.metadata(*req.Metadata)
 	}
@@ -123,7 +121,7 @@ func (s *Server) changeSession(c echo.Context) error {
 		return err
 	}
 	if req.Timeout != nil {
-		if err := one.Extend(timeout); err != nil {
+		if err := one.Extend(duration(req.Timeout)); err != nil {
 			return err
 		}
 	}

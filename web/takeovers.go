@@ -84,13 +84,11 @@ func (s *Server) requestTakeover(c echo.Context) error {
 	if strings.TrimSpace(req.Reason) == "" {
 		v.add("reason", "is required: say what a person should do")
 	}
-	v.atMost("until", req.Until, maxURL)
-	timeout := v.milliseconds("timeout", req.Timeout, time.Second, session.MaxTakeoverTimeout)
 	if err := v.err(); err != nil {
 		return err
 	}
 	t, err := one.RequestTakeover(session.TakeoverOptions{
-		Reason: req.Reason, Timeout: timeout, Until: req.Until, Note: req.Note, RequestedBy: caller(c).name,
+		Reason: req.Reason, Timeout: duration(req.Timeout), Until: req.Until, Note: req.Note, RequestedBy: caller(c).name,
 		Hosts: egress.Hosts{Allowed: req.Hosts, Denied: req.DeniedHosts},
 	})
 	if err != nil {
@@ -193,12 +191,7 @@ func (s *Server) extendTakeover(c echo.Context) error {
 	if req.Timeout == nil {
 		return badField("timeout", "is required: ms from now")
 	}
-	var v checks
-	timeout := v.milliseconds("timeout", req.Timeout, time.Second, session.MaxTakeoverTimeout)
-	if err := v.err(); err != nil {
-		return err
-	}
-	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Extend(timeout) })
+	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Extend(duration(req.Timeout)) })
 }
 
 // finishTakeover handles POST …/takeovers/:tid/done.

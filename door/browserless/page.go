@@ -3,16 +3,12 @@ package browserless
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
 	"takeover/door/page"
 	"takeover/invalid"
 )
-
-// maxWait bounds the times in a request.
-const maxWait = 60 * time.Second
 
 // PageRequest is what all calls that read one page have. Fields of Browserless that
 // are not here are refused by their names.
@@ -108,49 +104,16 @@ func (g *GotoOptions) until() (string, error) {
 	return stages[latest].ours, nil
 }
 
-// Check returns an *invalid.Error, or nil.
+// Check checks what no tag says. It returns an *invalid.Error, or nil.
 func (r *PageRequest) Check() error {
-	var bad []invalid.FieldError
 	if (r.URL == "") == (r.HTML == "") {
-		bad = append(bad, invalid.FieldError{Field: "url", Error: "give either url or html"})
+		return invalid.Field("url", "give either url or html")
 	}
-	if _, err := r.GotoOptions.until(); err != nil {
-		return err
-	}
-	times := map[string]float64{"waitForTimeout": r.WaitForTimeout}
-	if r.GotoOptions != nil {
-		times["gotoOptions.timeout"] = r.GotoOptions.Timeout
-	}
-	if r.WaitForSelector != nil {
-		times["waitForSelector.timeout"] = r.WaitForSelector.Timeout
-	}
-	for field, ms := range times {
-		if ms < 0 || ms > float64(maxWait.Milliseconds()) {
-			bad = append(bad, invalid.FieldError{Field: field, Error: fmt.Sprintf("must be from 0 to %d", maxWait.Milliseconds())})
-		}
-	}
-	if len(bad) > 0 {
-		return &invalid.Error{Fields: bad}
-	}
-	return nil
+	_, err := r.GotoOptions.until()
+	return err
 }
 
-// Check returns an *invalid.Error, or nil.
-func (r *ScreenshotRequest) Check() error {
-	if o := r.Options; o != nil {
-		switch {
-		case !slices.Contains([]string{"", "png", "jpeg", "webp"}, o.Type):
-			return invalid.Field("options.type", "must be png, jpeg or webp")
-		case !slices.Contains([]string{"", "binary"}, o.Encoding):
-			return invalid.Field("options.encoding", "must be binary")
-		case o.Quality < 0 || o.Quality > 100:
-			return invalid.Field("options.quality", "must be from 0 to 100")
-		}
-	}
-	return r.PageRequest.Check()
-}
-
-// Check returns an *invalid.Error, or nil.
+// Check checks what no tag says. It returns an *invalid.Error, or nil.
 func (r *PDFRequest) Check() error {
 	if r.Options != nil {
 		if _, err := r.Options.page(); err != nil {

@@ -20,8 +20,6 @@ import (
 )
 
 const (
-	// maxDelay bounds the time that a call waits before it reads the page.
-	maxDelay = 30 * time.Second
 	// maxMarkup bounds the markup of a page, in bytes.
 	maxMarkup = 8 << 20
 	// maxLinks bounds the links in an answer.
@@ -43,9 +41,6 @@ type PageRequest struct {
 func (r *PageRequest) check() (bad []invalid.FieldError) {
 	if u, err := url.Parse(r.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		bad = append(bad, invalid.FieldError{Field: "url", Error: "must be an address that begins with http or https"})
-	}
-	if r.Delay < 0 || r.Delay > float64(maxDelay.Milliseconds()) {
-		bad = append(bad, invalid.FieldError{Field: "delay", Error: fmt.Sprintf("must be from 0 to %d", maxDelay.Milliseconds())})
 	}
 	if Asks(r.UseProxy) {
 		bad = append(bad, invalid.FieldError{Field: "useProxy", Error: noProxies})

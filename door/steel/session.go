@@ -2,7 +2,6 @@ package steel
 
 import (
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/url"
 	"slices"
@@ -91,9 +90,6 @@ func (c *Create) Apply(o *session.CreateOptions) (bad []invalid.FieldError) {
 		}
 	}
 	if c.InactivityTimeout != nil {
-		if most := session.MaxTimeout.Milliseconds(); *c.InactivityTimeout < 0 || *c.InactivityTimeout > most {
-			refuse("inactivityTimeout", fmt.Sprintf("must be between 0 and %d", most))
-		}
 		o.IdleTimeout = time.Duration(*c.InactivityTimeout) * time.Millisecond
 	}
 	if o.Profile == "" {
