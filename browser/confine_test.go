@@ -176,8 +176,8 @@ func deadEnd() browser.WayOut { return &wayOut{} }
 // wayOut is a proxy that dials outside and counts what it was asked for.
 type wayOut struct {
 	asked  atomic.Int32
-	hosts  sync.Map     // the addresses that it was asked for; Chromium asks for some of its own
-	at     atomic.Value // the address at which a request arrived
+	hosts  sync.Map // the addresses that it was asked for; Chromium asks for some of its own
+	at     sync.Map // host that was asked for → the address at which the last such request arrived
 	closed atomic.Bool
 
 	server *http.Server // nil for a dead end
@@ -199,7 +199,7 @@ func (w *wayOut) open() browser.WayOut {
 	proxy.Tr = &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16}
 	proxy.ConnectDialWithReq = func(r *http.Request, network, addr string) (net.Conn, error) { return dial(r.Context(), network, addr) }
 	w.server, w.idle = &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w.at.Store(r.Context().Value(http.LocalAddrContextKey).(net.Addr).String())
+		w.at.Store(r.URL.Host, r.Context().Value(http.LocalAddrContextKey).(net.Addr).String())
 		proxy.ServeHTTP(rw, r)
 	})}, proxy.Tr.CloseIdleConnections
 	return w

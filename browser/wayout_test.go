@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"takeover/browser"
@@ -34,7 +35,7 @@ func TestOpenWay(t *testing.T) {
 			}
 			arrives := func(c *browser.Context) string {
 				t.Helper()
-				w.at.Store("")
+				w.at.Clear()
 				page, err := c.NewPage(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -43,7 +44,8 @@ func TestOpenWay(t *testing.T) {
 					t.Fatal(err)
 				}
 				browsertest.Until(t, "the page", func() bool { return page.Title() == "reached" })
-				return w.at.Load().(string)
+				at, _ := w.at.Load(strings.TrimPrefix(site.URL, "http://"))
+				return at.(string)
 			}
 			own := arrives(model.DefaultContext())
 			_, port, err := net.SplitHostPort(own)
