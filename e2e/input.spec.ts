@@ -342,7 +342,8 @@ test('on a phone fingers are fingers, and the keyboard follows the remote field'
   const tap = told.slice(0, told.findIndex((line) => line.startsWith('click')) + 1).filter((line) => /^(touch|click)/.test(line));
   expect(tap).toEqual(['touchstart 1 1', 'touchend 0 1', 'click 0 0 1']);
   const two = told.slice(told.lastIndexOf('touchstart 1 1')).filter((line) => line.startsWith('touch'));
-  expect(two.slice(0, 3)).toEqual(['touchstart 1 1', 'touchstart 2 1', 'touchmove 2 2']);
+  expect(two.slice(0, 2)).toEqual(['touchstart 1 1', 'touchstart 2 1']);
+  expect(two[2]).toMatch(/^touchmove 2 [12]$/); // the browser may tell of each finger by itself
   expect(two.at(-1)).toMatch(/^touchend 0 /);
   await context.close();
 });
