@@ -46,6 +46,7 @@ async function looksRight(page: Page, name: string): Promise<void> {
 
 for (const width of WIDTHS) {
   test(`pages without a session, ${width} px`, async ({ browser, request }) => {
+    test.slow(); // axe takes a minute and a half for all these pages on a busy machine
     // An ended session is listed by its page's name, which may be as short as this.
     const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
     const code = "await page.setContent('<title>i</title>'); await expect(page).toHaveTitle('i')";
