@@ -275,8 +275,8 @@ func Dropped(from, to, count uint64, why string) Event {
 	return e
 }
 
-// Replaces reports whether the event is the one with a number, or an events_dropped event
-// in place of it.
+// Replaces reports whether the event has the given number, or is an events_dropped event
+// that stands for it.
 func (e *Event) Replaces(seq uint64) bool {
 	if e.Seq == seq || e.Type != TypeEventsDropped {
 		return e.Seq == seq

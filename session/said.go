@@ -42,7 +42,7 @@ func (r *Run) head() background.Head {
 	r.mu.Unlock()
 	r.time(&info)
 	h := background.Head{
-		Target: r.session.shownTarget(), At: info.CreatedAt, Duration: time.Duration(info.DurationMS) * time.Millisecond,
+		Target: r.session.stage.target(), At: info.CreatedAt, Duration: time.Duration(info.DurationMS) * time.Millisecond,
 		Running: !info.Status.Ended(), Result: string(info.Result),
 	}
 	if info.EndedAt != nil {
@@ -71,6 +71,3 @@ func (s *Session) atRest(ctx context.Context, p *browser.Page) error {
 	}
 	return err
 }
-
-// shownTarget returns the target of the page that viewers see, or "".
-func (s *Session) shownTarget() string { return s.stage.target() }

@@ -214,8 +214,7 @@ func (g *stage) update(eng *engine, p *browser.Page) (now Tab, changed, ok bool)
 	return t.Tab, t.Tab != before, true
 }
 
-// activate shows a tab. It returns false if there is none with that number, or its
-// browser is gone.
+// activate shows a tab. It returns false without such a tab, and after the browser's end.
 func (g *stage) activate(eng *engine, number uint32) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
