@@ -36,7 +36,7 @@ type Error struct {
 	Name    string   // the error's class in the script: "Error", "TimeoutError", "TargetClosedError"
 	Message string   // without the API's prefix and without the log
 	Log     []string // log of the operation up to the error
-	Acted   bool     // the page may have received a press or a key of the operation
+	Acted   bool     // the page may have received a press, a key, a scrolling or a navigation of the operation
 
 	cause error
 }

@@ -3,7 +3,9 @@ package automation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	"takeover/browser"
 )
@@ -21,6 +23,7 @@ var frameOperations = table{
 	"frame.frameElement":     op(false, opFrameElement), // {frame} → handle
 	"frame.addScriptTag":     op(true, opAddScriptTag),  // {frame,url,content,type} → handle
 	"frame.addStyleTag":      op(true, opAddStyleTag),   // {frame,url,content} → handle
+	"frame.scroll":           op(true, opScroll),        // {frame, direction: "up"|"down"|"left"|"right", amount: 0 for most of the window, timeout}
 }
 
 type gotoParams struct {
@@ -46,6 +49,7 @@ func opGoto(ctx context.Context, c *Client, g *gotoParams) (any, error) {
 	p, cancel := c.begin(ctx, g.Timeout, false)
 	defer cancel()
 	p.log = append(p.log, fmt.Sprintf("navigating to %q, waiting until %q", g.URL, stateNames(until)[0]))
+	acts(p)
 	n, err := f.Navigate(p, g.URL, browser.NavigateOptions{Referrer: g.Referer, WaitUntil: until})
 	if err != nil {
 		return nil, p.fail(err)
@@ -64,14 +68,18 @@ type frameParams struct {
 // opTitle reads the document's title. If a navigation replaces the document
 // during the call, it reads the title of the new one.
 func opTitle(ctx context.Context, c *Client, p *frameParams) (any, error) {
-	return c.read(ctx, p, "title")
+	value, err := c.read(ctx, p, "title")
+	return valueResult{value}, err
 }
 
 func opContent(ctx context.Context, c *Client, p *frameParams) (any, error) {
-	return c.read(ctx, p, "content")
+	value, err := c.read(ctx, p, "content", p.IncludeShadow)
+	return valueResult{value}, err
 }
 
-func (c *Client) read(ctx context.Context, f *frameParams, method string) (any, error) {
+// read calls a method of a frame's page side. If a navigation replaces the document
+// meanwhile, it calls that of the new one.
+func (c *Client) read(ctx context.Context, f *frameParams, method string, args ...any) (json.RawMessage, error) {
 	frame, err := c.frame(f.Frame)
 	if err != nil {
 		return nil, err
@@ -87,15 +95,32 @@ func (c *Client) read(ctx context.Context, f *frameParams, method string) (any, 
 		var value json.RawMessage
 		pl, err := c.placeIn(p, frame, browser.WorldUtility)
 		if err == nil {
-			err = pl.layer.call(p, method, &value, f.IncludeShadow)
+			err = pl.layer.call(p, method, &value, args...)
 		}
 		if err == nil {
-			return valueResult{value}, nil
+			return value, nil
 		}
 		if !retriable(err) {
 			return nil, p.fail(err)
 		}
 	}
+}
+
+type scrollParams struct {
+	frameParams
+	Direction string  `json:"direction"`
+	Amount    float64 `json:"amount"`
+}
+
+func opScroll(ctx context.Context, c *Client, p *scrollParams) (any, error) {
+	if !slices.Contains([]string{"up", "down", "left", "right"}, p.Direction) {
+		return nil, errorf("direction: must be up, down, left or right")
+	}
+	_, err := c.read(ctx, &p.frameParams, "scrollPage", p.Direction, p.Amount)
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.Acted = true
+	}
+	return emptyJSON, err
 }
 
 type contentParams struct {

@@ -66,6 +66,7 @@ var operations = compose(
 	routeOperations,
 	screenshotOperations,
 	selectorOperations,
+	vitalsOperations,
 	websocketOperations,
 	workerOperations,
 	onTargets(compose(

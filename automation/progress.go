@@ -138,7 +138,8 @@ func (p *progress) fail(err error) error {
 	return err
 }
 
-// acts records that the operation whose context is given sends a press or a key.
+// acts records that the operation whose context is given sends a press, a key or a
+// navigation.
 func acts(ctx context.Context) {
 	if p, ok := ctx.(*progress); ok {
 		p.acted = true

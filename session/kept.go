@@ -26,7 +26,16 @@ type keptPicture struct {
 }
 
 // captures reports whether the session was created with a capture.
-func (s *Session) captures() bool { return s.opts.Capture != nil && *s.opts.Capture }
+func (s *Session) captures() bool {
+	if s.opts.Capture == nil {
+		return s.services.settings.captures
+	}
+	return *s.opts.Capture
+}
+
+// CaptureDeclined reports whether the session's creator wants no capture. Doors do not
+// start one then.
+func (s *Session) CaptureDeclined() bool { return s.opts.Capture != nil && !*s.opts.Capture }
 
 // LastPicture returns a JPEG of an ended session's last page. The error is
 // ErrNotFound if the session is live or was created without a capture, or if no

@@ -66,6 +66,7 @@ type settings struct {
 	trajectories    *trajectory.Library
 	files           files.Limits
 	s2              *store.S2
+	captures        bool           // whether sessions that do not choose capture from the start
 	capture         capture.Config // of sessions that capture from the start
 	redaction       capture.RedactorOptions
 	limits          *limits.Hits
@@ -82,7 +83,7 @@ func settingsOf(o *Options) settings {
 	return settings{
 		trajectories: trajectory.Open(filepath.Join(o.Dir, trajectoriesDir), o.Trajectories), chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
 		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
-		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, checkpoints: checkpoints.New(o.Store, o.SecretKeys), files: o.Files, s2: o.S2, capture: captured, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
+		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, checkpoints: checkpoints.New(o.Store, o.SecretKeys), files: o.Files, s2: o.S2, captures: o.Capture != nil, capture: captured, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
 	}
 }
 

@@ -190,9 +190,6 @@ func (o *CreateOptions) check(server *Options) error {
 	if o.IdleTimeout == 0 {
 		o.IdleTimeout = server.IdleTimeout
 	}
-	if o.Capture == nil {
-		o.Capture = new(server.Capture != nil)
-	}
 	if o.ID != "" && !isUUID(o.ID) {
 		add("sessionId", "must be a UUID")
 	}

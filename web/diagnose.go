@@ -17,7 +17,7 @@ import (
 type diagnoseRequest struct {
 	URL      string `json:"url" doc:"The address of the page." required:"true"`
 	Problem  string `json:"problem,omitempty" doc:"What is wrong, in words. The diagnosis clicks and scrolls to what they name."`
-	MaxSteps *int   `json:"maxSteps,omitempty" doc:"How many actions it may take; 0 only looks." min:"0" max:"50" default:"8"`
+	MaxSteps *int   `json:"maxSteps,omitempty" doc:"How many actions it may take, the first look at the page included." min:"1" max:"50" default:"8"`
 	Timeout  *int64 `json:"timeout,omitempty" doc:"Milliseconds for the whole diagnosis." min:"1000" max:"600000" default:"120000"`
 }
 
@@ -28,17 +28,9 @@ func (s *Server) diagnose(c echo.Context) error {
 	if err := readJSON(c, bodyLimit, &req); err != nil {
 		return err
 	}
-	o := diagnose.Options{URL: req.URL, Problem: req.Problem, Analyst: s.cfg.Analyst}
+	o := diagnose.Options{URL: req.URL, Problem: req.Problem, Analyst: s.cfg.Analyst, Timeout: duration(req.Timeout)}
 	if req.MaxSteps != nil {
-		if o.MaxSteps = *req.MaxSteps; o.MaxSteps == 0 {
-			o.MaxSteps = -1 // 0 would be the default
-		}
-	}
-	if req.Timeout != nil {
-		o.Timeout = max(time.Duration(*req.Timeout)*time.Millisecond, -1)
-		if o.Timeout == 0 {
-			o.Timeout = -1
-		}
+		o.MaxSteps = *req.MaxSteps
 	}
 	if err := o.Check(); err != nil {
 		return err

@@ -85,7 +85,7 @@ func TestActionsObeyTheLease(t *testing.T) {
 	for _, w := range []write{
 		act("frame.click #click", "click:click", map[string]any{"type": "click", "selector": "#click"}),
 		act("frame.type #type", "keydown:type", map[string]any{"type": "type", "selector": "#type", "text": "x"}),
-		act("frame.evaluate", "scroll:", map[string]any{"type": "scroll", "direction": "down"}),
+		act("frame.scroll", "scroll:", map[string]any{"type": "scroll", "direction": "down"}),
 		act("frame.goto "+other, "", map[string]any{"type": "navigate", "url": other}),
 	} {
 		l.round([]write{w}, nil)

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"takeover/capture"
+	"takeover/door/actions"
 	"takeover/door/steel"
 	"takeover/links"
 	"takeover/profiles"
@@ -138,6 +139,11 @@ func (g *specGenerator) operation(r route, pathParams []string, problemRef objec
 		op["requestBody"] = object{"content": object{
 			"multipart/form-data":      object{"schema": object{"type": "object", "properties": object{"file": binary, "name": object{"type": "string"}}, "required": []string{"file"}}},
 			"application/octet-stream": object{"schema": binary},
+		}}
+	case actions.Body:
+		op["requestBody"] = object{"required": true, "content": object{
+			"application/json": object{"schema": g.schema(reflect.TypeOf(r.body))},
+			"application/xml":  object{"schema": object{"type": "string", "description": "One or several elements browser_action, whose attributes are the fields and options of an action, under any root or none."}},
 		}}
 	default:
 		op["requestBody"] = object{"content": object{"application/json": object{"schema": g.schema(reflect.TypeOf(r.body))}}}

@@ -4,11 +4,13 @@ import type { Dropped } from './drop.ts';
 import type { AriaOptions, Injected, ParsedSelector, Point } from './injected.ts';
 import { Pointer, type PointerOptions } from './pointer.ts';
 import { Resolver, type Target } from './resolve.ts';
+import { scrollPage } from './scroll.ts';
 import { Screenshots, type ShotOptions } from './screenshot.ts';
 import { isSecret } from '../../capture/page/secret.ts';
 import { hideSecrets, type AriaNode } from './secrets.ts';
 import { Expired, Fatal, Ready, Task } from './task.ts';
 import { parse, type Tagged } from './serialize.ts';
+import { vitals } from './vitals.ts';
 
 /** The parameters of every operation, besides objects. */
 interface Request extends Omit<Target, 'scope'> {
@@ -288,6 +290,8 @@ export class Layer {
   isConnected(node: Node) { return node.isConnected; }
   preview(node: Node) { return this.injected.previewNode(node); }
   title() { return document.title; }
+  vitals() { return vitals(); }
+  scrollPage(direction: Parameters<typeof scrollPage>[0], amount: number) { scrollPage(direction, amount); }
   content(includeShadow: boolean) { return this.injected.documentContent(includeShadow); }
   describe(selector: string) { return this.resolver.describe(selector); }
   spell(r: Request) { return this.run(r, undefined, () => this.resolver.describe(r.selector)); }

@@ -18,6 +18,30 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for BodyDirection.
+const (
+	BodyDirectionDown  BodyDirection = "down"
+	BodyDirectionLeft  BodyDirection = "left"
+	BodyDirectionRight BodyDirection = "right"
+	BodyDirectionUp    BodyDirection = "up"
+)
+
+// Valid indicates whether the value is a known member of the BodyDirection enum.
+func (e BodyDirection) Valid() bool {
+	switch e {
+	case BodyDirectionDown:
+		return true
+	case BodyDirectionLeft:
+		return true
+	case BodyDirectionRight:
+		return true
+	case BodyDirectionUp:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateRequestDeviceConfigDevice.
 const (
 	Desktop CreateRequestDeviceConfigDevice = "desktop"
@@ -177,6 +201,75 @@ func (e RecordingRequestScreenshots) Valid() bool {
 	case RecordingRequestScreenshotsBoth:
 		return true
 	case RecordingRequestScreenshotsNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WantedDirection.
+const (
+	WantedDirectionDown  WantedDirection = "down"
+	WantedDirectionLeft  WantedDirection = "left"
+	WantedDirectionRight WantedDirection = "right"
+	WantedDirectionUp    WantedDirection = "up"
+)
+
+// Valid indicates whether the value is a known member of the WantedDirection enum.
+func (e WantedDirection) Valid() bool {
+	switch e {
+	case WantedDirectionDown:
+		return true
+	case WantedDirectionLeft:
+		return true
+	case WantedDirectionRight:
+		return true
+	case WantedDirectionUp:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WantedOptionsButton.
+const (
+	WantedOptionsButtonLeft   WantedOptionsButton = "left"
+	WantedOptionsButtonMiddle WantedOptionsButton = "middle"
+	WantedOptionsButtonRight  WantedOptionsButton = "right"
+)
+
+// Valid indicates whether the value is a known member of the WantedOptionsButton enum.
+func (e WantedOptionsButton) Valid() bool {
+	switch e {
+	case WantedOptionsButtonLeft:
+		return true
+	case WantedOptionsButtonMiddle:
+		return true
+	case WantedOptionsButtonRight:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WantedOptionsWaitUntil.
+const (
+	Domcontentloaded WantedOptionsWaitUntil = "domcontentloaded"
+	Load             WantedOptionsWaitUntil = "load"
+	Networkidle      WantedOptionsWaitUntil = "networkidle"
+	Networkidle0     WantedOptionsWaitUntil = "networkidle0"
+)
+
+// Valid indicates whether the value is a known member of the WantedOptionsWaitUntil enum.
+func (e WantedOptionsWaitUntil) Valid() bool {
+	switch e {
+	case Domcontentloaded:
+		return true
+	case Load:
+		return true
+	case Networkidle:
+		return true
+	case Networkidle0:
 		return true
 	default:
 		return false
@@ -353,6 +446,45 @@ type BackgroundEvent struct {
 	// Type The kind: console output, or an error.
 	Type string `json:"type"`
 }
+
+// Body defines model for Body.
+type Body struct {
+	// Action The action, if type is browser-instruction.
+	Action *Wanted `json:"action,omitempty"`
+
+	// Actions Several actions, instead of one: at most 100.
+	Actions *[]Wanted `json:"actions,omitempty"`
+
+	// Amount Pixels to scroll; most of the window by default.
+	Amount *int `json:"amount,omitempty"`
+
+	// Direction Where to scroll.
+	Direction *BodyDirection `json:"direction,omitempty"`
+
+	// MaxSteps How many steps of a diagnose are carried out; all by default.
+	MaxSteps *int `json:"maxSteps,omitempty"`
+
+	// Options How to carry it out.
+	Options *WantedOptions `json:"options,omitempty"`
+
+	// Selector The element, for click and type.
+	Selector *string `json:"selector,omitempty"`
+
+	// Steps The steps of a diagnose: at most 50.
+	Steps *[]WantedStep `json:"steps,omitempty"`
+
+	// Text The text to type.
+	Text *string `json:"text,omitempty"`
+
+	// Type start, stop, navigate, click, type, scroll, screenshot or diagnose; of a body with action, browser-instruction.
+	Type *string `json:"type,omitempty"`
+
+	// Url The address, for start and navigate.
+	Url *string `json:"url,omitempty"`
+}
+
+// BodyDirection Where to scroll.
+type BodyDirection string
 
 // Bundle defines model for Bundle.
 type Bundle struct {
@@ -840,7 +972,7 @@ type Delivery struct {
 
 // DiagnoseRequest defines model for DiagnoseRequest.
 type DiagnoseRequest struct {
-	// MaxSteps How many actions it may take; 0 only looks.
+	// MaxSteps How many actions it may take, the first look at the page included.
 	MaxSteps *int `json:"maxSteps,omitempty"`
 
 	// Problem What is wrong, in words. The diagnosis clicks and scrolls to what they name.
@@ -1689,6 +1821,9 @@ type Response struct {
 
 	// Type browser-response.
 	Type string `json:"type"`
+
+	// Warnings What the outcomes cannot have, and why.
+	Warnings *[]string `json:"warnings,omitempty"`
 }
 
 // Run defines model for Run.
@@ -2300,6 +2435,92 @@ type Version struct {
 	WebSocketDebuggerUrl string `json:"webSocketDebuggerUrl"`
 }
 
+// Wanted defines model for Wanted.
+type Wanted struct {
+	// Amount Pixels to scroll; most of the window by default.
+	Amount *int `json:"amount,omitempty"`
+
+	// Direction Where to scroll.
+	Direction *WantedDirection `json:"direction,omitempty"`
+
+	// MaxSteps How many steps of a diagnose are carried out; all by default.
+	MaxSteps *int `json:"maxSteps,omitempty"`
+
+	// Options How to carry it out.
+	Options *WantedOptions `json:"options,omitempty"`
+
+	// Selector The element, for click and type.
+	Selector *string `json:"selector,omitempty"`
+
+	// Steps The steps of a diagnose: at most 50.
+	Steps *[]WantedStep `json:"steps,omitempty"`
+
+	// Text The text to type.
+	Text *string `json:"text,omitempty"`
+
+	// Type start, stop, navigate, click, type, scroll, screenshot or diagnose; of a body with action, browser-instruction.
+	Type *string `json:"type,omitempty"`
+
+	// Url The address, for start and navigate.
+	Url *string `json:"url,omitempty"`
+}
+
+// WantedDirection Where to scroll.
+type WantedDirection string
+
+// WantedOptions defines model for WantedOptions.
+type WantedOptions struct {
+	// Button The button of the mouse.
+	Button *WantedOptionsButton `json:"button,omitempty"`
+
+	// Delay Milliseconds between the keys of a text.
+	Delay *float32 `json:"delay,omitempty"`
+
+	// FullPage Whether a screenshot shows the whole page.
+	FullPage *bool `json:"fullPage,omitempty"`
+
+	// Headless Without effect: every session has a live view.
+	Headless *bool `json:"headless,omitempty"`
+
+	// PersonTimeout Milliseconds that it waits while a person is in control; as long as the request may take by default.
+	PersonTimeout *float32 `json:"personTimeout,omitempty"`
+
+	// Quality The quality of a screenshot.
+	Quality *float32 `json:"quality,omitempty"`
+
+	// Timeout Milliseconds; 0 stands for the most.
+	Timeout *float32 `json:"timeout,omitempty"`
+
+	// WaitForNavigation Whether a click waits for the page that it leads to.
+	WaitForNavigation *bool `json:"waitForNavigation,omitempty"`
+
+	// WaitUntil When a navigation is done.
+	WaitUntil *WantedOptionsWaitUntil `json:"waitUntil,omitempty"`
+}
+
+// WantedOptionsButton The button of the mouse.
+type WantedOptionsButton string
+
+// WantedOptionsWaitUntil When a navigation is done.
+type WantedOptionsWaitUntil string
+
+// WantedStep defines model for WantedStep.
+type WantedStep struct {
+	Action Wanted `json:"action"`
+
+	// ExpectedLogs Texts that must be part of a log line of the step: at most 100.
+	ExpectedLogs *[]string `json:"expectedLogs,omitempty"`
+
+	// Label What the step is for.
+	Label string `json:"label"`
+
+	// NoJsErrors Whether an uncaught error makes the step fail.
+	NoJsErrors *bool `json:"noJsErrors,omitempty"`
+
+	// NoNetworkErrors Whether a failed request makes the step fail.
+	NoNetworkErrors *bool `json:"noNetworkErrors,omitempty"`
+}
+
 // Webhooks defines model for Webhooks.
 type Webhooks struct {
 	// Webhooks The addresses.
@@ -2357,9 +2578,6 @@ type McpParams struct {
 	Tools *string `form:"tools,omitempty" json:"tools,omitempty"`
 }
 
-// RunActionsAloneJSONBody defines parameters for RunActionsAlone.
-type RunActionsAloneJSONBody map[string]interface{}
-
 // ListProfilesParams defines parameters for ListProfiles.
 type ListProfilesParams struct {
 	// Limit Length of a page of the list.
@@ -2407,9 +2625,6 @@ type ListSessionsParamsStatus string
 
 // ReleaseAllJSONBody defines parameters for ReleaseAll.
 type ReleaseAllJSONBody = map[string]interface{}
-
-// RunActionsJSONBody defines parameters for RunActions.
-type RunActionsJSONBody map[string]interface{}
 
 // ListCheckpointsParams defines parameters for ListCheckpoints.
 type ListCheckpointsParams struct {
@@ -2637,7 +2852,7 @@ type StopEventsBareJSONRequestBody = StopEventsBareJSONBody
 type McpJSONRequestBody McpJSONBody
 
 // RunActionsAloneJSONRequestBody defines body for RunActionsAlone for application/json ContentType.
-type RunActionsAloneJSONRequestBody RunActionsAloneJSONBody
+type RunActionsAloneJSONRequestBody = Body
 
 // DiagnoseJSONRequestBody defines body for Diagnose for application/json ContentType.
 type DiagnoseJSONRequestBody = DiagnoseRequest
@@ -2685,7 +2900,7 @@ type ReleaseAllJSONRequestBody = ReleaseAllJSONBody
 type ChangeSessionJSONRequestBody = ChangeRequest
 
 // RunActionsJSONRequestBody defines body for RunActions for application/json ContentType.
-type RunActionsJSONRequestBody RunActionsJSONBody
+type RunActionsJSONRequestBody = Body
 
 // AssertJSONRequestBody defines body for Assert for application/json ContentType.
 type AssertJSONRequestBody = AssertRequest

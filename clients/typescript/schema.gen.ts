@@ -1811,6 +1811,34 @@ export interface components {
             /** @description The kind: console output, or an error. */
             type: string;
         };
+        Body: {
+            /** @description The action, if type is browser-instruction. */
+            action?: components["schemas"]["Wanted"] | null;
+            /** @description Several actions, instead of one: at most 100. */
+            actions?: components["schemas"]["Wanted"][];
+            /** @description Pixels to scroll; most of the window by default. */
+            amount?: number;
+            /**
+             * @description Where to scroll.
+             * @default down
+             * @enum {string}
+             */
+            direction?: "down" | "up" | "left" | "right";
+            /** @description How many steps of a diagnose are carried out; all by default. */
+            maxSteps?: number;
+            /** @description How to carry it out. */
+            options?: components["schemas"]["WantedOptions"] | null;
+            /** @description The element, for click and type. */
+            selector?: string;
+            /** @description The steps of a diagnose: at most 50. */
+            steps?: components["schemas"]["WantedStep"][];
+            /** @description The text to type. */
+            text?: string;
+            /** @description start, stop, navigate, click, type, scroll, screenshot or diagnose; of a body with action, browser-instruction. */
+            type?: string;
+            /** @description The address, for start and navigate. */
+            url?: string;
+        };
         BrowserlessContentRequest: {
             /** @description Goes on when waiting takes too long. */
             bestAttempt?: boolean;
@@ -2400,7 +2428,7 @@ export interface components {
         };
         DiagnoseRequest: {
             /**
-             * @description How many actions it may take; 0 only looks.
+             * @description How many actions it may take, the first look at the page included.
              * @default 8
              */
             maxSteps?: number | null;
@@ -3032,6 +3060,8 @@ export interface components {
             stopped?: string;
             /** @description browser-response. */
             type: string;
+            /** @description What the outcomes cannot have, and why. */
+            warnings?: string[];
         };
         Run: {
             /** @description What pages and workers logged during the run, and their uncaught errors: the first 50. */
@@ -3495,6 +3525,94 @@ export interface components {
             "WebKit-Version": string;
             /** @description The browser's socket. */
             webSocketDebuggerUrl: string;
+        };
+        Wanted: {
+            /** @description Pixels to scroll; most of the window by default. */
+            amount?: number;
+            /**
+             * @description Where to scroll.
+             * @default down
+             * @enum {string}
+             */
+            direction?: "down" | "up" | "left" | "right";
+            /** @description How many steps of a diagnose are carried out; all by default. */
+            maxSteps?: number;
+            /** @description How to carry it out. */
+            options?: components["schemas"]["WantedOptions"] | null;
+            /** @description The element, for click and type. */
+            selector?: string;
+            /** @description The steps of a diagnose: at most 50. */
+            steps?: components["schemas"]["WantedStep"][];
+            /** @description The text to type. */
+            text?: string;
+            /** @description start, stop, navigate, click, type, scroll, screenshot or diagnose; of a body with action, browser-instruction. */
+            type?: string;
+            /** @description The address, for start and navigate. */
+            url?: string;
+        };
+        WantedOptions: {
+            /**
+             * @description The button of the mouse.
+             * @default left
+             * @enum {string}
+             */
+            button?: "left" | "right" | "middle";
+            /**
+             * @description Milliseconds between the keys of a text.
+             * @default 100
+             */
+            delay?: number | null;
+            /**
+             * @description Whether a screenshot shows the whole page.
+             * @default false
+             */
+            fullPage?: boolean | null;
+            /**
+             * @description Without effect: every session has a live view.
+             * @default true
+             */
+            headless?: boolean | null;
+            /** @description Milliseconds that it waits while a person is in control; as long as the request may take by default. */
+            personTimeout?: number | null;
+            /**
+             * @description The quality of a screenshot.
+             * @default 80
+             */
+            quality?: number | null;
+            /**
+             * @description Milliseconds; 0 stands for the most.
+             * @default 10000
+             */
+            timeout?: number | null;
+            /**
+             * @description Whether a click waits for the page that it leads to.
+             * @default false
+             */
+            waitForNavigation?: boolean | null;
+            /**
+             * @description When a navigation is done.
+             * @default networkidle0
+             * @enum {string}
+             */
+            waitUntil?: "networkidle0" | "load" | "domcontentloaded" | "networkidle";
+        };
+        WantedStep: {
+            /** @description The action, other than start, stop and diagnose. */
+            action: components["schemas"]["Wanted"];
+            /** @description Texts that must be part of a log line of the step: at most 100. */
+            expectedLogs?: string[];
+            /** @description What the step is for. */
+            label: string;
+            /**
+             * @description Whether an uncaught error makes the step fail.
+             * @default false
+             */
+            noJsErrors?: boolean | null;
+            /**
+             * @description Whether a failed request makes the step fail.
+             * @default false
+             */
+            noNetworkErrors?: boolean | null;
         };
         Webhooks: {
             /** @description The addresses. */
@@ -5175,11 +5293,10 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
-                "application/json": {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["Body"];
+                "application/xml": string;
             };
         };
         responses: {
@@ -7252,11 +7369,10 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
-                "application/json": {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["Body"];
+                "application/xml": string;
             };
         };
         responses: {

@@ -19,10 +19,11 @@ const (
 
 // Defaults and bounds of actions.
 const (
-	DefaultTimeout = 10 * time.Second
-	MaxTimeout     = 30 * time.Second
-	DefaultDelay   = 100 * time.Millisecond // between the keys of a text
-	DefaultQuality = 80
+	DefaultTimeout   = 10 * time.Second
+	MaxTimeout       = 30 * time.Second
+	MaxPersonTimeout = 10 * time.Minute       // as long as a request may take
+	DefaultDelay     = 100 * time.Millisecond // between the keys of a text
+	DefaultQuality   = 80
 
 	maxActions  = 100       // in one request
 	maxSteps    = 50        // of a diagnose
@@ -47,6 +48,7 @@ type Action struct {
 	Amount    int    `json:"amount,omitempty" doc:"Pixels to scroll."`
 
 	Timeout           time.Duration `json:"-"` // of start, navigate, click, type, scroll and screenshot
+	PersonTimeout     time.Duration `json:"-"` // of the same: how long the action waits for a person in control; 0 for as long as the request may take
 	WaitUntil         string        `json:"-"` // navigate: load, domcontentloaded, networkidle
 	WaitForNavigation bool          `json:"-"` // click
 	Button            string        `json:"-"` // click: left, right, middle
@@ -74,6 +76,8 @@ type Response struct {
 	Data      Data   `json:"data" doc:"The outcome of the last action that was carried out."`
 	Results   []Data `json:"results" doc:"The outcomes of all actions."`
 	Stopped   string `json:"stopped,omitempty" doc:"Why the sequence was stopped."`
+
+	Warnings []string `json:"warnings,omitempty" doc:"What the outcomes cannot have, and why."`
 }
 
 // Data is the outcome of one action.

@@ -28,18 +28,24 @@ var watched = capture.Filter{Types: []string{
 	capture.TypeNetworkRequest, capture.TypeNetworkResponse, capture.TypeNetworkLoadingFailed, capture.TypeEgressBlocked,
 }}
 
-// capturing makes sure that the session captures what outcomes are made from.
+// capturing makes sure that the session captures what outcomes are made from, unless
+// its creator wants no capture.
 func capturing(ctx context.Context, s *session.Session) error {
-	state, config, _ := s.Monitor().State()
-	need := capture.DefaultConfig()
-	if state == capture.StateRunning && config.Console && config.Network && config.Navigation {
+	if isCapturing(s) || s.CaptureDeclined() {
 		return nil
 	}
-	if state == capture.StateRunning {
+	need := capture.DefaultConfig()
+	if state, config, _ := s.Monitor().State(); state == capture.StateRunning {
 		need = config.With(need)
 	}
 	_, err := s.StartCapture(ctx, need)
 	return err
+}
+
+// isCapturing reports whether the session captures what outcomes are made from.
+func isCapturing(s *session.Session) bool {
+	state, config, _ := s.Monitor().State()
+	return state == capture.StateRunning && config.Console && config.Network && config.Navigation
 }
 
 // answered waits until the requests that began since an event have their answers,

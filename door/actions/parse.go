@@ -380,6 +380,7 @@ func (c *check) action(path string, value any, whole bool) Action {
 	defer done()
 	if a.Type != Stop {
 		a.Timeout = milliseconds(o.number("timeout", 0, float64(MaxTimeout.Milliseconds()), float64(DefaultTimeout.Milliseconds())))
+		a.PersonTimeout = milliseconds(o.number("personTimeout", 1, float64(MaxPersonTimeout.Milliseconds()), 0))
 	}
 	switch a.Type {
 	case Start:

@@ -24,8 +24,6 @@ const (
 	// maxErrorsInARow and maxErrors are how many errors end a sequence.
 	maxErrorsInARow = 3
 	maxErrors       = 10
-	// maxWait is how long an action waits for a person in control, at least.
-	maxWait = 30 * time.Second
 	// metricsTimeout is how long reading a page's figures may take.
 	metricsTimeout = 5 * time.Second
 	// hintTimeout is how long looking for the reason of an error may take.
@@ -46,6 +44,9 @@ func (r *Runner) Run(ctx context.Context, list []Action) (Response, error) {
 	response := Response{Type: "browser-response", SessionID: s.ID(), Results: []Data{}}
 	if err := capturing(ctx, s); err != nil {
 		return response, err
+	}
+	if !isCapturing(s) {
+		response.Warnings = []string{"The session was created with capture: false, so that logs and networkEvents stay empty."}
 	}
 	failed, inARow := 0, 0
 	for _, a := range list {
@@ -154,14 +155,18 @@ func (r *Runner) try(ctx context.Context, a *Action, d *Data) (err error) {
 }
 
 // once carries out an action. A timeout of 0 is none of the action's own, but the
-// longest that is allowed.
+// longest that is allowed. While a person is in control, the action waits as long as the
+// request may take, unless it says how long.
 func (r *Runner) once(ctx context.Context, a *Action, d *Data) error {
 	p := page.Page{Program: r.Program, Timeout: a.Timeout}
 	if p.Timeout == 0 {
 		p.Timeout = MaxTimeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, maxWait+p.Timeout+a.typing())
-	defer cancel()
+	if a.PersonTimeout > 0 {
+		limited, cancel := context.WithTimeout(ctx, a.PersonTimeout+p.Timeout+a.typing())
+		defer cancel()
+		ctx = limited
+	}
 	switch a.Type {
 	case Start:
 		return p.Navigate(ctx, a.URL, "load")
@@ -173,8 +178,7 @@ func (r *Runner) once(ctx context.Context, a *Action, d *Data) error {
 		p.Timeout += a.typing()
 		return p.Type(ctx, a.Selector, a.Text, a.Delay)
 	case Scroll:
-		_, err := p.Evaluate(ctx, "", scrollCode, true, map[string]any{"direction": a.Direction, "amount": a.Amount})
-		return err
+		return p.Scroll(ctx, a.Direction, a.Amount)
 	case Screenshot:
 		picture, err := p.Screenshot(ctx, page.ScreenshotOptions{FullPage: a.FullPage, Format: "jpeg", Quality: max(a.Quality, 1)})
 		d.Screenshot = base64.StdEncoding.EncodeToString(picture)
@@ -182,12 +186,6 @@ func (r *Runner) once(ctx context.Context, a *Action, d *Data) error {
 	}
 	return fmt.Errorf("%s is not an action", a.Type)
 }
-
-const scrollCode = `({direction, amount}) => {
-  const down = direction === 'up' || direction === 'down';
-  const by = (amount || (down ? innerHeight : innerWidth) * 0.8) * (direction === 'up' || direction === 'left' ? -1 : 1);
-  scrollBy({left: down ? 0 : by, top: down ? by : 0, behavior: 'instant'});
-}`
 
 // errNoNavigation is why a click fails that should have led to another page.
 var errNoNavigation = errors.New("the click did not lead to another page in time")
@@ -206,6 +204,9 @@ func (r *Runner) click(ctx context.Context, p page.Page, a *Action) error {
 		return p.Click(ctx, a.Selector, page.ClickOptions{Button: a.Button})
 	}
 	s := r.Program.Session()
+	if !isCapturing(s) {
+		return errors.New("waitForNavigation: needs the capture of navigation, which the session's creator has declined")
+	}
 	events := s.Journal().Read(s.Monitor().Ring().Last(), capture.Filter{Types: []string{capture.TypeNavigation}})
 	if err := p.Click(ctx, a.Selector, page.ClickOptions{Button: a.Button}); err != nil {
 		return err
@@ -256,39 +257,17 @@ func (r *Runner) hint(ctx context.Context, a *Action, err error) string {
 	return ""
 }
 
-// metrics reads the figures of the shown page. What cannot be read stays 0.
+// metrics reads the figures of the shown page, also while a person is in control. What
+// cannot be read stays 0.
 func (r *Runner) metrics(ctx context.Context) *Metrics {
 	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
 	defer cancel()
-	p := page.Page{Program: r.Program, Timeout: metricsTimeout}
-	m := &Metrics{}
-	if raw, err := p.Evaluate(ctx, "", metricsCode, true, nil); err == nil {
-		_ = json.Unmarshal(raw, m) // a page may have replaced what the code uses
+	v, err := page.Page{Program: r.Program, Timeout: metricsTimeout}.Vitals(ctx)
+	if err != nil {
+		return &Metrics{}
 	}
-	if used, err := p.HeapUsed(ctx); err == nil {
-		m.MemoryUsage = used
-	}
-	return m
+	return &Metrics{LoadTime: v.LoadTime, MemoryUsage: v.HeapUsed, TTFB: v.TTFB, FCP: v.FCP, LCP: v.LCP, LongTasks: v.LongTasks, LongestTask: v.LongestTask}
 }
-
-// metricsCode returns the fields of Metrics that the page knows. Paints and long
-// tasks come from observers, whose buffers are delivered a moment later.
-const metricsCode = `() => new Promise(resolve => {
-  const [navigation] = performance.getEntriesByType('navigation');
-  const m = {
-    loadTime: navigation ? Math.max(navigation.loadEventEnd, 0) : 0, ttfb: navigation ? navigation.responseStart : 0, fcp: 0, lcp: 0,
-    longTasks: 0, longestTask: 0,
-  };
-  const observe = (type, each) => {
-    try {
-      new PerformanceObserver(list => list.getEntries().forEach(each)).observe({ type, buffered: true });
-    } catch {}
-  };
-  observe('paint', e => { if (e.name === 'first-contentful-paint') m.fcp = e.startTime; });
-  observe('largest-contentful-paint', e => m.lcp = e.startTime);
-  observe('longtask', e => { m.longTasks++; m.longestTask = Math.max(m.longestTask, e.duration); });
-  setTimeout(() => resolve(m), 50);
-})`
 
 // diagnose carries out the steps of a diagnose and checks what must be true.
 func (r *Runner) diagnose(ctx context.Context, a *Action, d *Data) {

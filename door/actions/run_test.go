@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"takeover/browser/browsertest"
+	"takeover/capture"
 	"takeover/door/doortest"
 	"takeover/door/page"
 	"takeover/session"
@@ -225,12 +226,65 @@ func TestOutcomesHaveAnswers(t *testing.T) {
 	}
 }
 
-// TestActionsStartACapture carries out an action in a session that captures
-// nothing.
+// TestActionsStartACapture carries out an action in sessions that capture nothing: one
+// whose creator did not say so, and one whose creator did.
 func TestActionsStartACapture(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{Capture: new(bool)})
 	site := doortest.Site(t, map[string]string{"/": shop})
-	if got := run(t, s, Action{Type: Navigate, URL: site, WaitUntil: "load", Timeout: DefaultTimeout}); len(got.Data.Logs) == 0 || len(got.Data.NetworkEvents) == 0 {
-		t.Errorf("%+v", got.Data)
+	navigate := Action{Type: Navigate, URL: site, WaitUntil: "load", Timeout: DefaultTimeout}
+	if got := run(t, doortest.Session(t, session.CreateOptions{}), navigate); len(got.Data.Logs) == 0 || len(got.Data.NetworkEvents) == 0 || got.Warnings != nil {
+		t.Errorf("a capture that nobody has declined: %+v", got)
+	}
+	s := doortest.Session(t, session.CreateOptions{Capture: new(bool)})
+	got := run(t, s, navigate, Action{Type: Click, Selector: "#next", Button: "left", WaitForNavigation: true, Timeout: DefaultTimeout})
+	if is := got.Results; !is[0].Success || len(is[0].Logs) > 0 || is[0].Metrics.LoadTime <= 0 || len(got.Warnings) != 1 || is[1].Success || !strings.Contains(is[1].Error, "waitForNavigation") {
+		t.Errorf("a declined capture: %+v", got)
+	}
+	if state, _, _ := s.Monitor().State(); state == capture.StateRunning {
+		t.Error("a declined capture runs")
+	}
+}
+
+// TestActionsBesideAPerson carries out actions while a person is in control: a picture
+// comes, and an action that would change the page waits as long as it says, or as long as
+// the person takes.
+func TestActionsBesideAPerson(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{URL: doortest.Site(t, map[string]string{"/": shop})})
+	leave := doortest.Person(t, s)
+	got := run(t, s, Action{Type: Screenshot, Quality: 50, Timeout: DefaultTimeout},
+		Action{Type: Scroll, Direction: "down", Timeout: time.Millisecond, PersonTimeout: time.Millisecond}).Results
+	if !got[0].Success || got[0].Screenshot == "" || got[0].Metrics.FCP <= 0 {
+		t.Errorf("a picture: %+v", got[0])
+	}
+	if got[1].Success || !strings.Contains(got[1].Hint, "A person is in control") {
+		t.Errorf("an action that waits 1 ms: %q, %q", got[1].Error, got[1].Hint)
+	}
+	done := make(chan Response)
+	go func() { done <- run(t, s, Action{Type: Scroll, Direction: "down", Timeout: DefaultTimeout}) }()
+	select {
+	case got := <-done:
+		t.Errorf("an action that waits came back: %+v", got.Data)
+	case <-time.After(100 * time.Millisecond):
+	}
+	leave()
+	if got := <-done; !got.Data.Success {
+		t.Errorf("after the person: %+v", got.Data)
+	}
+}
+
+// TestFiguresAreChromiums reads the figures of a page that invents some, and notices what
+// is called in it.
+func TestFiguresAreChromiums(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{URL: doortest.Site(t, map[string]string{"/": shop + `<script>
+		window.calls = 0;
+		performance.getEntriesByType = () => (calls++, [{loadEventEnd: 1e9, responseStart: 1e9}]);
+		PerformanceObserver = class { constructor() { calls++; } observe() {} };
+		scrollBy = () => calls++;</script>`})})
+	got := run(t, s, Action{Type: Scroll, Direction: "down", Amount: 300, Timeout: DefaultTimeout})
+	if m := got.Data.Metrics; m.LoadTime <= 0 || m.LoadTime >= 1e9 || m.TTFB <= 0 || m.TTFB >= 1e9 || m.MemoryUsage <= 0 {
+		t.Errorf("%+v", m)
+	}
+	p := page.Page{Program: doortest.Program(t, s, "looks")}
+	if value, err := p.Evaluate(browsertest.Context(t, "the page"), "", "`${calls} ${scrollY}`", false, nil); err != nil || string(value) != `"0 300"` {
+		t.Errorf("calls and scroll position: %s, %v", value, err)
 	}
 }

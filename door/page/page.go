@@ -251,6 +251,12 @@ func (p Page) Wheel(ctx context.Context, dx, dy float64) error {
 	return p.onPage(ctx, "mouse.wheel", map[string]any{"deltaX": dx, "deltaY": dy}, nil)
 }
 
+// Scroll scrolls the page up, down, left or right: by CSS pixels, or by most of the
+// window if amount is 0.
+func (p Page) Scroll(ctx context.Context, direction string, amount int) error {
+	return p.onFrame(ctx, "frame.scroll", map[string]any{"direction": direction, "amount": amount, "timeout": p.ms()}, nil)
+}
+
 // MoveMouse moves the mouse to a position in the viewport.
 func (p Page) MoveMouse(ctx context.Context, to Point) error {
 	return p.onPage(ctx, "mouse.move", map[string]any{"x": to.X, "y": to.Y}, nil)
@@ -326,43 +332,28 @@ func (p Page) Evaluate(ctx context.Context, target, code string, isFunction bool
 	return untag(answer.Value)
 }
 
-// HeapUsed returns how many bytes of JavaScript's heap the page uses, after a garbage
-// collection.
-func (p Page) HeapUsed(ctx context.Context) (int64, error) {
-	var opened struct{ Session string }
-	if err := p.onPage(ctx, "cdp.attach", map[string]any{}, &opened); err != nil {
-		return 0, err
-	}
-	send := func(method string, into any) error {
-		return p.call(ctx, "cdp.send", func(session.PageNames) any {
-			return map[string]any{"session": opened.Session, "method": method, "timeout": p.ms()}
-		}, into)
-	}
+// Vitals are figures of a page. Times are in ms since its navigation began; one that is
+// not known yet is 0.
+type Vitals struct {
+	LoadTime    float64 `json:"loadTime"` // until the end of the load event
+	TTFB        float64 `json:"ttfb"`     // until the first byte
+	FCP         float64 `json:"fcp"`      // until the first paint of content
+	LCP         float64 `json:"lcp"`      // until the largest paint of content so far
+	LongTasks   int     `json:"longTasks"`
+	LongestTask float64 `json:"longestTask"`
+	HeapUsed    int64   `json:"-"` // bytes of JavaScript's heap
+}
+
+// Vitals reads how quickly the page loaded, and how busy and large it is. The page
+// cannot change the answer, and notices nothing.
+func (p Page) Vitals(ctx context.Context) (Vitals, error) {
 	var answer struct {
-		Result struct {
-			Metrics []struct {
-				Name  string
-				Value float64
-			}
-		}
+		Value    Vitals
+		HeapUsed float64
 	}
-	err := send("Performance.enable", nil)
-	if err == nil {
-		err = send("HeapProfiler.collectGarbage", nil)
-	}
-	if err == nil {
-		err = send("Performance.getMetrics", &answer)
-	}
-	left := p.call(context.WithoutCancel(ctx), "cdp.detach", func(session.PageNames) any { return map[string]any{"session": opened.Session} }, nil)
-	if err = errors.Join(err, left); err != nil {
-		return 0, err
-	}
-	for _, m := range answer.Result.Metrics {
-		if m.Name == "JSHeapUsedSize" {
-			return int64(m.Value), nil
-		}
-	}
-	return 0, errors.New("the page tells no heap size")
+	err := p.onFrame(ctx, "frame.vitals", map[string]any{"timeout": p.ms()}, &answer)
+	answer.Value.HeapUsed = int64(answer.HeapUsed)
+	return answer.Value, err
 }
 
 // ScreenshotOptions say what to take a picture of. The zero value of each field

@@ -28,8 +28,8 @@ export const refusals = {
     newBrowserCDPSession: 'it would reach every page; use context.newCDPSession(page)',
     bind: ownProcess,
     unbind: ownProcess,
-    startTracing: 'use context.newCDPSession(page) with the domain Tracing',
-    stopTracing: 'use context.newCDPSession(page) with the domain Tracing',
+    startTracing: 'use context.tracing; a CDP client may use Tracing.start',
+    stopTracing: 'use context.tracing; a CDP client may use Tracing.start',
   },
 } as const;
 
