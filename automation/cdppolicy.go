@@ -22,6 +22,10 @@ func (h scopeHost) World(target string, id int64, unique string) (policy.World, 
 	return h.client.automation.browser.World(target, id, unique)
 }
 
+func (h scopeHost) Failure(address, text string) string {
+	return h.client.automation.browser.Failure(address, text)
+}
+
 func (h scopeHost) Veiled(string) bool { return h.client.options.Veil(ended, h.page) != nil }
 
 // contextCommands act on the default context, even if the session belongs to

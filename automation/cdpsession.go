@@ -181,7 +181,7 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 		}
 		return nil, progress.fail(err)
 	}
-	return map[string]json.RawMessage{"result": result}, nil
+	return map[string]json.RawMessage{"result": own.scope.Result(cmd, result)}, nil
 }
 
 // openSessions returns the client's sessions.
@@ -256,13 +256,15 @@ func (c *Client) tellSession(ev cdp.Event) {
 	}
 	c.mu.Unlock()
 	if id != "" {
+		params := ev.Params
 		if own, err := c.ownSession(id); err == nil {
-			if shown, then := own.scope.Visible(ev.Method, ev.Params); !shown {
+			if shown, then := own.scope.Visible(ev.Method, params); !shown {
 				own.follow(then)
 				return
 			}
+			params = own.scope.Told(ev.Method, params)
 		}
-		c.emit("cdp.event", map[string]any{"session": id, "method": ev.Method, "params": json.RawMessage(ev.Params)})
+		c.emit("cdp.event", map[string]any{"session": id, "method": ev.Method, "params": json.RawMessage(params)})
 		return
 	}
 	if !root || ev.Method != prototarget.DetachedFromTarget.Method {

@@ -69,8 +69,9 @@ type Network interface {
 	ErrorPage(url, failure string) string
 }
 
-// failure returns the error of a request.
-func (b *Browser) failure(url, text string) string {
+// Failure returns the error of a request as Chromium would have reported it without the
+// proxy, given what it reported.
+func (b *Browser) Failure(url, text string) string {
 	if b.options.Network == nil {
 		return text
 	}

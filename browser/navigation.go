@@ -59,7 +59,7 @@ func (f *Frame) Navigate(ctx context.Context, url string, o NavigateOptions) (*N
 	case res.ErrorText == errAborted:
 		return nil, f.abortReason(ctx, url, res)
 	case res.ErrorText != "" && res.LoaderID == "":
-		return nil, &NavigationError{URL: url, Text: b.failure(url, res.ErrorText)}
+		return nil, &NavigationError{URL: url, Text: b.Failure(url, res.ErrorText)}
 	case res.LoaderID == "":
 		return f.waitMoved(ctx, moves, o)
 	}

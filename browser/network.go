@@ -277,9 +277,9 @@ func (a *attachment) requestFailedLocked(e requestEnded) {
 	r := a.page.requestEndedLocked(e)
 	switch {
 	case r != nil:
-		e.ErrorText = a.browser.failure(r.URL, e.ErrorText)
+		e.ErrorText = a.browser.Failure(r.URL, e.ErrorText)
 	case at != nil:
-		e.ErrorText = a.browser.failure(at.url, e.ErrorText)
+		e.ErrorText = a.browser.Failure(at.url, e.ErrorText)
 	}
 	if r != nil {
 		r.failure = cmp.Or(e.ErrorText, errFailed)

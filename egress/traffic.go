@@ -298,6 +298,9 @@ type counted struct {
 // Read implements net.Conn.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.tcpConn.Read(p)
+	if errors.Is(err, syscall.ECONNRESET) {
+		c.traffic.failed(c.to, err) // also in a tunnel, whose end Chromium sees as a close
+	}
 	c.traffic.rx.Add(int64(n))
 	c.wait(n)
 	return n, err

@@ -257,6 +257,12 @@ func (c *RawClient) Veiled(id string) bool {
 	return p != nil && c.session.veiled(p)
 }
 
+// Failure returns the error of a request as a Chromium without a proxy has it, given what
+// Chromium said.
+func (c *RawClient) Failure(address, text string) string {
+	return c.engine.model.Failure(address, text)
+}
+
 // AwaitUnveiled waits until pictures of a target are permitted.
 func (c *RawClient) AwaitUnveiled(ctx context.Context, id string) error {
 	if p := c.engine.model.PageOf(target.ID(id)); p != nil {
@@ -319,6 +325,9 @@ func (c *RawClient) Hears() { c.program.hears.Store(true) }
 
 // HasPage reports whether people can be shown the page of a target.
 func (c *RawClient) HasPage(id string) bool { return c.engine.model.Page(target.ID(id)) != nil }
+
+// Shown returns the target of the page that people see, or "" if there is none.
+func (c *RawClient) Shown() string { return c.session.stage.target() }
 
 // Show shows people a page that the client brings to the front.
 func (c *RawClient) Show(id string) {
@@ -389,6 +398,11 @@ func (c *RawClient) ViewerLink(expires time.Duration) (string, error) {
 		return "", err
 	}
 	return c.session.services.settings.publicURL() + "/sessions/" + c.session.id + "#" + secret, nil
+}
+
+// PageSocket returns the address of the endpoint for one page, without a key.
+func (c *RawClient) PageSocket(target string) string {
+	return "ws" + strings.TrimPrefix(c.session.services.settings.publicURL(), "http") + "/v1/sessions/" + c.session.id + "/cdp/page/" + target
 }
 
 // RawAction is a writing command that events report.

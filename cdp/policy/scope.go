@@ -51,6 +51,10 @@ type Host interface {
 	// Veiled reports whether pictures of a target are held back, because a person is
 	// in a secret field.
 	Veiled(target string) bool
+
+	// Failure returns the error of a request as a Chromium without a proxy has it,
+	// given what Chromium said.
+	Failure(address, text string) string
 }
 
 // maxNames bounds the worlds and the bindings that a Scope remembers, by name. A binding
@@ -65,8 +69,9 @@ type Scope struct {
 	target  string
 	open    bool // the target has no isolated worlds: a worker, or the browser
 
-	pause   pause
-	holding holding
+	pause    pause
+	holding  holding
+	requests requests
 
 	mu       sync.Mutex      // guards what follows
 	told     map[int64]World // the worlds that the program was told of, while they live

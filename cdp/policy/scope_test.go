@@ -29,6 +29,13 @@ func (s *site) World(_ string, id int64, unique string) (World, bool) {
 
 func (s *site) Veiled(string) bool { return false }
 
+func (s *site) Failure(address, text string) string {
+	if address == "http://closed.test:81" && text == "net::ERR_EMPTY_RESPONSE" {
+		return "net::ERR_CONNECTION_REFUSED"
+	}
+	return text
+}
+
 // TestWorlds checks what reaches a world: its number, its unique id and its objects, of
 // the server's world, of one that the program was told of, of one that only the server
 // knows, and of one that nobody knows.

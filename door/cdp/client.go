@@ -72,6 +72,7 @@ type Client struct {
 	acting   acting        // commands whose end is not reported
 	handoffs handoffs      // takeovers by the names of other vendors
 	tracings tracings      // traces with pictures
+	windows  windows       // that the client has asked for
 }
 
 // call is a command that was sent to Chromium.
@@ -400,6 +401,7 @@ func (c *Client) post(cmd *call) (sent bool, err error) {
 	}
 	if sent {
 		c.bringToFront(cmd)
+		c.resizePage(cmd)
 	}
 	return sent, nil
 }
@@ -433,6 +435,7 @@ func (s sink) Put(ev cdp.Event) {
 		}
 		if on, ok := c.find(to.on); ok {
 			ev.Err = on.scope.Answered(to.checked, ev.Err)
+			ev.Params = on.scope.Result(to.checked, ev.Params)
 			if to.checked.Method.Draws && ev.Err == nil && c.raw.Veiled(on.target) {
 				ev.Err = errVeiled
 			}

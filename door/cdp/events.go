@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -198,6 +199,7 @@ func (c *Client) shows(ev *cdp.Event) bool {
 		return c.showsTarget(ev, at)
 	}
 	shown, then := scope.Visible(ev.Method, ev.Params)
+	ev.Params = scope.Told(ev.Method, ev.Params)
 	c.tellAll(at, then)
 	if scope.Holds() {
 		c.watchOver()
@@ -328,6 +330,8 @@ func (c *Client) observe(cmd *call, on attached) {
 	switch {
 	case cmd.method == page.Enable.Method:
 		c.raw.Hears()
+	case cmd.method == browser.GetWindowForTarget.Method:
+		c.noteWindow(cmd, on)
 	case strings.HasPrefix(cmd.method, "Emulation."), cmd.method == page.SetWebLifecycleState.Method, cmd.method == "Network.setUserAgentOverride":
 		c.raw.Emulated(on.target)
 	}
