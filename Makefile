@@ -82,12 +82,13 @@ fuzz: $(BUILT) ## run every fuzz test, each for FUZZTIME (a minute)
 bench: browser build ## measure against the targets of docs/benchmarks.md; takes a quarter of an hour
 	go run ./bench
 
-check: lint $(OAPI) $(OAPI_TS) ## lint, types, and whether generated code is fresh
+check: lint $(OAPI) $(OAPI_TS) ## lint, types, whether the program builds for macOS and Windows, and whether generated code is fresh
 	go tool templ generate -log-level error
 	go test ./scripting/worker -run TestAPITable
 	go test ./web -run TestClientsDocument
 	$(WRITE_CLIENTS)
 	cd clients/go && go vet ./...
+	for os in darwin windows; do CGO_ENABLED=0 GOOS=$$os go build -o /dev/null ./cmd/takeover || exit 1; done
 	@git diff --exit-code --stat -- '*_templ.go' clients || { echo "generated code is stale: commit what 'make generate' wrote" >&2; exit 1; }
 
 lint: $(BUILT) $(LINTER)
@@ -128,7 +129,7 @@ picture: browser build ## make the moving picture of the README again
 	@command -v img2webp >/dev/null || { echo "install img2webp first (Debian's package webp)" >&2; exit 1; }
 	npx --no-install playwright test -c tools/picture
 
-release: build ## make the release archives with checksums in release/
+release: build ## make the release archives for Linux, macOS and Windows, with checksums, in release/
 	tools/release.sh
 
 docker: ## build the container image

@@ -98,6 +98,32 @@ func TestServerHasNoScriptEngine(t *testing.T) {
 	}
 }
 
+// TestProgramElsewhere checks that the program for macOS and Windows has no part of
+// the server: of our packages, it imports only what the commands share with it. That
+// it builds there is checked by make check and make release, since compiling takes
+// long.
+func TestProgramElsewhere(t *testing.T) {
+	want := []string{"cmd/takeover", "contract", "invalid", "limits", "trajectory", "urlglob"}
+	for _, system := range []string{"darwin", "windows"} {
+		cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", module+"cmd/takeover")
+		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for path := range strings.FieldsSeq(string(out)) {
+			if name, ours := strings.CutPrefix(path, module); ours {
+				got = append(got, name)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the program contains %q, want %q", system, got, want)
+		}
+	}
+}
+
 // importsOfOurs returns the packages of ours that each of our packages imports,
 // its tests aside. The names have no module path.
 func importsOfOurs(t *testing.T) map[string][]string {

@@ -75,6 +75,18 @@ func (c *cli) client() (*client, error) {
 // keyFile is the file, in its data directory, in which a server keeps its key.
 const keyFile = "api-key"
 
+// defaultDataDir returns the folder in which the server keeps a user's data.
+func defaultDataDir() string {
+	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
+		return filepath.Join(dir, "takeover")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "data"
+	}
+	return filepath.Join(home, ".local", "share", "takeover")
+}
+
 // defaultServer is the address that serve listens on by default.
 const defaultServer = "http://127.0.0.1:8080"
 
@@ -145,7 +157,7 @@ func (c *client) send(req *http.Request) (*http.Response, error) {
 		if errors.As(err, &failed) {
 			err = failed.Err
 		}
-		return nil, fmt.Errorf("%s does not answer: is the server running? Start one with takeover serve, or name another with --server or TAKEOVER_URL (%w)", c.base, err)
+		return nil, fmt.Errorf("%s does not answer: is the server running? %s, or name another with --server or TAKEOVER_URL (%w)", c.base, startServer, err)
 	}
 	if resp.StatusCode < http.StatusBadRequest {
 		return resp, nil

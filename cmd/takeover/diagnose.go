@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"time"
-
-	"takeover/door/diagnose"
 )
 
 // diagnoseCommand finds out what is wrong with a page.
@@ -24,6 +22,32 @@ type diagnoseCommand struct {
 func (*diagnoseCommand) Help() string {
 	return "Prints each step to standard error, and the findings to standard output, the worst first; with --json, the whole report. Exit codes: 0 no errors found, 1 errors found or failure, 2 wrong usage, 130 interrupted."
 }
+
+// The parts of a diagnosis that the command shows or judges by.
+type (
+	diagnosis struct {
+		Diagnosed bool   `json:"diagnosed"`
+		Ended     string `json:"ended"`
+		Findings  []struct {
+			Severity   string `json:"severity"`
+			Title      string `json:"title"`
+			Suggestion string `json:"suggestion"`
+			Location   string `json:"location"`
+		} `json:"findings"`
+	}
+	diagnosisStep struct {
+		Number int `json:"number"`
+		Action struct {
+			Type      string `json:"type"`
+			URL       string `json:"url"`
+			Direction string `json:"direction"`
+		} `json:"action"`
+		Why  string `json:"why"`
+		Data struct {
+			Success bool `json:"success"`
+		} `json:"data"`
+	}
+)
 
 // errFound makes the exit code tell that errors were found.
 var errFound = errors.New("the page has errors")
@@ -49,16 +73,18 @@ func (d *diagnoseCommand) Run(ctx context.Context, c *cli, std streams) error {
 		return err
 	}
 	defer resp.Body.Close()
-	var report diagnose.Report
+	var raw json.RawMessage
+	var report diagnosis
 	err = readStream(resp.Body, func(event string, data []byte) (bool, error) {
 		switch event {
 		case "step":
-			var s diagnose.Step
+			var s diagnosisStep
 			if err := json.Unmarshal(data, &s); err != nil {
 				return false, fmt.Errorf("read answer: %w", err)
 			}
 			fmt.Fprintln(std.err, stepLine(&s))
 		case "report":
+			raw = data
 			return false, json.Unmarshal(data, &report)
 		}
 		return true, nil
@@ -67,12 +93,12 @@ func (d *diagnoseCommand) Run(ctx context.Context, c *cli, std streams) error {
 		return err
 	}
 	if c.JSON {
-		err = writeJSON(std.out, report)
+		err = writeJSON(std.out, raw)
 	} else {
 		printReport(std, &report)
 	}
 	for _, f := range report.Findings {
-		if f.Severity == diagnose.Error && err == nil {
+		if f.Severity == "error" && err == nil {
 			return errFound
 		}
 	}
@@ -83,7 +109,7 @@ func (d *diagnoseCommand) Run(ctx context.Context, c *cli, std streams) error {
 }
 
 // stepLine describes a step.
-func stepLine(s *diagnose.Step) string {
+func stepLine(s *diagnosisStep) string {
 	what := s.Action.Type
 	for _, more := range []string{s.Action.URL, s.Action.Direction} {
 		if more != "" {
@@ -100,7 +126,7 @@ func stepLine(s *diagnose.Step) string {
 }
 
 // printReport prints the findings for a person.
-func printReport(std streams, r *diagnose.Report) {
+func printReport(std streams, r *diagnosis) {
 	if len(r.Findings) == 0 {
 		fmt.Fprintln(std.out, "Nothing is wrong, as far as it can be seen.")
 	}

@@ -1,5 +1,6 @@
 // Command takeover is the server and its command line: serve runs the server, and
-// the other commands talk to a running server.
+// the other commands talk to a running server. The server runs on Linux; for other
+// systems, the program is built without it (server_other.go).
 package main
 
 import (
@@ -15,10 +16,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-
-	"takeover/confine"
-	"takeover/scripting"
-	"takeover/scripting/worker"
 )
 
 // Exit codes: exitFailed means that the command failed, exitUsage that the
@@ -41,7 +38,8 @@ type cli struct {
 	JSON    bool        `help:"Write JSON." name:"json"`
 	Release versionFlag `help:"Print the version." name:"version"`
 
-	Serve        serveCommand        `cmd:"" help:"Run the server."`
+	serverCommands
+
 	Run          runCommand          `cmd:"" help:"Run a script or a Playwright Test file."`
 	Sessions     sessionsCommand     `cmd:"" aliases:"list" help:"List, show, release and open sessions."`
 	Files        filesCommand        `cmd:"" help:"List, fetch, add and remove a session's files."`
@@ -52,14 +50,10 @@ type cli struct {
 	Open         openCommand         `cmd:"" help:"Open a session's page in your browser."`
 	Diagnose     diagnoseCommand     `cmd:"" help:"Find out what is wrong with a page."`
 	MCP          mcpCommand          `cmd:"" name:"mcp" help:"Speak the Model Context Protocol on the standard streams, for a running server."`
-	Doctor       doctorCommand       `cmd:"" help:"Check that this machine has what the server needs, and say how to fix what is missing."`
-	Version      versionCommand      `cmd:"" help:"Print the version, and which Chromium would be used."`
+	Version      versionCommand      `cmd:"" help:"Print the version; on Linux, also which Chromium would be used."`
 
 	Licenses   licensesCommand   `cmd:"" help:"Print the licences of the program and of the parts that it contains."`
 	Completion completionCommand `cmd:"" help:"Print a script that makes a shell complete commands and flags."`
-
-	ScriptWorker     struct{} `cmd:"" hidden:"" help:"The worker process that the server starts for each run."`
-	ChromiumLauncher struct{} `cmd:"" hidden:"" help:"The process that confines a Chromium and starts it."`
 }
 
 // streams are the standard streams of a command.
@@ -88,21 +82,8 @@ func usage(format string, args ...any) error {
 	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
-// workerCommand is the hidden subcommand that runs a script; the server starts
-// one for each run.
-const workerCommand = "script-worker"
-
-// launcher is the command that confines a Chromium and starts it. This path also
-// works where Chromium's user may not search the program's folder.
-var launcher = []string{"/proc/self/exe", confine.Command}
-
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == confine.Command {
-		confine.Main() // before anything else, because a Chromium waits for it; does not return
-	}
-	if len(os.Args) == 2 && os.Args[1] == workerCommand {
-		worker.Main(scripting.Bundles()) // first, because a run waits for it; does not return
-	}
+	runAsChild(os.Args[1:]) // before anything else, because a Chromium or a run waits for it
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	code := realMain(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})

@@ -216,7 +216,7 @@ func (b *mcpBridge) post(ctx context.Context, m *mcpMessage, line []byte) error 
 	}
 	resp, err := b.api.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("%s does not answer: is the server running? Start one with takeover serve (%w)", b.api.base, errors.Unwrap(err))
+		return fmt.Errorf("%s does not answer: is the server running? %s (%w)", b.api.base, startServer, errors.Unwrap(err))
 	}
 	defer resp.Body.Close()
 	return b.answer(m, resp)

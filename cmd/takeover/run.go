@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -68,7 +69,11 @@ func (r *runCommand) Run(ctx context.Context, c *cli, std streams) (err error) {
 		return usage("--timeout: a run needs some time, such as 90s or 5m")
 	}
 	if r.Script == "-" && isTerminal(std.in) {
-		fmt.Fprintln(std.err, "reading the script from standard input; Ctrl-D ends it")
+		end := "Ctrl-D"
+		if runtime.GOOS == "windows" {
+			end = "Ctrl-Z and Enter"
+		}
+		fmt.Fprintf(std.err, "reading the script from standard input; %s ends it\n", end)
 	}
 	code, err := r.read(std.in)
 	if err != nil {

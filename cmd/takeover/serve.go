@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -13,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +23,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/alecthomas/kong"
 
 	"takeover/capture"
 	"takeover/confine"
@@ -113,16 +118,30 @@ type serveCommand struct {
 	keyFiles []string // what the keys were read from, which no browser may read
 }
 
-// defaultDataDir returns the folder in which the server keeps a user's data.
-func defaultDataDir() string {
-	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
-		return filepath.Join(dir, "takeover")
+// hostList is a flag that is a list of hosts. An empty value becomes an entry that
+// check refuses: kong would take it for a list without entries, as if the flag were
+// not there.
+type hostList []string
+
+// Decode implements kong.MapperValue.
+func (l *hostList) Decode(ctx *kong.DecodeContext) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("hosts", &text); err != nil {
+		return err
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "data"
+	for entry := range strings.SplitSeq(text, ",") {
+		*l = append(*l, strings.TrimSpace(entry))
 	}
-	return filepath.Join(home, ".local", "share", "takeover")
+	return nil
+}
+
+// check refuses empty entries. An unset variable in a command line must not allow
+// every host.
+func (l *hostList) check(flag string) error {
+	if slices.Contains(*l, "") {
+		return fmt.Errorf("%s is empty or has an empty entry: name hosts, or leave it out", flag)
+	}
+	return nil
 }
 
 // Run serves until ctx ends.

@@ -148,12 +148,15 @@ func (s *sessionsOpen) Run(ctx context.Context, c *cli, std streams) error {
 		return writeJSON(std.out, map[string]any{"url": one.SessionViewerURL})
 	}
 	fmt.Fprintln(std.out, one.SessionViewerURL)
-	opener := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		opener = "open"
+	opener := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		opener = []string{"open"}
+	case "windows": // not start, which cmd runs: it would read the & of an address
+		opener = []string{"rundll32", "url.dll,FileProtocolHandler"}
 	}
-	if path, err := exec.LookPath(opener); err == nil {
-		_ = exec.CommandContext(ctx, path, one.SessionViewerURL).Run() // the address was printed
+	if path, err := exec.LookPath(opener[0]); err == nil {
+		_ = exec.CommandContext(ctx, path, append(opener[1:], one.SessionViewerURL)...).Run() // the address was printed
 	}
 	return nil
 }

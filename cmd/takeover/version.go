@@ -4,16 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
 	"runtime"
 	"runtime/debug"
-	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
-
-	"takeover/browser"
 )
 
 // release is the version of a release; make sets it.
@@ -43,44 +37,26 @@ func version() string {
 	return "dev-" + commit + dirty
 }
 
-// chromiumTime is how long Chromium may take to print its version.
-const chromiumTime = 10 * time.Second
-
 type versionCommand struct{}
 
 // Run prints the version.
 func (versionCommand) Run(ctx context.Context, c *cli, std streams) error {
-	found, path := chromiumVersion(ctx)
-	if c.JSON {
-		return json.NewEncoder(std.out).Encode(map[string]string{"version": version(), "go": runtime.Version(), "chromium": found, "chromiumPath": path})
-	}
-	if found == "" {
-		found = "no Chromium found: install it, or name it with TAKEOVER_CHROMIUM"
-	} else {
-		found += " (" + path + ")"
-	}
-	_, err := fmt.Fprintf(std.out, "takeover %s %s\n%s\n", version(), runtime.Version(), found)
-	return err
-}
-
-// chromiumVersion returns the version and the path of the Chromium that serve
-// would start. Both are empty if there is none.
-func chromiumVersion(ctx context.Context) (found, path string) {
-	path = os.Getenv("TAKEOVER_CHROMIUM")
-	if path == "" {
-		var err error
-		if path, err = browser.FindExecutable(); err != nil {
-			return "", ""
+	fields := map[string]string{"version": version(), "go": runtime.Version()}
+	text := fmt.Sprintf("takeover %s %s\n", version(), runtime.Version())
+	if hasServer {
+		found, path := chromiumVersion(ctx)
+		fields["chromium"], fields["chromiumPath"] = found, path
+		if found == "" {
+			text += "no Chromium found: install it, or name it with TAKEOVER_CHROMIUM\n"
+		} else {
+			text += fmt.Sprintf("%s (%s)\n", found, path)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, chromiumTime)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").Output() //nolint:gosec // the operator's own choice of Chromium
-	if err != nil {
-		return "", ""
+	if c.JSON {
+		return json.NewEncoder(std.out).Encode(fields)
 	}
-	line, _, _ := strings.Cut(string(out), "\n")
-	return strings.TrimSpace(printable(line)), path
+	_, err := fmt.Fprint(std.out, text)
+	return err
 }
 
 // versionFlag is --version. It does the same as the command.
