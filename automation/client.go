@@ -41,6 +41,10 @@ type ClientOptions struct {
 	// crashed. Default: reports false.
 	Waits func() bool
 
+	// Alone reports whether no other program acts in the session, and no person.
+	// Default: reports false.
+	Alone func() bool
+
 	// Veil blocks while a page shows something that must not appear in a picture.
 	// It is called before each screenshot and PDF.
 	Veil func(ctx context.Context, p *browser.Page) error
@@ -118,6 +122,9 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 	}
 	if o.Waits == nil {
 		o.Waits = func() bool { return false }
+	}
+	if o.Alone == nil {
+		o.Alone = func() bool { return false }
 	}
 	if o.Emit == nil {
 		o.Emit = func(string, json.RawMessage) {}

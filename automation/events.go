@@ -260,7 +260,7 @@ func (c *Client) observe(ev browser.Event) {
 			}
 		}
 	case browser.DialogClosed:
-		if p := ev.Dialog.Page(); c.drives(p) && c.hears(p, eventDialog) {
+		if p := ev.Dialog.Page(); c.drives(p) && (c.hears(p, eventDialog) || c.hears(p, eventDialogAlone)) {
 			c.emit("dialog.closed", map[string]any{"page": c.idOf("page", p)})
 		}
 		c.forget(ev.Dialog)
@@ -320,7 +320,7 @@ func (c *Client) emit(event string, params any) {
 // offerDialog reports a dialog to a listening client, and returns whether it
 // listens.
 func (c *Client) offerDialog(d *browser.Dialog) bool {
-	listens := c.hears(d.Page(), eventDialog)
+	listens := c.hears(d.Page(), eventDialog) || c.hears(d.Page(), eventDialogAlone) && c.options.Alone()
 	if listens {
 		c.emit("dialog.opened", map[string]any{
 			"dialog": c.idOf("dialog", d), "page": c.idOf("page", d.Page()),

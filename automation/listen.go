@@ -10,10 +10,11 @@ import (
 
 // listeningOperations are the operations of this file.
 var listeningOperations = table{
-	// {page|context, event: "dialog"|"console"|"pageerror"|"filechooser", on}:
+	// {page|context, event: "dialog"|"dialog-alone"|"console"|"pageerror"|"filechooser", on}:
 	// events of these kinds are sent only to clients that listen. A client that
 	// listens for dialogs gets dialog.opened
-	// {dialog,page,type,message,defaultValue} and must answer it.
+	// {dialog,page,type,message,defaultValue} and must answer it; with dialog-alone,
+	// only for those that open while nobody else acts in the session.
 	"listen": op(false, opListen),
 }
 
@@ -65,6 +66,7 @@ func opListen(ctx context.Context, c *Client, p *listenParams) (any, error) {
 // Kinds of events that are sent only to clients that listen.
 const (
 	eventDialog      = "dialog"
+	eventDialogAlone = "dialog-alone"
 	eventConsole     = "console"
 	eventPageError   = "pageerror"
 	eventFileChooser = "filechooser"

@@ -59,6 +59,13 @@ func (l *Lease) Give(to Holder, allowed func(from Holder) bool) bool {
 	return l.change(func() (Holder, bool) { return to, l.holder == to || allowed(l.holder) })
 }
 
+// Alone reports whether h is the only program that acts.
+func (l *Lease) Alone(h Holder) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.holder == h && len(l.programs) == 1
+}
+
 // Release removes h from those who act. If h was the holder, the lease passes to
 // the next acting program, or becomes free.
 func (l *Lease) Release(h Holder) {

@@ -3,6 +3,8 @@ package questions
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"takeover/browser"
@@ -32,8 +34,9 @@ type Dialogs struct {
 	open     *register
 	answered func(*browser.Page)
 
-	mu     sync.Mutex // guards what follows
-	latest decision
+	mu        sync.Mutex // guards what follows
+	latest    decision
+	automated map[*browser.Dialog]bool // those that programs answer
 }
 
 // decision is what ForPerson decided about a dialog.
@@ -58,10 +61,20 @@ func (d *Dialogs) ForPerson(dialog *browser.Dialog, scriptAnswers bool) bool {
 func (d *Dialogs) opened(dialog *browser.Dialog) {
 	d.mu.Lock()
 	automated := d.latest.dialog == dialog && !d.latest.person
-	d.mu.Unlock()
 	if automated {
-		return
+		if d.automated == nil {
+			d.automated = map[*browser.Dialog]bool{}
+		}
+		d.automated[dialog] = true
 	}
+	d.mu.Unlock()
+	if !automated {
+		d.ask(dialog)
+	}
+}
+
+// ask asks the viewers.
+func (d *Dialogs) ask(dialog *browser.Dialog) {
 	id := id.New("dg")
 	d.open.add(&question{
 		id: id, page: dialog.Page(), to: Seeing, about: dialog,
@@ -78,7 +91,32 @@ func (d *Dialogs) opened(dialog *browser.Dialog) {
 // closed withdraws a dialog that was answered elsewhere or has vanished with
 // its document. Chromium reports both.
 func (d *Dialogs) closed(dialog *browser.Dialog) {
+	d.mu.Lock()
+	delete(d.automated, dialog)
+	d.mu.Unlock()
 	d.open.dropIf(func(q *question) bool { return q.about == dialog })
+}
+
+// onControlChanged asks a person who takes control for the answers that programs have not
+// given yet: the page does nothing before. Whoever answers first counts.
+func (d *Dialogs) onControlChanged(person bool) {
+	if !person {
+		return
+	}
+	d.mu.Lock()
+	left := slices.Collect(maps.Keys(d.automated))
+	d.automated = nil
+	d.mu.Unlock()
+	for _, dialog := range left {
+		d.ask(dialog)
+	}
+}
+
+// browserDied forgets the dialogs of a browser that has died.
+func (d *Dialogs) browserDied() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.automated, d.latest = nil, decision{}
 }
 
 // Answer answers a dialog. text is the return value of a prompt. It does not wait

@@ -125,6 +125,7 @@ func (q *Questions) Attach(b Browser) {
 // BrowserDied ends all questions.
 func (q *Questions) BrowserDied() {
 	q.open.dropAll()
+	q.Dialogs.browserDied()
 	q.Choosers.browserDied()
 }
 
@@ -132,6 +133,7 @@ func (q *Questions) BrowserDied() {
 // The context of New must have ended.
 func (q *Questions) Close() {
 	q.open.close()
+	q.Dialogs.browserDied()
 	q.Choosers.browserDied()
 	q.Attach(Browser{})
 }
@@ -143,6 +145,7 @@ func (q *Questions) PageOpened(p *browser.Page) { q.Choosers.pageOpened(p) }
 // has it.
 func (q *Questions) ControlChanged(person bool) {
 	q.open.controlChanged()
+	q.Dialogs.onControlChanged(person)
 	q.Choosers.onControlChanged(person)
 	q.Pickers.onControlChanged(person)
 }

@@ -29,7 +29,8 @@ type actor struct {
 func (s *Session) newActor(eng *engine, holder control.Holder, emit func(event string, params json.RawMessage)) actor {
 	return actor{holder, eng.auto.NewClient(automation.ClientOptions{
 		Gate: func(ctx context.Context, caller any) error { return s.admit(ctx, holder, caller) }, Waits: func() bool { return s.control.MustWait() },
-		Veil: s.unveiled, AwaitRest: s.atRest, Hide: s.monitor.Redactor().Bytes, ActivePage: s.pageShown, Emit: emit,
+		Alone: func() bool { return !s.control.MustWait() && s.control.Alone(holder) },
+		Veil:  s.unveiled, AwaitRest: s.atRest, Hide: s.monitor.Redactor().Bytes, ActivePage: s.pageShown, Emit: emit,
 	})}
 }
 

@@ -26,8 +26,9 @@ func defaultCapturing() capturing {
 	}
 }
 
-// StartCapture starts or reconfigures the capture of events. The error is an
-// *invalid.Error, ErrNotReady or an ErrEnded.
+// StartCapture starts or reconfigures the capture of events. When it returns, pages know
+// of it, unless they are busy for long. The error is an *invalid.Error, ErrNotReady or an
+// ErrEnded.
 func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.Started, error) {
 	if _, _, err := c.Normalize(); err != nil {
 		return capture.Started{}, err
@@ -40,7 +41,11 @@ func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.S
 		return capture.Started{}, fmt.Errorf("%w: %w", ErrNotReady, err)
 	}
 	s.journal.Start(s.ctx)
-	return s.monitor.Start(c)
+	started, err := s.monitor.Start(c)
+	if err == nil {
+		s.monitor.Heard(ctx) // otherwise a navigation that begins now would be missing
+	}
+	return started, err
 }
 
 // attachment records which browser a session's capture is attached to.

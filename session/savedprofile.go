@@ -267,6 +267,11 @@ func cloneWithout(o storagestate.Origin, name string) storagestate.Origin {
 	return clone
 }
 
+// Profiles returns the saved profiles.
+func (m *Manager) Profiles(ctx context.Context) ([]profiles.Profile, error) {
+	return m.settings.profiles.List(ctx)
+}
+
 // SaveProfile keeps the state of a session under a new name. With userData, the
 // profile also gets the whole user data directory when the session ends, because
 // Chromium writes to it until then. The error is one of package profiles, or of

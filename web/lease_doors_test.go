@@ -118,7 +118,8 @@ func TestMCPObeysTheLease(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = mcp.Close() })
 	tried := map[string]bool{
-		"session_create": true, "session_release": true, // sessions, not pages
+		"session_create": true, "session_release": true, "session_extend": true, "session_files": true, // sessions, not pages
+		"profile_save":          true, // reads the page's storage
 		"request_takeover":      true, // asks a person
 		"diagnose":              true, // in a session of its own
 		"recording":             true, // writes nothing to the page

@@ -3,8 +3,10 @@ package web
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +19,7 @@ import (
 
 // newMCP returns the door for clients of the Model Context Protocol.
 func (s *Server) newMCP() *mcp.Door {
-	return mcp.New(mcp.Options{Manager: s.manager, Create: s.createForMCP, Analyst: s.cfg.Analyst, Framed: len(s.cfg.EmbedOrigins) > 0, Version: s.cfg.Version, Logger: s.log})
+	return mcp.New(mcp.Options{Manager: s.manager, Create: s.createForMCP, CreateSchema: createSchema(), Analyst: s.cfg.Analyst, Framed: len(s.cfg.EmbedOrigins) > 0, Version: s.cfg.Version, Logger: s.log})
 }
 
 // serveMCP handles all methods of /mcp.
@@ -42,12 +44,48 @@ func (s *Server) serveMCP(c echo.Context) error {
 }
 
 // createForMCP starts a session as POST /v1/sessions does.
-func (s *Server) createForMCP(ctx context.Context, by mcp.Caller, body []byte) (*session.Session, error) {
+func (s *Server) createForMCP(ctx context.Context, by mcp.Caller, body []byte) (*session.Session, []string, error) {
 	var req createRequest
 	if err := decodeObject(body, &req); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return s.create(ctx, creatorOf(by.Key, by.Address), &req)
+	made, err := s.create(ctx, creatorOf(by.Key, by.Address), &req)
+	return made, req.warnings(), err
+}
+
+// createdByModels are the fields of a session that models are told of. They may give all
+// others, too.
+var createdByModels = []string{
+	"url", "timeout", "profile", "persist", "sessionContext", "dimensions", "isMobile", "locale", "timezone", "proxyUrl", "allowedHosts",
+}
+
+// createSchema describes the request to create a session for models.
+func createSchema() object {
+	g := &specGenerator{schemas: object{}, types: map[string]reflect.Type{}}
+	properties := object{}
+	for _, f := range specFields(reflect.TypeFor[createRequest]()) {
+		if !slices.Contains(createdByModels, f.name) {
+			continue
+		}
+		if f.kind.Kind() == reflect.Pointer { // models leave a field out in place of null
+			f.kind = f.kind.Elem()
+		}
+		does := f.does
+		if f.name == "timeout" {
+			does += fmt.Sprintf(" Default: %d.", mcp.DefaultTimeout.Milliseconds())
+		}
+		f.does, f.bounds = "", nil // bounds cost a model more than they tell it; the request is checked
+		property := g.property(f)
+		switch {
+		case property["$ref"] != nil:
+			property = object{"type": "object", "properties": object{"width": object{"type": "integer"}, "height": object{"type": "integer"}}}
+		case property["type"] == nil: // a JSON value that the field's own parser reads
+			property["type"] = "object"
+		}
+		property["description"] = does
+		properties[f.name] = property
+	}
+	return object{"type": "object", "properties": properties}
 }
 
 // doorResponse is the response to a caller who may wait long but must read what

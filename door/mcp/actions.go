@@ -96,6 +96,7 @@ type tabsArgs struct {
 	where
 	Action string `json:"action,omitempty" jsonschema:"list (default), new, select or close"`
 	Tab    uint32 `json:"tab,omitempty" jsonschema:"number of the tab for select and close; default: the one that is shown"`
+	Index  *int   `json:"index,omitempty" jsonschema:"its position in the list from 0, in place of its number"`
 	URL    string `json:"url,omitempty" jsonschema:"address for a new tab"`
 	view
 }
@@ -257,9 +258,20 @@ func (c *call) handleTabs(in tabsArgs) (*answer, error) {
 		}
 		return s.listTabs(), nil
 	}
+	if in.Index != nil {
+		s, err := c.at(in.where)
+		if err != nil {
+			return nil, err
+		}
+		tabs, _ := s.program.Tabs()
+		if *in.Index < 0 || *in.Index >= len(tabs) {
+			return nil, fmt.Errorf("index: must be between 0 and %d", len(tabs)-1)
+		}
+		in.Tab = tabs[*in.Index].Tab
+	}
 	var do func(ctx context.Context, t tab) error
 	switch in.Action {
-	case "new":
+	case "new", "create":
 		do = func(ctx context.Context, t tab) error {
 			opened, err := t.client.OpenTab(ctx)
 			if err != nil || in.URL == "" {

@@ -64,6 +64,9 @@ func (c *call) shownAt(w where) (*seat, tab, error) {
 	if err != nil {
 		return nil, tab{}, err
 	}
+	if !c.acts { // a page with a dialog answers nothing
+		c.ctx, _ = s.untilDialog(c.ctx) // it ends with the call
+	}
 	t, err := s.shown(c.ctx)
 	return s, t, err
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,20 +22,29 @@ type shotArgs struct {
 	Target   string `json:"target,omitempty" jsonschema:"ref or selector of an element; default: what is in view"`
 	FullPage bool   `json:"fullPage,omitempty" jsonschema:"the whole page"`
 	Format   string `json:"format,omitempty" jsonschema:"jpeg (default), png or webp"`
+	Filename string `json:"filename,omitempty" jsonschema:"also write it to this file of the session"`
+}
+
+// keeping says where a long value goes.
+type keeping struct {
+	All      bool   `json:"all,omitempty" jsonschema:"the whole value, however long"`
+	Filename string `json:"filename,omitempty" jsonschema:"write the value to this file of the session"`
 }
 
 type evaluateArgs struct {
 	where
 	Function string `json:"function" jsonschema:"an expression or a function, such as () => document.title; with target, a function of the element"`
 	Target   string `json:"target,omitempty" jsonschema:"ref or selector of the function's argument"`
+	keeping
 }
 
 type runArgs struct {
 	where
-	Code    string  `json:"code,omitempty" jsonschema:"Playwright code with page, context and expect in scope, or async (page) => {…}; what it returns is the answer"`
-	Run     string  `json:"run,omitempty" jsonschema:"id of a run to wait for again, in place of code"`
-	Args    any     `json:"args,omitempty" jsonschema:"the script's args"`
-	Timeout float64 `json:"timeout,omitempty" jsonschema:"milliseconds; default 300000"`
+	Code    string         `json:"code,omitempty" jsonschema:"Playwright code with page, context and expect in scope, or async (page) => {…}; what it returns is the answer"`
+	Run     string         `json:"run,omitempty" jsonschema:"id of a run to wait for again, in place of code"`
+	Args    map[string]any `json:"args,omitempty" jsonschema:"the script's args"`
+	Timeout float64        `json:"timeout,omitempty" jsonschema:"milliseconds; default 300000"`
+	keeping
 }
 
 // codeTools run JavaScript, and take pictures.
@@ -70,12 +80,15 @@ func (c *call) screenshot(in shotArgs) (*answer, error) {
 	}
 	a := &answer{lines: s.status()}
 	small, mime, about := forModel(data, "image/"+format)
-	if about != "" { // it was made smaller
-		name, err := s.save("screenshot."+format, data)
+	if about != "" || in.Filename != "" { // it was made smaller, or is wanted
+		name, err := s.save(cmp.Or(in.Filename, "screenshot."+format), data)
 		if err != nil {
 			return nil, err
 		}
-		a.add("The picture is %s. The whole one is the session's file %s.", about, name)
+		if about != "" {
+			a.add("The picture is %s.", about)
+		}
+		a.add("The whole picture is the session's file %s.", name)
 	}
 	if small != nil {
 		a.more = append(a.more, &sdk.ImageContent{Data: small, MIMEType: mime})
@@ -102,7 +115,7 @@ func (c *call) evaluate(in evaluateArgs) (*answer, error) {
 	if err != nil || value == nil {
 		return a, err
 	}
-	result, err := c.long("result", ".json", string(value))
+	result, err := c.long("result", ".json", string(value), in.keeping)
 	if err != nil {
 		return nil, err
 	}
@@ -111,19 +124,25 @@ func (c *call) evaluate(in evaluateArgs) (*answer, error) {
 }
 
 // long returns a text for an answer under its name. If the text is long, it goes to a
-// file of the session, and the answer has the beginning.
-func (c *call) long(name, extension, text string) (string, error) {
+// file of the session, and the answer has the beginning, unless the caller wants all.
+func (c *call) long(name, extension, text string, k keeping) (string, error) {
 	text = c.hide(text)
 	short, cut := clip(text, maxValue)
-	if !cut {
+	if k.Filename == "" && (k.All || !cut) {
 		return title(name) + ": " + text, nil
 	}
-	short, _ = clip(short, maxValue/3)
-	file, err := c.seat.save(name+extension, []byte(text))
+	file, err := c.seat.save(cmp.Or(k.Filename, name+extension), []byte(text))
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s: %s…\nAll %d bytes are in the session's file %s.", title(name), short, len(text), file), nil
+	switch {
+	case k.All || !cut:
+		short = text
+	default:
+		short, _ = clip(short, maxValue/3)
+		short += "…"
+	}
+	return fmt.Sprintf("%s: %s\nAll %d bytes are in the session's file %s (session_files reads it).", title(name), short, len(text), file), nil
 }
 
 func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
@@ -164,7 +183,7 @@ func (c *call) runCode(in runArgs) (*answer, error) {
 	for {
 		select {
 		case <-r.Done():
-			return c.ranCode(r)
+			return c.ranCode(r, in.keeping)
 		case <-asks.C:
 			if t := s.session.Info().Takeover; t != nil && t.RunID == r.ID() {
 				return say("The run %s waits for a person: %s\nGive them this link: %s\nCall browser_run_code with run %q to wait on.", r.ID(), t.Reason, t.URL, r.ID()), nil
@@ -191,13 +210,38 @@ func (c *call) startRun(s *seat, in runArgs) (*session.Run, error) {
 		}
 		args = raw
 	}
-	return s.session.StartRun(session.RunOptions{
-		Code: code, Args: args, Timeout: time.Duration(in.Timeout * float64(time.Millisecond)), RequestedBy: s.program.Name().String(),
-	})
+	o := session.RunOptions{Code: code, Args: args, Timeout: time.Duration(in.Timeout * float64(time.Millisecond)), RequestedBy: s.program.Name().String()}
+	r, err := s.session.StartRun(o)
+	if !errors.Is(err, session.ErrRunning) || !c.awaitOwnRun(s) {
+		return r, err
+	}
+	return s.session.StartRun(o)
+}
+
+// cancelTime is how long a script waits for the end of the one before it, which the same
+// caller has just cancelled.
+const cancelTime = 10 * time.Second
+
+// awaitOwnRun waits for the end of the caller's own run, and reports whether it came. The
+// caller may have cancelled the call that waited for the run just before.
+func (c *call) awaitOwnRun(s *seat) bool {
+	runs := s.session.Runs()
+	if len(runs) == 0 || runs[0].Info().RequestedBy != s.program.Name().String() {
+		return false
+	}
+	timer := time.NewTimer(cancelTime)
+	defer timer.Stop()
+	select {
+	case <-runs[0].Done():
+		return true
+	case <-timer.C:
+	case <-c.ctx.Done():
+	}
+	return false
 }
 
 // ranCode answers with the outcome of a run.
-func (c *call) ranCode(r *session.Run) (*answer, error) {
+func (c *call) ranCode(r *session.Run, k keeping) (*answer, error) {
 	info := r.Info()
 	a := say("Run %s: %s in %d ms.", info.ID, info.Status, info.DurationMS)
 	if e := info.Error; e != nil {
@@ -206,7 +250,7 @@ func (c *call) ranCode(r *session.Run) (*answer, error) {
 			a.add("at line %d, column %d", e.Line, e.Column)
 		}
 	} else if len(info.Result) > 0 && string(info.Result) != "null" {
-		text, err := c.long("result", ".json", string(info.Result))
+		text, err := c.long("result", ".json", string(info.Result), k)
 		if err != nil {
 			return nil, err
 		}
@@ -217,7 +261,7 @@ func (c *call) ranCode(r *session.Run) (*answer, error) {
 		for _, l := range info.Logs {
 			fmt.Fprintf(&b, "\n[%s] %s", l.Level, l.Text)
 		}
-		text, err := c.long("logs", ".txt", b.String())
+		text, err := c.long("logs", ".txt", b.String(), keeping{All: k.All})
 		if err != nil {
 			return nil, err
 		}

@@ -31,11 +31,11 @@ func (c *call) diagnose(in diagnoseArgs) (*answer, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(createArgs{Timeout: (o.Timeout + time.Minute).Milliseconds()})
+	body, err := json.Marshal(map[string]int64{"timeout": (o.Timeout + time.Minute).Milliseconds()})
 	if err != nil {
 		return nil, err
 	}
-	made, err := c.door.o.Create(c.ctx, c.caller, body)
+	made, _, err := c.door.o.Create(c.ctx, c.caller, body)
 	if err != nil {
 		return nil, err
 	}

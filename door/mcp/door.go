@@ -41,8 +41,12 @@ var Headers = []string{versionHeader, clientHeader, "Mcp-Method", "Mcp-Name"}
 // Options configures a Door. Manager and Create are required.
 type Options struct {
 	Manager *session.Manager
-	// Create starts a session from the JSON body of the API's request. Required.
-	Create func(ctx context.Context, by Caller, body []byte) (*session.Session, error)
+	// Create starts a session from the JSON body of the API's request. warnings name the
+	// fields that have no effect. Required.
+	Create func(ctx context.Context, by Caller, body []byte) (s *session.Session, warnings []string, err error)
+	// CreateSchema is the JSON schema of that request, with what models are told of its
+	// fields. Default: any object.
+	CreateSchema map[string]any
 	// Analyst diagnoses pages. Default: the rules of package diagnose.
 	Analyst diagnose.Analyst
 	// Framed says that other sites may frame the pages to which links of takeovers
@@ -212,13 +216,13 @@ func (d *Door) server(sets []string) *sdk.Server {
 		s = sdk.NewServer(&sdk.Implementation{Name: "takeover", Title: "Takeover", Version: d.o.Version}, &sdk.ServerOptions{
 			Instructions: instructions, Logger: d.o.Logger, Capabilities: offers,
 		})
-		s.AddReceivingMiddleware(d.clients.receive)
+		s.AddReceivingMiddleware(d.clients.receive, translate)
 		if offers.Resources != nil {
 			d.addApp(s)
 		}
 		for _, t := range tools {
 			if slices.Contains(sets, t.set) {
-				t.add(d, s, t.meta)
+				t.add(d, s, t)
 			}
 		}
 		d.servers[key] = s

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -252,7 +253,8 @@ type snapshotArgs struct {
 
 type findArgs struct {
 	where
-	Text  string `json:"text" jsonschema:"what to look for in names, texts and roles, in any case; /…/ is a regular expression"`
+	Text  string `json:"text,omitempty" jsonschema:"what to look for in names, texts and roles, in any case"`
+	Regex string `json:"regex,omitempty" jsonschema:"a regular expression, in place of text"`
 	Limit int    `json:"limit,omitempty" jsonschema:"how many elements to show at most; default 20"`
 }
 
@@ -281,6 +283,9 @@ func (c *call) readPage(in snapshotArgs) (*answer, error) {
 		return a, nil
 	}
 	tree, err := s.snapshot(c.ctx, t)
+	if s.openDialog(t.names.Page) != nil { // it opened meanwhile
+		return &answer{lines: s.status()}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +311,7 @@ func (c *call) readPage(in snapshotArgs) (*answer, error) {
 }
 
 func (c *call) findText(in findArgs) (*answer, error) {
-	matches, err := matcher(in.Text)
+	matches, err := in.matcher()
 	if err != nil {
 		return nil, err
 	}
@@ -338,7 +343,7 @@ func (c *call) findText(in findArgs) (*answer, error) {
 	}
 	visit(tree)
 	if total == 0 {
-		return say("No element has %q in it.", in.Text), nil
+		return say("No element has %q in it.", cmp.Or(in.Regex, in.Text)), nil
 	}
 	text, _ := clip(strings.Join(found, "\n"), maxAnswer)
 	a := say("%s", text)
@@ -348,19 +353,26 @@ func (c *call) findText(in findArgs) (*answer, error) {
 	return a, nil
 }
 
-// matcher returns a test for a text, or for a regular expression between slashes.
-func matcher(text string) (func(string) bool, error) {
-	if strings.TrimSpace(text) == "" {
+// matcher returns a test for a text, or for a regular expression, which may also stand
+// between slashes.
+func (in findArgs) matcher() (func(string) bool, error) {
+	inner, opens := strings.CutPrefix(cmp.Or(in.Regex, in.Text), "/")
+	inner, closes := strings.CutSuffix(inner, "/")
+	if slashes := opens && closes && inner != ""; in.Regex != "" || slashes {
+		pattern := in.Regex
+		if slashes {
+			pattern = inner
+		}
+		compiled, err := regexp.Compile("(?i)" + pattern)
+		if err != nil {
+			return nil, fmt.Errorf("regex: %w", err)
+		}
+		return compiled.MatchString, nil
+	}
+	if strings.TrimSpace(in.Text) == "" {
 		return nil, fmt.Errorf("text: is required: what to look for")
 	}
-	if len(text) > 2 && text[0] == '/' && text[len(text)-1] == '/' {
-		pattern, err := regexp.Compile("(?i)" + text[1:len(text)-1])
-		if err != nil {
-			return nil, fmt.Errorf("text: %w", err)
-		}
-		return pattern.MatchString, nil
-	}
-	lower := strings.ToLower(text)
+	lower := strings.ToLower(in.Text)
 	return func(s string) bool { return strings.Contains(strings.ToLower(s), lower) }, nil
 }
 

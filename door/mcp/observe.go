@@ -1,15 +1,18 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"takeover/capture"
+	"takeover/session"
 )
 
 const (
@@ -21,17 +24,19 @@ const (
 
 type consoleArgs struct {
 	where
-	Level string `json:"level,omitempty" jsonschema:"error, warning or all (default)"`
-	All   bool   `json:"all,omitempty" jsonschema:"also lines of earlier documents, and without the bound on the answer"`
+	Level    string `json:"level,omitempty" jsonschema:"the least that is shown: error, warning, info or debug (default)"`
+	All      bool   `json:"all,omitempty" jsonschema:"also lines of earlier documents, and without the bound on the answer"`
+	Filename string `json:"filename,omitempty" jsonschema:"write the lines to this file of the session"`
 }
 
 type requestsArgs struct {
 	where
 	URL    string `json:"url,omitempty" jsonschema:"only requests whose address contains this"`
+	Filter string `json:"filter,omitempty" jsonschema:"only requests whose address matches this regular expression"`
 	Failed bool   `json:"failed,omitempty" jsonschema:"only requests that failed or got 400 and above"`
 	Static bool   `json:"static,omitempty" jsonschema:"include pictures, fonts, styles and scripts that arrived"`
 	Detail string `json:"detail,omitempty" jsonschema:"number of a request in the list: shows its headers and its body"`
-	All    bool   `json:"all,omitempty" jsonschema:"lift the bound on the answer"`
+	keeping
 }
 
 type eventsArgs struct {
@@ -65,8 +70,12 @@ type consoleLine struct {
 }
 
 func (c *call) console(in consoleArgs) (*answer, error) {
-	if !slices.Contains([]string{"", "all", "error", "warning"}, in.Level) {
-		return nil, errors.New("level: must be error, warning or all")
+	least := slices.Index(consoleLevels, cmp.Or(in.Level, "debug"))
+	if in.Level == "all" {
+		least = 0
+	}
+	if least < 0 {
+		return nil, errors.New("level: must be error, warning, info or debug")
 	}
 	_, t, err := c.shownAt(in.where)
 	if err != nil {
@@ -87,7 +96,7 @@ func (c *call) console(in consoleArgs) (*answer, error) {
 		lines = append(lines, fmt.Sprintf("- uncaught %s: %s%s", e.Name, oneLine(e.Message), e.place()))
 	}
 	for _, m := range messages.Messages {
-		if in.Level == "error" && m.Type != "error" || in.Level == "warning" && m.Type != "error" && m.Type != "warning" {
+		if m.level() < least {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("- %s: %s%s", m.Type, oneLine(m.Text), m.place()))
@@ -95,7 +104,21 @@ func (c *call) console(in consoleArgs) (*answer, error) {
 	if len(lines) == 0 {
 		return say("The console is empty."), nil
 	}
-	return c.listing("console", lines, in.All)
+	return c.listing("console", lines, keeping{in.All, in.Filename})
+}
+
+// consoleLevels are the levels of console lines, the least first.
+var consoleLevels = []string{"debug", "info", "warning", "error"}
+
+// level returns a line's place in consoleLevels.
+func (l consoleLine) level() int {
+	switch l.Type {
+	case "error", "assert":
+		return slices.Index(consoleLevels, "error")
+	case "debug", "warning":
+		return slices.Index(consoleLevels, l.Type)
+	}
+	return slices.Index(consoleLevels, "info")
 }
 
 // place says where a line comes from.
@@ -109,11 +132,17 @@ func (l consoleLine) place() string {
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // listing answers with lines. Of too many, the newest stay, and all are in a file.
-func (c *call) listing(name string, lines []string, all bool) (*answer, error) {
+func (c *call) listing(name string, lines []string, k keeping) (*answer, error) {
 	redact := c.seat.session.Monitor().Redactor().Text
 	whole := redact(strings.Join(lines, "\n"))
-	if all || tokens(whole) <= maxListing {
+	if fits := k.All || tokens(whole) <= maxListing; fits && k.Filename == "" {
 		return say("%s", whole), nil
+	} else if fits {
+		file, err := c.seat.save(k.Filename, []byte(whole))
+		if err != nil {
+			return nil, err
+		}
+		return say("%s", whole).add("All are in the session's file %s.", file), nil
 	}
 	kept, left := len(lines), maxListing
 	for kept > 0 {
@@ -122,7 +151,7 @@ func (c *call) listing(name string, lines []string, all bool) (*answer, error) {
 		}
 		kept--
 	}
-	file, err := c.seat.save(name+".txt", []byte(whole))
+	file, err := c.seat.save(cmp.Or(k.Filename, name+".txt"), []byte(whole))
 	if err != nil {
 		return nil, err
 	}
@@ -176,6 +205,10 @@ func (c *call) requests(in requestsArgs) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	filter, err := regexp.Compile(in.Filter)
+	if err != nil {
+		return nil, fmt.Errorf("filter: %w", err)
+	}
 	var got struct{ Requests []request }
 	if err := t.runRaw(c.ctx, "page.requests", params{"page": t.names.Page}, &got); err != nil {
 		return nil, err
@@ -184,9 +217,9 @@ func (c *call) requests(in requestsArgs) (*answer, error) {
 	for i := range got.Requests {
 		r := &got.Requests[i]
 		if in.Detail == fmt.Sprint(i+1) {
-			return c.requestDetail(t, r)
+			return c.requestDetail(t, r, in.keeping)
 		}
-		if in.Failed && !r.bad() || !in.Static && in.URL == "" && r.static() || !strings.Contains(r.URL, in.URL) {
+		if in.Failed && !r.bad() || !in.Static && in.URL == "" && in.Filter == "" && r.static() || !strings.Contains(r.URL, in.URL) || !filter.MatchString(r.URL) {
 			continue
 		}
 		lines = append(lines, r.line(i+1))
@@ -197,12 +230,12 @@ func (c *call) requests(in requestsArgs) (*answer, error) {
 	case len(lines) == 0:
 		return say("No such request among the page's %d.", len(got.Requests)), nil
 	}
-	return c.listing("requests", lines, in.All)
+	return c.listing("requests", lines, in.keeping)
 }
 
 // requestDetail answers with a request's headers and bodies. Secrets are removed from
 // them as in events.
-func (c *call) requestDetail(t tab, r *request) (*answer, error) {
+func (c *call) requestDetail(t tab, r *request, k keeping) (*answer, error) {
 	var b strings.Builder
 	write := func(what string, headers []header) {
 		fmt.Fprintf(&b, "\n%s:", what)
@@ -224,7 +257,7 @@ func (c *call) requestDetail(t tab, r *request) (*answer, error) {
 		}
 	}
 	redact := c.seat.session.Monitor().Redactor().Text
-	text, err := c.long("request", ".txt", redact(r.Method+" "+r.URL+b.String()))
+	text, err := c.long("request", ".txt", redact(r.Method+" "+r.URL+b.String()), k)
 	if err != nil {
 		return nil, err
 	}
@@ -250,6 +283,10 @@ func (c *call) events(in eventsArgs) (*answer, error) {
 		if _, err := c.at(in.where); err != nil {
 			return nil, err
 		}
+	}
+	started, err := recording(c.ctx, s, in.Categories)
+	if err != nil {
+		return nil, err
 	}
 	filter := capture.Filter{Types: in.Types, Categories: in.Categories}
 	journal := s.Journal()
@@ -282,11 +319,30 @@ func (c *call) events(in eventsArgs) (*answer, error) {
 	}
 	if len(page.Events) == 0 {
 		a.add("No such event after seq %d.", in.Since)
-		if state, _, _ := s.Monitor().State(); state != capture.StateRunning {
-			a.add("This session does not record events: POST /v1/sessions/%s/events/start starts it.", s.ID())
-		}
+	}
+	if started != "" {
+		a.add("%s", started)
 	}
 	return a, nil
+}
+
+// recording makes sure that a session records the events that a caller reads. It returns
+// what the caller must know about that.
+func recording(ctx context.Context, s *session.Session, categories []string) (string, error) {
+	switch state, _, _ := s.Monitor().State(); {
+	case state == capture.StateRunning || s.Status().Ended():
+		return "", nil
+	case s.CaptureDeclined():
+		return "This session records no events: its creator does not want it.", nil
+	}
+	config := capture.DefaultConfig()
+	config.Targets = slices.Contains(categories, capture.CategoryTarget)
+	config.Interactions = slices.Contains(categories, capture.CategoryInteraction)
+	config.ComputedEvents = slices.Contains(categories, capture.CategoryComputed)
+	if _, err := s.StartCapture(ctx, config); err != nil {
+		return "", err
+	}
+	return "Recording has begun now: call again to see what happens from here on.", nil
 }
 
 // maxEventLine bounds an event in an answer, in tokens.

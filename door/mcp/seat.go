@@ -156,12 +156,17 @@ func (s *seat) shown(ctx context.Context) (tab, error) {
 		return tab{}, err
 	}
 	s.mu.Lock()
-	if s.client != client { // another Chromium, whose pages have other names
+	fresh := s.client != client
+	if fresh { // another Chromium, whose pages have other names
 		s.client, s.seen, s.dialogs = client, map[string]*seen{}, map[string]*dialog{}
 	}
 	s.mu.Unlock()
 	names, err := client.Page(0)
-	return tab{page.Page{Program: s.program, Tab: names.Tab}, client, names}, err
+	t := tab{page.Page{Program: s.program, Tab: names.Tab}, client, names}
+	if fresh && err == nil { // dialogs that open between two calls wait for the next
+		err = t.run(ctx, "listen", params{"event": "dialog-alone", "on": true}, nil)
+	}
+	return t, err
 }
 
 // within returns the tab with a bound on the time of an operation, in milliseconds,
@@ -237,8 +242,8 @@ func (s *seat) dialogOpens() <-chan struct{} {
 
 // doing runs what a call does to a page. A dialog interrupts it: then doing returns
 // errDialog, and the rest happens when the dialog is answered. The page's dialogs
-// belong to the program only meanwhile, because at other times a person may have
-// opened them.
+// belong to the program meanwhile; at other times only while nobody else acts, who may
+// have opened them.
 func (s *seat) doing(c *call, t tab, do func(ctx context.Context) error) error {
 	if s.openDialog(t.names.Page) != nil {
 		return errDialog

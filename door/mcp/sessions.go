@@ -1,37 +1,22 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
+	"takeover/session"
 	"takeover/text"
 )
 
-// defaultTimeout is the life of a session, unless the caller says otherwise. A model
+// DefaultTimeout is the life of a session, unless the caller says otherwise. A model
 // thinks between its calls, so it is longer than for other programs.
-const defaultTimeout = 30 * time.Minute
+const DefaultTimeout = 30 * time.Minute
 
 // maxListed bounds the sessions that session_list shows.
 const maxListed = 50
-
-type size struct {
-	Width  int `json:"width"`
-	Height int `json:"height"`
-}
-
-// createArgs has fields of the API's request, which checks them.
-type createArgs struct {
-	URL        string         `json:"url,omitempty" jsonschema:"the address to open first"`
-	Timeout    int64          `json:"timeout,omitempty" jsonschema:"life of the session in milliseconds; default 1800000. Time spent waiting for people is added"`
-	Dimensions *size          `json:"dimensions,omitempty" jsonschema:"size of the page in CSS pixels; default 1280x720"`
-	IsMobile   bool           `json:"isMobile,omitempty" jsonschema:"behave like a phone"`
-	UserAgent  string         `json:"userAgent,omitempty"`
-	Locale     string         `json:"locale,omitempty" jsonschema:"such as de-DE"`
-	Timezone   string         `json:"timezone,omitempty" jsonschema:"such as Europe/Berlin"`
-	Metadata   map[string]any `json:"metadata,omitempty" jsonschema:"anything that helps people to recognize the session"`
-}
 
 type listArgs struct {
 	All bool `json:"all,omitempty" jsonschema:"include sessions that have ended"`
@@ -39,15 +24,34 @@ type listArgs struct {
 
 type releaseArgs struct{ where }
 
+type extendArgs struct {
+	where
+	Timeout float64 `json:"timeout,omitempty" jsonschema:"milliseconds from now; default 1800000"`
+}
+
+type profileListArgs struct{}
+
+type profileSaveArgs struct {
+	where
+	Name string `json:"name" jsonschema:"a name that no profile has yet"`
+}
+
 // sessionTools are the tools for sessions themselves.
 var sessionTools = []tool{
-	row("session_create", setCore, "Start a browser", acts,
-		"Start a browser session and get its id. Other tools use it without naming it while you have just one.",
-		`{"url": "https://example.com"}`, (*call).create),
+	withSchema(row("session_create", setCore, "Start a browser", acts,
+		"Start a browser session and get its id. Other tools use it without naming it while you have just one. Takes every field of POST /v1/sessions.",
+		`{"url": "https://example.com", "profile": "shop"}`, (*call).create), func(d *Door) any { return d.o.CreateSchema }),
 	row("session_list", setCore, "List browsers", reads,
 		"List the live sessions: id, page, who is in control, when they end.", `{}`, (*call).list),
 	row("session_release", setCore, "End a browser", repeats,
 		"End a session: its browser closes, its cookies and files are deleted.", `{"session": "id"}`, (*call).release),
+	row("session_extend", setSessions, "Give a browser more time", repeats,
+		"Let a session live longer.", `{"timeout": 3600000}`, (*call).extend),
+	row("profile_list", setSessions, "List profiles", reads,
+		"List the saved profiles. session_create with profile starts with one's cookies and storage, signed in where it was.", `{}`, (*call).listProfiles),
+	row("profile_save", setSessions, "Save a profile", acts,
+		"Save the session's cookies, storage and passkeys under a name, for later sessions. Ask the user first: it keeps them signed in.",
+		`{"name": "shop"}`, (*call).saveProfile),
 }
 
 // sessionView is a session as tools answer it to programs.
@@ -60,15 +64,19 @@ type sessionView struct {
 	ViewerURL string    `json:"viewerUrl,omitempty"`
 }
 
-func (c *call) create(in createArgs) (*answer, error) {
-	if in.Timeout == 0 {
-		in.Timeout = defaultTimeout.Milliseconds()
+// create starts a session. The arguments are the API's request, which checks them.
+func (c *call) create(in map[string]any) (*answer, error) {
+	if in == nil {
+		in = map[string]any{}
+	}
+	if in["timeout"] == nil {
+		in["timeout"] = DefaultTimeout.Milliseconds()
 	}
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
 	}
-	made, err := c.door.o.Create(c.ctx, c.caller, raw)
+	made, warnings, err := c.door.o.Create(c.ctx, c.caller, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +91,10 @@ func (c *call) create(in createArgs) (*answer, error) {
 		v.ViewerURL = c.caller.BaseURL + "/sessions/" + info.ID
 		a.add("People who have the key can watch: %s", v.ViewerURL)
 	}
-	if in.URL != "" {
+	for _, warning := range warnings {
+		a.add("Warning: %s.", warning)
+	}
+	if in["url"] != nil {
 		c.seat.settle(c)
 		a.lines = append(a.lines, c.seat.status()...)
 	}
@@ -137,6 +148,58 @@ func (c *call) release(in releaseArgs) (*answer, error) {
 		return nil, err
 	}
 	return say("Session %s has ended.", s.ID()), nil
+}
+
+func (c *call) extend(in extendArgs) (*answer, error) {
+	s, err := c.at(in.where)
+	if err != nil {
+		return nil, err
+	}
+	more := DefaultTimeout
+	if in.Timeout != 0 {
+		more = time.Duration(in.Timeout * float64(time.Millisecond))
+	}
+	info := s.session.Info()
+	life := time.Duration(info.Timeout)*time.Millisecond - time.Until(info.ExpiresAt) // that has passed, without the time spent waiting for people
+	if more < time.Second || life+more > session.MaxTimeout {
+		return nil, fmt.Errorf("timeout: must be between 1000 and %d", (session.MaxTimeout - life).Milliseconds())
+	}
+	if err := s.session.Extend(life + more); err != nil {
+		return nil, err
+	}
+	return say("The session lives until %s UTC.", s.session.Info().ExpiresAt.UTC().Format(time.TimeOnly)), nil
+}
+
+func (c *call) listProfiles(profileListArgs) (*answer, error) {
+	list, err := c.door.o.Manager.Profiles(c.ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{}
+	for i, p := range list {
+		if i == maxListed {
+			a.add("… %d more", len(list)-maxListed)
+			break
+		}
+		a.add("- %s: %d cookies, %d passkeys, %s, changed %s UTC", cmp.Or(p.Name, p.ID+" (cannot be opened)"), p.Cookies, p.Passkeys,
+			strings.Join(p.Origins, " "), p.UpdatedAt.UTC().Format(time.DateTime))
+	}
+	if len(list) == 0 {
+		a.add("There is no profile. profile_save makes one of a session.")
+	}
+	return a, nil
+}
+
+func (c *call) saveProfile(in profileSaveArgs) (*answer, error) {
+	s, err := c.at(in.where)
+	if err != nil {
+		return nil, err
+	}
+	saved, err := c.door.o.Manager.SaveProfile(c.ctx, s.session, in.Name, false)
+	if err != nil {
+		return nil, err
+	}
+	return say("The profile %s has %d cookies and %d passkeys. session_create with profile %q starts with it.", saved.Name, saved.Cookies, saved.Passkeys, saved.Name), nil
 }
 
 // shortURL shortens an address for a list.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -18,9 +19,10 @@ const (
 	setTakeover = "takeover" // people
 	setDiagnose = "diagnose" // what is wrong with pages
 	setRecord   = "record"   // evidence
+	setSessions = "sessions" // their time, and sign-ins that are kept
 )
 
-var allSets = []string{setCore, setInput, setCode, setNetwork, setTakeover, setDiagnose, setRecord}
+var allSets = []string{setCore, setInput, setCode, setNetwork, setTakeover, setDiagnose, setRecord, setSessions}
 
 // setsOf parses ?tools=, a list with commas or repeated, in the order of allSets.
 // Nothing stands for all sets.
@@ -45,8 +47,15 @@ func setsOf(values []string) ([]string, error) {
 // tool is a row of the table of tools.
 type tool struct {
 	name, set string
-	meta      sdk.Meta // for hosts; mostly nil
-	add       func(d *Door, s *sdk.Server, meta sdk.Meta)
+	meta      sdk.Meta          // for hosts; mostly nil
+	schema    func(d *Door) any // of its arguments; nil for that of their struct
+	add       func(d *Door, s *sdk.Server, of tool)
+}
+
+// withSchema returns a tool with another schema of its arguments.
+func withSchema(t tool, schema func(d *Door) any) tool {
+	t.schema = schema
+	return t
 }
 
 // effect says what a tool does to the page, for the hints that hosts show.
@@ -61,11 +70,15 @@ const (
 // row makes a row from a function with typed arguments. The arguments' schema comes
 // from the struct; example is a call as a model writes it.
 func row[In any](name, set, title string, does effect, description, example string, do func(*call, In) (*answer, error)) tool {
-	return tool{name: name, set: set, add: func(d *Door, s *sdk.Server, meta sdk.Meta) {
+	return tool{name: name, set: set, add: func(d *Door, s *sdk.Server, of tool) {
 		open := true
 		t := &sdk.Tool{
-			Name: name, Description: description + "\nExample: " + example, Meta: meta,
+			Name: name, Description: description + "\nExample: " + example, Meta: of.meta,
 			Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: does == reads, IdempotentHint: does == repeats, OpenWorldHint: &open},
+			InputSchema: schemaOf[In](),
+		}
+		if of.schema != nil {
+			t.InputSchema = of.schema(d)
 		}
 		sdk.AddTool(s, t, func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 			c, done := d.begin(ctx, req)
@@ -81,5 +94,29 @@ func row[In any](name, set, title string, does effect, description, example stri
 	}}
 }
 
+// schemaOf returns the schema of a struct. Each property has one type, because some
+// dialects, such as Gemini's, have no types that are also null.
+func schemaOf[In any]() *jsonschema.Schema {
+	schema, err := jsonschema.For[In](nil)
+	if err != nil {
+		panic(err) // the table of tools is wrong, and no test can run
+	}
+	var single func(s *jsonschema.Schema)
+	single = func(s *jsonschema.Schema) {
+		if s == nil {
+			return
+		}
+		if types := slices.DeleteFunc(slices.Clone(s.Types), func(t string) bool { return t == "null" }); len(types) == 1 {
+			s.Type, s.Types = types[0], nil
+		}
+		single(s.Items)
+		for _, p := range s.Properties {
+			single(p)
+		}
+	}
+	single(schema)
+	return schema
+}
+
 // tools is the table of all tools.
-var tools = slices.Concat(sessionTools, pageTools, actionTools, recordTools, inputTools, codeTools, observationTools, takeoverTools, diagnoseTools)
+var tools = slices.Concat(sessionTools, fileTools, pageTools, actionTools, recordTools, inputTools, codeTools, observationTools, takeoverTools, diagnoseTools)
