@@ -144,20 +144,9 @@ func (t *Takeover) write(ctx context.Context) (int, error) {
 }
 
 // withoutSecret returns a takeover in the form that is kept: without the secret
-// of its link, and with as many names of cookies as fit.
+// of its link.
 func withoutSecret(info TakeoverInfo) TakeoverInfo {
 	info.URL, _, _ = strings.Cut(info.URL, "#")
-	if c := info.Changes; c != nil {
-		size := 0
-		for i, name := range c.CookiesSet {
-			if size += len(name); size > archive.MaxRecord/8 {
-				cut := *c
-				cut.CookiesSet = c.CookiesSet[:i]
-				info.Changes = &cut
-				break
-			}
-		}
-	}
 	return info
 }
 

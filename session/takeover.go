@@ -42,15 +42,6 @@ type TakeoverOptions struct {
 	program control.Holder // the program that waits for the outcome; Nobody if none does
 }
 
-// Changes says what changed while a person worked. It has the names of the
-// cookies that were set, but not their values.
-type Changes struct {
-	URLBefore  string   `json:"urlBefore" doc:"The address before."`
-	URLAfter   string   `json:"urlAfter" doc:"The address after."`
-	CookiesSet []string `json:"cookiesSet" doc:"Names of cookies that were set, without their values."`
-	TitleAfter string   `json:"titleAfter" doc:"The page's title after."`
-}
-
 // TakeoverInfo is a takeover in the form of the API.
 type TakeoverInfo struct {
 	ID          string        `json:"id" doc:"The takeover's id."`

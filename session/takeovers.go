@@ -1,15 +1,9 @@
 package session
 
 import (
-	"context"
-	"crypto/sha256"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/chromedp/cdproto/network"
 
 	"takeover/control"
 	"takeover/limits"
@@ -207,58 +201,4 @@ func (s *Session) tellRun(t *Takeover) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.addLocked("takeover", info)
-}
-
-// snapshot is the state before a takeover, with which the state at its end is
-// compared.
-type snapshot struct {
-	url     string
-	cookies map[string][sha256.Size]byte // hashes of values, by domain, path and name
-}
-
-// snapshotTimeout bounds requests to a browser that may be busy or gone.
-const snapshotTimeout = 2 * time.Second
-
-// snapshot records the state of the browser. Parts that cannot be read stay
-// empty.
-func (s *Session) snapshot() snapshot {
-	info := s.Info()
-	return snapshot{url: info.URL, cookies: s.cookieHashes()}
-}
-
-// changesSince returns the addresses before and after, the title after, and the
-// names of the cookies that were set, without their values.
-func (s *Session) changesSince(before snapshot) *Changes {
-	info := s.Info()
-	c := &Changes{URLBefore: s.monitor.Redactor().Text(before.url), URLAfter: info.URL, TitleAfter: info.Title, CookiesSet: []string{}}
-	names := map[string]bool{}
-	for key, hash := range s.cookieHashes() {
-		if before.cookies[key] != hash {
-			names[key[strings.LastIndexByte(key, '\n')+1:]] = true
-		}
-	}
-	c.CookiesSet = append(c.CookiesSet, slices.Sorted(maps.Keys(names))...)
-	return c
-}
-
-func (s *Session) cookieHashes() map[string][sha256.Size]byte {
-	hashes := map[string][sha256.Size]byte{}
-	cookies, err := s.cookies()
-	if err != nil {
-		return hashes
-	}
-	for _, c := range cookies {
-		hashes[c.Domain+"\n"+c.Path+"\n"+c.Name] = sha256.Sum256([]byte(c.Value))
-	}
-	return hashes
-}
-
-func (s *Session) cookies() ([]*network.Cookie, error) {
-	eng, err := s.ready()
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(s.ctx, snapshotTimeout)
-	defer cancel()
-	return eng.model.Cookies(ctx)
 }

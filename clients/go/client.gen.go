@@ -585,11 +585,32 @@ type ChangeRequest struct {
 
 // Changes defines model for Changes.
 type Changes struct {
+	// CookiesRemoved Names of cookies that are gone.
+	CookiesRemoved []string `json:"cookiesRemoved"`
+
 	// CookiesSet Names of cookies that were set, without their values.
 	CookiesSet []string `json:"cookiesSet"`
 
+	// FilesAdded Names of files that the session got.
+	FilesAdded []string `json:"filesAdded"`
+
+	// StorageRemoved Keys of the storage of open pages that are gone.
+	StorageRemoved []string `json:"storageRemoved"`
+
+	// StorageSet Keys of the storage of open pages that were set, without their values.
+	StorageSet []string `json:"storageSet"`
+
+	// TabsClosed Addresses, before, of tabs that were closed.
+	TabsClosed []string `json:"tabsClosed"`
+
+	// TabsOpened Addresses of tabs that were opened and are still open.
+	TabsOpened []string `json:"tabsOpened"`
+
 	// TitleAfter The page's title after.
 	TitleAfter string `json:"titleAfter"`
+
+	// TitleBefore The page's title before.
+	TitleBefore string `json:"titleBefore"`
 
 	// UrlAfter The address after.
 	UrlAfter string `json:"urlAfter"`

@@ -2142,10 +2142,24 @@ export interface components {
             timeout?: number | null;
         };
         Changes: {
+            /** @description Names of cookies that are gone. */
+            cookiesRemoved: string[];
             /** @description Names of cookies that were set, without their values. */
             cookiesSet: string[];
+            /** @description Names of files that the session got. */
+            filesAdded: string[];
+            /** @description Keys of the storage of open pages that are gone. */
+            storageRemoved: string[];
+            /** @description Keys of the storage of open pages that were set, without their values. */
+            storageSet: string[];
+            /** @description Addresses, before, of tabs that were closed. */
+            tabsClosed: string[];
+            /** @description Addresses of tabs that were opened and are still open. */
+            tabsOpened: string[];
             /** @description The page's title after. */
             titleAfter: string;
+            /** @description The page's title before. */
+            titleBefore: string;
             /** @description The address after. */
             urlAfter: string;
             /** @description The address before. */

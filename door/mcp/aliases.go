@@ -41,7 +41,7 @@ func translate(next sdk.MethodHandler) sdk.MethodHandler {
 		if err != nil {
 			refused := &sdk.CallToolResult{}
 			refused.SetError(fmt.Errorf("Error: %w", err)) //nolint:staticcheck // as other errors of tools begin
-			return refused, nil // a model reads it
+			return refused, nil                            // a model reads it
 		}
 		called.Params.Arguments = translated
 		return next(ctx, method, req)

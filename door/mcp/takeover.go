@@ -216,13 +216,40 @@ func (c *call) outcome(t *session.Takeover) (*answer, error) {
 	if info.Note != "" {
 		a.add("The person says: %s", info.Note)
 	}
-	if ch := info.Changes; ch != nil && ch.URLBefore != ch.URLAfter {
-		a.add("The address was %s.", shortURL(ch.URLBefore))
+	if info.Changes != nil {
+		a.lines = append(a.lines, changed(info.Changes)...)
 	}
 	if c.seat == nil {
 		return a, nil
 	}
 	return c.show(a, view{}), nil
+}
+
+// maxNames bounds the names of each kind that an answer tells of; all are among the
+// outcome's structured values.
+const maxNames = 12
+
+// changed says what a person's part did, besides what the page shows.
+func changed(ch *session.Changes) (lines []string) {
+	if ch.URLBefore != ch.URLAfter {
+		lines = append(lines, fmt.Sprintf("The address was %s.", shortURL(ch.URLBefore)))
+	}
+	for _, list := range []struct {
+		what  string
+		names []string
+	}{
+		{"Tabs opened", ch.TabsOpened}, {"Tabs closed", ch.TabsClosed}, {"New files", ch.FilesAdded}, {"Cookies set", ch.CookiesSet},
+		{"Cookies removed", ch.CookiesRemoved}, {"Storage set", ch.StorageSet}, {"Storage removed", ch.StorageRemoved},
+	} {
+		names, more := list.names, ""
+		if len(names) > maxNames {
+			names, more = names[:maxNames], fmt.Sprintf(" and %d more", len(names)-maxNames)
+		}
+		if len(names) > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %s%s.", list.what, strings.Join(names, ", "), more))
+		}
+	}
+	return lines
 }
 
 func viewOf(info session.TakeoverInfo) takeoverView {

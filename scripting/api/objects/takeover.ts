@@ -9,7 +9,11 @@ export interface TakeoverResult {
   note?: string;
   durationMs: number;
   by: string;
-  changes: { urlBefore: string; urlAfter: string; cookiesSet: string[]; titleAfter: string };
+  changes: {
+    urlBefore: string; urlAfter: string; titleBefore: string; titleAfter: string;
+    tabsOpened: string[]; tabsClosed: string[]; filesAdded: string[];
+    cookiesSet: string[]; cookiesRemoved: string[]; storageSet: string[]; storageRemoved: string[];
+  };
 }
 
 /** The timeout of a takeover in ms, and what ends it without a person. */

@@ -46,7 +46,11 @@ declare global {
     note?: string;
     durationMs: number;
     by: string;
-    changes: { urlBefore: string; urlAfter: string; cookiesSet: string[]; titleAfter: string };
+    changes: {
+    urlBefore: string; urlAfter: string; titleBefore: string; titleAfter: string;
+    tabsOpened: string[]; tabsClosed: string[]; filesAdded: string[];
+    cookiesSet: string[]; cookiesRemoved: string[]; storageSet: string[]; storageRemoved: string[];
+  };
   }
 
   interface TakeoverOptions {
