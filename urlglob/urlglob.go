@@ -37,6 +37,9 @@ func Compile(glob, base string) (*Pattern, error) {
 	return &Pattern{glob: glob, regexp: re}, nil
 }
 
+// Expression returns the regular expression that the pattern stands for.
+func (p *Pattern) Expression() string { return p.regexp.String() }
+
 // Match reports whether a URL, in the form that browsers use, matches.
 func (p *Pattern) Match(url string) bool { return url == p.glob || p.regexp.MatchString(url) }
 

@@ -112,7 +112,7 @@ func TestMCPObeysTheLease(t *testing.T) {
 	})
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	mcp, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: l.base + "/mcp", MaxRetries: -1, HTTPClient: &http.Client{Transport: withKey{transport}}}, nil)
+	mcp, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: l.base + "/mcp?tools=all", MaxRetries: -1, HTTPClient: &http.Client{Transport: withKey{transport}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,6 +120,8 @@ func TestMCPObeysTheLease(t *testing.T) {
 	tried := map[string]bool{
 		"session_create": true, "session_release": true, "session_extend": true, "session_files": true, // sessions, not pages
 		"profile_save":          true, // reads the page's storage
+		"browser_route":         true, // as every act they wait for their turn; the operation that they share with scripts does not,
+		"browser_unroute":       true, // because a person's page must get its answers
 		"request_takeover":      true, // asks a person
 		"diagnose":              true, // in a session of its own
 		"recording":             true, // writes nothing to the page
@@ -176,6 +178,36 @@ func TestMCPObeysTheLease(t *testing.T) {
 	try(call("browser_navigate_back", "page.goBack", "", map[string]any{}))
 	try(call("browser_tabs", "context.newPage", "", map[string]any{"action": "new"}))
 	try(call("browser_tabs", "page.close", "", map[string]any{"action": "close"}))
+	if _, err := folder.Write("state.json", strings.NewReader(`{"cookies":[],"origins":[]}`)); err != nil {
+		t.Fatal(err)
+	}
+	xy := map[string]any{"x": 5, "y": 5}
+	for _, w := range []write{
+		call("browser_navigate_forward", "page.goForward", "", map[string]any{}),
+		call("browser_reload", "page.reload", "", map[string]any{}),
+		call("browser_resize", "page.setViewportSize", "", map[string]any{"width": 800, "height": 600}),
+		call("browser_emulate", "page.emulateMedia", "", map[string]any{"colorScheme": "dark"}),
+		call("browser_emulate", "cdp.send", "", map[string]any{"cpu": 1}),
+		call("browser_mouse_move_xy", "mouse.move", "", maps.Clone(xy)),
+		call("browser_mouse_click_xy", "mouse.click", "", maps.Clone(xy)),
+		call("browser_mouse_drag_xy", "mouse.down", "", map[string]any{"startX": 5, "startY": 5, "endX": 9, "endY": 9}),
+		call("browser_mouse_down", "mouse.down", "", map[string]any{}),
+		call("browser_mouse_up", "mouse.up", "", map[string]any{}),
+		call("browser_mouse_wheel", "mouse.wheel", "", map[string]any{"deltaY": 1}),
+		call("browser_cookie_set", "context.addCookies", "", map[string]any{"name": "a", "value": "b"}),
+		call("browser_cookie_delete", "context.clearCookies", "", map[string]any{"name": "a"}),
+		call("browser_cookie_clear", "context.clearCookies", "", map[string]any{}),
+		call("browser_localstorage_set", "frame.evaluate", "", map[string]any{"key": "a", "value": "b"}),
+		call("browser_localstorage_delete", "frame.evaluate", "", map[string]any{"key": "a"}),
+		call("browser_localstorage_clear", "frame.evaluate", "", map[string]any{}),
+		call("browser_sessionstorage_set", "frame.evaluate", "", map[string]any{"key": "a", "value": "b"}),
+		call("browser_sessionstorage_delete", "frame.evaluate", "", map[string]any{"key": "a"}),
+		call("browser_sessionstorage_clear", "frame.evaluate", "", map[string]any{}),
+		call("browser_set_storage_state", "context.setStorageState", "", map[string]any{"filename": "state.json"}),
+		call("browser_close", "page.close", "", map[string]any{}),
+	} {
+		try(w)
+	}
 	tools, err := mcp.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ var queryParams = map[string]object{
 	"replay":    {"description": "all begins with the oldest event that is kept.", "schema": object{"type": "string", "enum": []string{"all"}}},
 	"session":   {"description": "The session; may be left out while just one is live.", "schema": object{"type": "string"}},
 	"resume":    {"description": "The secret resume from the hello message of an earlier connection. If that connection broke while it was in control, the new one keeps its viewer id and its control, for as long as the server waits (--lease-grace).", "schema": object{"type": "string"}},
-	"tools":     {"description": "Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record. Default: all.", "schema": object{"type": "string"}},
+	"tools":     {"description": "Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify; or default, or all.", "schema": object{"type": "string"}},
 	"name":      {"description": "The file's name. In a form, a field called name or the name in the file's part can give it instead.", "schema": object{"type": "string"}},
 	"add":       {"description": "Whether to keep a file of the same name. If the content differs, the new file gets a number in its name.", "schema": object{"type": "boolean", "default": false}},
 	"unscanned": {"description": "Also a bundle that nobody has searched for secrets, because the server ended while it recorded.", "schema": object{"type": "boolean", "default": false}},

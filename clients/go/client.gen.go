@@ -2586,7 +2586,7 @@ type StreamEventsBareParamsReplay string
 
 // McpStreamParams defines parameters for McpStream.
 type McpStreamParams struct {
-	// Tools Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record. Default: all.
+	// Tools Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify; or default, or all.
 	Tools *string `form:"tools,omitempty" json:"tools,omitempty"`
 }
 
@@ -2595,7 +2595,7 @@ type McpJSONBody map[string]interface{}
 
 // McpParams defines parameters for Mcp.
 type McpParams struct {
-	// Tools Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record. Default: all.
+	// Tools Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify; or default, or all.
 	Tools *string `form:"tools,omitempty" json:"tools,omitempty"`
 }
 

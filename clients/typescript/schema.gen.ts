@@ -4485,7 +4485,7 @@ export interface operations {
     mcpStream: {
         parameters: {
             query?: {
-                /** @description Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record. Default: all. */
+                /** @description Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify; or default, or all. */
                 tools?: string;
             };
             header?: never;
@@ -4535,7 +4535,7 @@ export interface operations {
     mcp: {
         parameters: {
             query?: {
-                /** @description Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record. Default: all. */
+                /** @description Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify; or default, or all. */
                 tools?: string;
             };
             header?: never;

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -335,6 +336,48 @@ var inputTools = []tool{
 	row("browser_file_upload", setInput, "Choose files", acts,
 		"Choose files in a file field, or in the chooser that a button opens. The files must be files of the session: downloads are.",
 		`{"target": "e15", "files": ["report.pdf"]}`, (*call).upload),
+	row("browser_navigate_forward", setInput, "Go forward", acts,
+		"Go forward again, as with the browser's button.", `{}`, (*call).forward),
+	row("browser_reload", setInput, "Reload", acts,
+		"Load the page again.", `{}`, (*call).reload),
+	row("browser_close", setInput, "Close the page", acts,
+		"Close the tab that is shown. session_release ends the whole browser.", `{}`, (*call).closePage),
+	row("browser_pdf_save", setInput, "Save as PDF", reads,
+		"Print the page to a PDF, which is a file of the session.", `{"filename": "bill.pdf"}`, (*call).savePDF),
+}
+
+func (c *call) forward(in backArgs) (*answer, error) {
+	return c.act(in.where, in.view, func(ctx context.Context, t tab) error { return t.Forward(ctx) })
+}
+
+func (c *call) reload(in backArgs) (*answer, error) {
+	return c.act(in.where, in.view, func(ctx context.Context, t tab) error { return t.Reload(ctx) })
+}
+
+func (c *call) closePage(in backArgs) (*answer, error) {
+	return c.act(in.where, in.view, func(ctx context.Context, t tab) error { return t.client.CloseTab(ctx, t.Tab) })
+}
+
+type pdfArgs struct {
+	where
+	Filename  string `json:"filename,omitempty" jsonschema:"default: page.pdf"`
+	Landscape bool   `json:"landscape,omitempty"`
+}
+
+func (c *call) savePDF(in pdfArgs) (*answer, error) {
+	s, t, err := c.readableAt(in.where)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := t.PDF(c.ctx, page.PDFOptions{Landscape: in.Landscape, PrintBackground: true})
+	if err != nil {
+		return nil, err
+	}
+	name, err := s.save(cmp.Or(in.Filename, "page.pdf"), raw)
+	if err != nil {
+		return nil, err
+	}
+	return say("The session's file %s has the page, %d bytes.", name, len(raw)), nil
 }
 
 func (c *call) hover(in pointArgs) (*answer, error) {

@@ -177,7 +177,10 @@ type response struct {
 	Headers    []header `json:"headers"`
 }
 
-type header struct{ Name, Value string }
+type header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // static reports whether a request is for a part of the page that rarely matters.
 func (r *request) static() bool {

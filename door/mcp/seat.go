@@ -36,16 +36,18 @@ type seat struct {
 	turn    chan struct{}  // held by the call that acts
 	work    sync.WaitGroup // see start
 
-	mu      sync.Mutex // guards what follows
-	client  *session.Client
-	seen    map[string]*seen   // the last snapshot of each page
-	dialogs map[string]*dialog // the open dialog of each page
-	opened  chan struct{}      // closed and replaced when a dialog opens
-	acting  int                // actions under way
-	said    uint64             // where the caller stopped reading the background log
-	tabs    int                // how many tabs the caller knows of
-	chooser chan<- string      // gets the element of the next file chooser; nil if nobody waits for one
-	closed  bool
+	mu       sync.Mutex // guards what follows
+	client   *session.Client
+	seen     map[string]*seen   // the last snapshot of each page
+	dialogs  map[string]*dialog // the open dialog of each page
+	opened   chan struct{}      // closed and replaced when a dialog opens
+	acting   int                // actions under way
+	said     uint64             // where the caller stopped reading the background log
+	tabs     int                // how many tabs the caller knows of
+	attached map[string]string  // sessions of the protocol with pages
+	routes   []*route           // newest last
+	chooser  chan<- string      // gets the element of the next file chooser; nil if nobody waits for one
+	closed   bool
 }
 
 // seen is what a caller has seen of a page.
@@ -66,7 +68,7 @@ type dialog struct {
 func newSeat(s *session.Session) *seat {
 	tabs := len(s.Info().Tabs)
 	_, said, _ := s.Monitor().Log().Since(math.MaxUint64)
-	return &seat{session: s, turn: make(chan struct{}, 1), seen: map[string]*seen{}, dialogs: map[string]*dialog{}, opened: make(chan struct{}), said: said, tabs: tabs}
+	return &seat{session: s, turn: make(chan struct{}, 1), seen: map[string]*seen{}, dialogs: map[string]*dialog{}, attached: map[string]string{}, opened: make(chan struct{}), said: said, tabs: tabs}
 }
 
 // close ends the program and what it still does.
@@ -127,6 +129,8 @@ func (s *seat) heard(_ *session.Client, event string, params json.RawMessage) {
 				known.stale = true
 			}
 		}
+	case "route":
+		s.requested(params)
 	case "filechooser":
 		var f struct{ Element struct{ Handle string } }
 		if json.Unmarshal(params, &f) == nil {
@@ -138,6 +142,7 @@ func (s *seat) heard(_ *session.Client, event string, params json.RawMessage) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			delete(s.dialogs, p.Page)
+			delete(s.attached, p.Page)
 		}
 	}
 }
@@ -159,6 +164,7 @@ func (s *seat) shown(ctx context.Context) (tab, error) {
 	fresh := s.client != client
 	if fresh { // another Chromium, whose pages have other names
 		s.client, s.seen, s.dialogs = client, map[string]*seen{}, map[string]*dialog{}
+		s.attached, s.routes = map[string]string{}, nil
 	}
 	s.mu.Unlock()
 	names, err := client.Page(0)

@@ -20,26 +20,41 @@ const (
 	setDiagnose = "diagnose" // what is wrong with pages
 	setRecord   = "record"   // evidence
 	setSessions = "sessions" // their time, and sign-ins that are kept
+
+	// The following are offered only to clients that ask for them, because few tasks
+	// need them.
+	setEmulate = "emulate" // what the page runs on
+	setMouse   = "mouse"   // positions
+	setStorage = "storage" // cookies and storage
+	setRoutes  = "routes"  // answers in place of servers
+	setVerify  = "verify"  // checks, and locators
 )
 
-var allSets = []string{setCore, setInput, setCode, setNetwork, setTakeover, setDiagnose, setRecord, setSessions}
+var (
+	defaultSets = []string{setCore, setInput, setCode, setNetwork, setTakeover, setDiagnose, setRecord, setSessions}
+	allSets     = append(slices.Clone(defaultSets), setEmulate, setMouse, setStorage, setRoutes, setVerify)
+)
 
 // setsOf parses ?tools=, a list with commas or repeated, in the order of allSets.
-// Nothing stands for all sets.
+// Nothing stands for defaultSets, "default" too, and "all" for all of them.
 func setsOf(values []string) ([]string, error) {
 	var wanted []string
 	for word := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		word = strings.TrimSpace(word)
 		switch {
 		case word == "":
+		case word == "default":
+			wanted = append(wanted, defaultSets...)
+		case word == "all":
+			wanted = append(wanted, allSets...)
 		case !slices.Contains(allSets, word):
-			return nil, fmt.Errorf("tools: there is no set %.40q; the sets are %s", word, strings.Join(allSets, ", "))
+			return nil, fmt.Errorf("tools: there is no set %.40q; the sets are %s, default and all", word, strings.Join(allSets, ", "))
 		default:
 			wanted = append(wanted, word)
 		}
 	}
 	if len(wanted) == 0 {
-		return allSets, nil
+		return defaultSets, nil
 	}
 	return slices.DeleteFunc(slices.Clone(allSets), func(set string) bool { return !slices.Contains(wanted, set) }), nil
 }
@@ -119,4 +134,5 @@ func schemaOf[In any]() *jsonschema.Schema {
 }
 
 // tools is the table of all tools.
-var tools = slices.Concat(sessionTools, fileTools, pageTools, actionTools, recordTools, inputTools, codeTools, observationTools, takeoverTools, diagnoseTools)
+var tools = slices.Concat(sessionTools, fileTools, pageTools, actionTools, recordTools, inputTools, codeTools, observationTools, takeoverTools, diagnoseTools,
+	emulationTools, mouseTools, storageTools, routeTools, verifyTools)
