@@ -12,6 +12,7 @@ BUILT     := static/dist/.built
 LINTER    := bin/golangci-lint
 OAPI      := bin/oapi-codegen
 OAPI_TS   := tools/oapi/node_modules/.installed
+FOREIGN   := web/testdata/foreign/node_modules/.installed
 FUZZTIME  ?= 1m
 
 .DEFAULT_GOAL := help
@@ -56,7 +57,7 @@ node_modules/.installed: package.json package-lock.json
 
 test: browser go-test web-test e2e ## run every test
 
-go-test: browser compiler build
+go-test: browser compiler build $(FOREIGN)
 	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -race -vet=off -timeout 15m ./... # make check vets
 
 test-user: browser build ## the tests of SECURITY.md as an ordinary user; needs root
@@ -68,7 +69,7 @@ web-test: $(BUILT)
 e2e: browser build ## the pages, in a real browser, as a person uses them
 	npm run --silent e2e
 
-slow: browser compiler build ## run every test and print the slowest
+slow: browser compiler build $(FOREIGN) ## run every test and print the slowest
 	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go run ./tools/slow
 
 fuzz: $(BUILT) ## run every fuzz test, each for FUZZTIME (a minute)
@@ -111,6 +112,12 @@ $(OAPI_TS): tools/oapi/package.json tools/oapi/package-lock.json
 	cd tools/oapi && npm ci --ignore-scripts --loglevel=error
 	@touch $@
 
+# And the published clients of others that the tests of web run. None installs a
+# browser, because no script of theirs runs.
+$(FOREIGN): web/testdata/foreign/package.json web/testdata/foreign/package-lock.json
+	cd web/testdata/foreign && npm ci --ignore-scripts --loglevel=error
+	@touch $@
+
 $(OAPI): tools/oapi/go.mod tools/oapi/go.sum
 	cd tools/oapi && go build -o $(CURDIR)/$@ github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen
 
@@ -140,4 +147,4 @@ image-test: ## build the container image without docker, run it, and run a scrip
 	tools/image-test.sh
 
 clean: ## remove what was built
-	rm -rf bin static/dist/* automation/dist/* capture/dist/* widget/dist/* scripting/dist/* node_modules tools/oapi/node_modules
+	rm -rf bin static/dist/* automation/dist/* capture/dist/* widget/dist/* scripting/dist/* node_modules tools/oapi/node_modules web/testdata/foreign/node_modules

@@ -23,7 +23,7 @@ func shortName(path string) string {
 }
 
 // TestDependenciesInReadme compares the README's table of dependencies with the
-// requirements in go.mod and package.json, also those of the clients.
+// requirements in go.mod and package.json, also those of the clients and of the foreign clients in tests.
 func TestDependenciesInReadme(t *testing.T) {
 	read := func(name string) string {
 		raw, err := os.ReadFile(name)
@@ -40,7 +40,7 @@ func TestDependenciesInReadme(t *testing.T) {
 		wanted[shortName(m[1])] = "clients/go/go.mod"
 	}
 	var npm struct{ Dependencies, DevDependencies map[string]string }
-	for _, file := range []string{"package.json", "tools/oapi/package.json", "clients/typescript/package.json"} {
+	for _, file := range []string{"package.json", "tools/oapi/package.json", "clients/typescript/package.json", "web/testdata/foreign/package.json"} {
 		npm.Dependencies, npm.DevDependencies = nil, nil
 		if err := json.Unmarshal([]byte(read(file)), &npm); err != nil {
 			t.Fatal(err)
