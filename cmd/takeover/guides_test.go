@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,7 +30,7 @@ type guideBlock struct {
 // would. A person finishes the takeovers that they request.
 func TestGuides(t *testing.T) {
 	guides, err := filepath.Glob("../../docs/guides/*.md")
-	if err != nil || len(guides) < 4 {
+	if err != nil || len(guides) < 5 {
 		t.Fatalf("found %d guides: %v", len(guides), err)
 	}
 	server := startProcess(t, t.TempDir())
@@ -97,7 +98,7 @@ func runGuide(t *testing.T, server *serverProcess, blocks []guideBlock) {
 					t.Skip(why)
 				}
 				b.run(t, server, dir, "block.py", "python3")
-			case "json":
+			case "json", "toml":
 				b.connect(t, server, dir)
 			default:
 				t.Fatalf("no test runs blocks in %q", b.language)
@@ -128,17 +129,41 @@ func runGuide(t *testing.T, server *serverProcess, blocks []guideBlock) {
 func guideFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	modules, err := filepath.Abs("../../node_modules")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
+	for _, modules := range []string{"../../node_modules", "../../web/testdata/foreign/node_modules"} {
+		linkPackages(t, modules, filepath.Join(dir, "node_modules"))
 	}
 	if err := os.Symlink(os.Args[0], filepath.Join(dir, "takeover")); err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// linkPackages makes the packages in one folder available in another, unless it has
+// them.
+func linkPackages(t *testing.T, from, to string) {
+	t.Helper()
+	from, err := filepath.Abs(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal("packages of npm are missing: run make test once: ", err)
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range packages {
+		switch name := one.Name(); {
+		case strings.HasPrefix(name, "."):
+		case strings.HasPrefix(name, "@"):
+			linkPackages(t, filepath.Join(from, name), filepath.Join(to, name))
+		default:
+			if err := os.Symlink(filepath.Join(from, name), filepath.Join(to, name)); err != nil && !os.IsExist(err) {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // withoutPython returns why a program in Python cannot be run on this machine.
@@ -188,32 +213,63 @@ func (b guideBlock) compare(t *testing.T, out string) {
 	}
 }
 
-// hostConfig is the configuration of an MCP host.
-type hostConfig struct {
-	Servers map[string]struct {
-		Type    string            `json:"type"`
-		URL     string            `json:"url"`
-		Headers map[string]string `json:"headers"`
-		Command string            `json:"command"`
-		Args    []string          `json:"args"`
-		Env     map[string]string `json:"env"`
-	} `json:"mcpServers"`
+// hostServer is what the configuration of an MCP host says about a server. Hosts have
+// several names for the address.
+type hostServer struct {
+	URL       string            `json:"url"`
+	HTTPURL   string            `json:"httpUrl"`
+	ServerURL string            `json:"serverUrl"`
+	Headers   map[string]string `json:"headers"`
+	TokenFrom string            `json:"bearer_token_env_var"`
+	Command   string            `json:"command"`
+	Args      []string          `json:"args"`
+	Env       map[string]string `json:"env"`
+}
+
+// hostServerOf reads the server takeover in the configuration of a host.
+func (b guideBlock) hostServerOf(t *testing.T, server *serverProcess) hostServer {
+	t.Helper()
+	text := strings.NewReplacer("${TAKEOVER_API_KEY}", testKey, "${env:TAKEOVER_API_KEY}", testKey, "${input:takeover-key}", testKey,
+		`"KEY"`, `"`+testKey+`"`, "http://127.0.0.1:8080", server.base).Replace(b.code)
+	if b.language == "toml" {
+		lines, ok := strings.CutPrefix(text, "[mcp_servers.takeover]\n")
+		if !ok {
+			t.Fatal("the configuration has no server takeover")
+		}
+		// Strings and lists of strings are in TOML what they are in JSON.
+		var members []string
+		for line := range strings.Lines(lines) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), " = ")
+			members = append(members, fmt.Sprintf("%q: %s", name, value))
+		}
+		text = `{"mcpServers": {"takeover": {` + strings.Join(members, ", ") + `}}}`
+	}
+	var config struct {
+		MCPServers map[string]hostServer `json:"mcpServers"`
+		Servers    map[string]hostServer `json:"servers"`
+	}
+	if err := json.Unmarshal([]byte(text), &config); err != nil {
+		t.Fatal(err)
+	}
+	one, ok := config.MCPServers["takeover"]
+	if !ok {
+		if one, ok = config.Servers["takeover"]; !ok {
+			t.Fatal("the configuration has no server takeover")
+		}
+	}
+	one.URL = cmp.Or(one.URL, one.HTTPURL, one.ServerURL)
+	if one.TokenFrom == "TAKEOVER_API_KEY" {
+		one.Headers = map[string]string{"Authorization": "Bearer " + testKey}
+	}
+	return one
 }
 
 // connect connects as a host with this configuration does, and lists the tools.
 func (b guideBlock) connect(t *testing.T, server *serverProcess, dir string) {
 	t.Helper()
-	text := strings.NewReplacer("${TAKEOVER_API_KEY}", testKey, "http://127.0.0.1:8080", server.base).Replace(b.code)
-	var config hostConfig
-	if err := json.Unmarshal([]byte(text), &config); err != nil {
-		t.Fatal(err)
-	}
-	one, ok := config.Servers["takeover"]
-	if !ok {
-		t.Fatal("the configuration has no server takeover")
-	}
+	one := b.hostServerOf(t, server)
 	var transport sdk.Transport
-	if one.Type == "http" {
+	if one.URL != "" {
 		transport = &sdk.StreamableClientTransport{Endpoint: one.URL, HTTPClient: &http.Client{Transport: withHeaders(one.Headers)}, MaxRetries: -1}
 	} else {
 		cmd := exec.Command(filepath.Join(dir, one.Command), one.Args...)
@@ -231,7 +287,7 @@ func (b guideBlock) connect(t *testing.T, server *serverProcess, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all, few := len(tools.Tools), strings.Contains(text, "?tools="); all < 10 || few == (all > 20) {
+	if all, few := len(tools.Tools), strings.Contains(b.code, "?tools="); all < 10 || few == (all > 20) {
 		t.Errorf("the host has %d tools", all)
 	}
 	if err := host.Close(); err != nil {
