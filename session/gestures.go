@@ -90,6 +90,13 @@ func (g *gestures) answer(p *browser.Page) {
 	g.page, g.inPage = p, time.Now()
 }
 
+// lastUse returns when anybody last used the session.
+func (g *gestures) lastUse() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.used
+}
+
 // idle returns how long the session has been unused.
 func (g *gestures) idle(now time.Time) time.Duration {
 	g.mu.Lock()

@@ -35,9 +35,9 @@ type life struct {
 	sealed    bool // work accepts nothing more
 }
 
-func newLife(createdAt time.Time, timeout time.Duration, cancel context.CancelCauseFunc) *life {
+func newLife(clock *lifetime, cancel context.CancelCauseFunc) *life {
 	return &life{
-		clock: newLifetime(createdAt, timeout), rearm: make(chan struct{}, 1),
+		clock: clock, rearm: make(chan struct{}, 1),
 		started: make(chan struct{}), ended: make(chan struct{}), cancel: cancel, status: StatusStarting,
 	}
 }
@@ -161,11 +161,20 @@ func (s *Session) run() {
 // watchClock ends the session when its time is up or it is idle for too long,
 // but not while a takeover is open, a person works in it or a script runs.
 func (s *Session) watchClock() {
+	told, _ := s.life.clock.read(time.Now())
 	for {
-		wait, reason := s.timeLeft(time.Now())
+		now := time.Now()
+		wait, reason := s.timeLeft(now)
 		if wait <= 0 {
 			s.life.end(StatusReleased, reason)
 			return
+		}
+		if s.opts.Rolling {
+			wait = min(wait, lifeNews)
+			if end, _ := s.life.clock.read(now); end.Sub(told) >= lifeNews {
+				told = end
+				s.tellLife()
+			}
 		}
 		timer := time.NewTimer(wait)
 		select {

@@ -8,7 +8,9 @@ import (
 // lifetime measures how long a session may live. Its clock stops while a takeover
 // is open, so that the time people need extends the session.
 type lifetime struct {
-	createdAt time.Time // never changes
+	createdAt time.Time        // never changes
+	quiet     time.Duration    // how long the session lives at least after it was last used; 0 for a session whose creator said how long it lives
+	used      func() time.Time // when it was last used
 
 	mu      sync.Mutex // guards what follows
 	timeout time.Duration
@@ -17,8 +19,8 @@ type lifetime struct {
 	since   time.Time     // start of the first running wait
 }
 
-func newLifetime(createdAt time.Time, timeout time.Duration) *lifetime {
-	return &lifetime{createdAt: createdAt, timeout: timeout}
+func newLifetime(createdAt time.Time, timeout, quiet time.Duration, used func() time.Time) *lifetime {
+	return &lifetime{createdAt: createdAt, timeout: timeout, quiet: quiet, used: used}
 }
 
 // set sets the session's lifetime. It counts from the session's creation, without
@@ -56,7 +58,18 @@ func (l *lifetime) read(now time.Time) (expiresAt time.Time, timeout time.Durati
 	if l.waits > 0 {
 		waited += now.Sub(l.since)
 	}
-	return l.createdAt.Add(l.timeout + waited), l.timeout
+	expiresAt = l.createdAt.Add(l.timeout + waited)
+	if l.quiet == 0 {
+		return expiresAt, l.timeout
+	}
+	last := l.used()
+	if l.waits > 0 {
+		last = now
+	}
+	if later := last.Add(l.quiet); later.After(expiresAt) {
+		expiresAt = later
+	}
+	return expiresAt, expiresAt.Sub(l.createdAt) - waited
 }
 
 // paused reports whether the clock is stopped.
@@ -65,6 +78,9 @@ func (l *lifetime) paused() bool {
 	defer l.mu.Unlock()
 	return l.waits > 0
 }
+
+// lifeNews is how often viewers learn that use has moved the end of a session's time.
+const lifeNews = 30 * time.Second
 
 // lifeMessage returns the message about the end of the session's time.
 func (s *Session) lifeMessage() LifeMessage {

@@ -64,5 +64,31 @@ func TestTimeoutWaitsForTheScript(t *testing.T) {
 func runOutOfTime(s *Session) {
 	s.life.clock.mu.Lock()
 	defer s.life.clock.mu.Unlock()
-	s.life.clock.timeout = -time.Hour
+	s.life.clock.timeout, s.life.clock.quiet = -time.Hour, 0
+}
+
+// TestLifeCountsFromTheLastUse uses a session whose creator gave no timeout, and one whose
+// creator did.
+func TestLifeCountsFromTheLastUse(t *testing.T) {
+	m := startManager(t, Options{WarmBrowsers: -1})
+	for _, given := range []time.Duration{0, DefaultTimeout} {
+		s := create(t, m, CreateOptions{Timeout: given})
+		s.gestures.mu.Lock()
+		s.gestures.used = s.gestures.used.Add(time.Hour) // as if it were used in an hour
+		last := s.gestures.used
+		s.gestures.mu.Unlock()
+		info := s.Info()
+		if moved := !info.ExpiresAt.Before(last.Add(DefaultTimeout)); moved != (given == 0) {
+			t.Errorf("with the timeout %v, it was used at %v and lives until %v", given, last, info.ExpiresAt)
+		}
+		if life := info.ExpiresAt.Sub(info.CreatedAt).Milliseconds(); life != info.Timeout {
+			t.Errorf("it lives for %d ms, and says %d", life, info.Timeout)
+		}
+		if err := s.Extend(3 * time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if info := s.Info(); info.Timeout != (3 * time.Hour).Milliseconds() {
+			t.Errorf("extended to three hours, it lives for %d ms", info.Timeout)
+		}
+	}
 }

@@ -150,9 +150,10 @@ type Dimensions struct {
 // CreateOptions configures a new session. The zero value of each field is its
 // default.
 type CreateOptions struct {
-	ID                string // a UUID that no session has; default: a new one
-	URL               string // opened first; default about:blank
-	Timeout           time.Duration
+	ID                string        // a UUID that no session has; default: a new one
+	URL               string        // opened first; default about:blank
+	Timeout           time.Duration // default: Options.Timeout, and Rolling
+	Rolling           bool          // Timeout counts from the last use by a program, a script or a person
 	IdleTimeout       time.Duration // time without viewers, runs or calls; default Options.IdleTimeout
 	Dimensions        Dimensions
 	DeviceScaleFactor float64
@@ -185,7 +186,7 @@ func (o *CreateOptions) check(server *Options) error {
 	var bad []invalid.FieldError
 	add := func(field, text string) { bad = append(bad, invalid.FieldError{Field: field, Error: text}) }
 	if o.Timeout == 0 {
-		o.Timeout = server.Timeout
+		o.Timeout, o.Rolling = server.Timeout, true
 	}
 	if o.IdleTimeout == 0 {
 		o.IdleTimeout = server.IdleTimeout

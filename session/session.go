@@ -87,7 +87,11 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	var cancel context.CancelCauseFunc
 	s.ctx, cancel = context.WithCancelCause(context.Background())
 	s.saving = &saving{session: s}
-	s.life = newLife(now, o.Timeout, cancel)
+	quiet := o.Timeout
+	if !o.Rolling {
+		quiet = 0
+	}
+	s.life = newLife(newLifetime(now, o.Timeout, quiet, s.gestures.lastUse), cancel)
 	s.stage = newStage(s.ctx)
 	s.questions = s.newQuestions()
 	s.control = s.newControl()
@@ -182,7 +186,8 @@ func (s *Session) Release(reason string) error {
 }
 
 // Extend sets the length of the session's life, counted from its creation. The
-// time spent waiting for people is added to it.
+// time spent waiting for people is added to it. A session whose creator gave no timeout
+// lives on after that while it is used.
 func (s *Session) Extend(timeout time.Duration) error {
 	if err := s.life.alive(); err != nil {
 		return err

@@ -18,7 +18,7 @@ var routesByRole = map[string]string{
 	"operator": "listTrajectories getTrajectory getTrajectoryFile zipTrajectory deleteTrajectory record assert saveCheckpoint listCheckpoints getCheckpoint loadCheckpoint deleteCheckpoint createSession createSessionAlias listSessions streamSessions releaseAll changeSession releaseSession deleteSession getContext " +
 		"getScreenshot deleteFile runScript runScriptAlone listRuns getPicture getRun cancelRun streamRun getRunLog getLog getRunPicture " +
 		"getRunScript listSavedScripts saveScript getSavedScript changeSavedScript deleteSavedScript listWebhooks testWebhooks " +
-		"browserlessVersion browserlessSessions browserlessKill browserlessContent browserlessScreenshot browserlessPDF browserlessFunction deleteFiles downloadFiles liveDetails scrape screenshotPage printPage listProfiles createProfile reencryptProfiles getProfile renameProfile deleteProfile exportProfile importProfile " +
+		"browserlessVersion cdpListAll cdpListAllAlias cdpListAlias cdpProtocolAll cdpNew cdpChromium cdpChrome browserlessSessions browserlessKill browserlessContent browserlessScreenshot browserlessPDF browserlessFunction deleteFiles downloadFiles liveDetails scrape screenshotPage printPage listProfiles createProfile reencryptProfiles getProfile renameProfile deleteProfile exportProfile importProfile " +
 		"listDeliveries retryDelivery requestTakeover listSessionTakeovers listTakeovers extendTakeover cancelTakeover createLink listLinks " +
 		"revokeLink startEvents stopEvents streamEvents waitEvent listEvents downloadHAR downloadEvents addEvent startEventsBare " +
 		"stopEventsBare streamEventsBare mcp mcpStream mcpEnd metrics profile version openapi asyncapi docs pageSessions pageScripts pageSettings " +

@@ -190,17 +190,3 @@ func (s *Server) browserlessFunction(c echo.Context) error {
 	}
 	return sendAnswer(c, answer.Type, answer.Body)
 }
-
-// cdpRoot handles a WebSocket at /. Without a session's id, the connection gets a
-// session of its own, which ends with it.
-func (s *Server) cdpRoot(c echo.Context) error {
-	if c.QueryParam("sessionId") != "" || c.QueryParam("session") != "" {
-		return s.cdpSocket(c)
-	}
-	one, end, err := s.ownSession(c, &createRequest{})
-	if err != nil {
-		return err
-	}
-	defer end("its client left")
-	return s.serveCDP(c, one)
-}

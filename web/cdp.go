@@ -106,7 +106,7 @@ func byUpgrade(upgraded, other echo.HandlerFunc) echo.HandlerFunc {
 func withoutSlash(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		u := c.Request().URL
-		if path, ok := strings.CutSuffix(u.Path, "/"); ok && strings.Contains(path, "/json/") {
+		if path, ok := strings.CutSuffix(u.Path, "/"); ok && (strings.Contains(path, "/json/") || strings.HasSuffix(path, "/json")) {
 			u.Path, u.RawPath = path, ""
 		}
 		return next(c)

@@ -29,7 +29,7 @@ const (
 // fields that have no effect.
 type createRequest struct {
 	URL               string            `json:"url,omitempty" doc:"The address to open." maxBytes:"32768"`
-	Timeout           *int64            `json:"timeout,omitempty" doc:"How long the session lives, in milliseconds. Time in which it waits for people is added." min:"1000" max:"86400000" default:"300000"`
+	Timeout           *int64            `json:"timeout,omitempty" doc:"How long the session lives, in milliseconds. Time in which it waits for people is added. Without it, the session lives for 300000 after it was last used by a program, a script or a person." min:"1000" max:"86400000"`
 	IdleTimeout       *int64            `json:"idleTimeout,omitempty" doc:"Ends the session when nobody has used it for so many milliseconds; 0 for never." min:"0" max:"86400000"`
 	Dimensions        *sizeRequest      `json:"dimensions,omitempty" doc:"The page's viewport, in CSS pixels. Default: 1280×720."`
 	DeviceScaleFactor float64           `json:"deviceScaleFactor,omitempty" doc:"Device pixels per CSS pixel." min:"0.5" max:"3" default:"1"`
@@ -57,6 +57,8 @@ type createRequest struct {
 
 	steel.Create
 	noEffect
+
+	quiet time.Duration // with no Timeout: how long it lives after it was last used; 0 for the server's default
 }
 
 // sizeRequest is a viewport in a request.
@@ -111,6 +113,9 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 		ExtraHTTPHeaders: r.ExtraHTTPHeaders, Metadata: r.Metadata, Capture: r.Capture,
 		Checkpoint: r.Checkpoint, Profile: r.Profile, Persist: r.Persist, BlockAds: r.BlockAds, NoDownloads: r.Downloads != nil && !*r.Downloads,
 		Timeout: duration(r.Timeout), IdleTimeout: duration(r.IdleTimeout),
+	}
+	if o.Timeout == 0 && r.quiet > 0 {
+		o.Timeout, o.Rolling = r.quiet, true
 	}
 	if d := r.Dimensions; d != nil {
 		o.Dimensions = session.Dimensions{Width: d.Width, Height: d.Height}

@@ -37,7 +37,7 @@ var docsSections = []struct {
 	{"profiles", "Profiles", regexp.MustCompile(`^/v1/profiles\b`)},
 	{"trajectories", "Trajectories", regexp.MustCompile(`^/v1/(sessions/:id/(recording|assert|checkpoints.*)|trajectories.*)$`)},
 	{"render", "Pages without a session", regexp.MustCompile(`^/v1/(scrape|screenshot|pdf|renders)$`)},
-	{"browserless", "Browserless", regexp.MustCompile(`^/(json/version|sessions|kill/:id|content|screenshot|pdf|function)$`)},
+	{"browserless", "Browserless", regexp.MustCompile(`^/(json|json/(version|list|protocol|new)|chromium|chrome|sessions|kill/:id|content|screenshot|pdf|function)$`)},
 	{"webhooks", "Webhooks", regexp.MustCompile(`^/v1/webhooks\b`)},
 	{"server", "The server", regexp.MustCompile(`^/(healthz|readyz|metrics|version|openapi\.json|asyncapi\.json|debug/pprof/\*)$`)},
 	{docsPages, "Pages", regexp.MustCompile(``)},

@@ -261,6 +261,11 @@ func (run *exampleRunner) prepare(t *testing.T, r route) map[string]string {
 		run.session = run.create(map[string]any{"url": run.base + "/demo/", "capture": true}) // which also keeps pictures
 	}
 	one := run.session
+	for _, other := range run.manager.List() { // of earlier examples
+		if other != one && !other.Status().Ended() {
+			_ = other.Release("its example is over") // it may have just ended
+		}
+	}
 	path := "/v1/sessions/" + one.ID()
 	v := map[string]string{"SESSION": one.ID(), "FILE": "hello.txt"}
 	var made struct{ ID string }

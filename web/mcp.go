@@ -49,6 +49,7 @@ func (s *Server) createForMCP(ctx context.Context, by mcp.Caller, body []byte) (
 	if err := decodeObject(body, &req); err != nil {
 		return nil, nil, err
 	}
+	req.quiet = mcp.DefaultTimeout
 	made, err := s.create(ctx, creatorOf(by.Key, by.Address), &req)
 	return made, req.warnings(), err
 }
@@ -72,7 +73,7 @@ func createSchema() object {
 		}
 		does := f.does
 		if f.name == "timeout" {
-			does += fmt.Sprintf(" Default: %d.", mcp.DefaultTimeout.Milliseconds())
+			does = fmt.Sprintf("How long the session lives, in milliseconds. Default: %d after its last use.", mcp.DefaultTimeout.Milliseconds())
 		}
 		f.does, f.bounds = "", nil // bounds cost a model more than they tell it; the request is checked
 		property := g.property(f)

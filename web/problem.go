@@ -16,6 +16,7 @@ import (
 
 	"takeover/capture"
 	"takeover/checkpoints"
+	"takeover/door/browserless"
 	"takeover/door/playwright"
 	"takeover/door/steel"
 	"takeover/files"
@@ -264,8 +265,13 @@ func callerGone(c echo.Context, err error) bool {
 // renderError sends the response to a handler's error.
 func (s *Server) renderError(err error, c echo.Context) {
 	f := asFailure(err)
-	if why := steel.Missing(c.Request().URL.Path); why != "" && errors.Is(err, echo.ErrNotFound) {
-		f = &failure{kind: kindNotAvailable, detail: "Steel's API has this call, but this server does not: " + why + "."}
+	if errors.Is(err, echo.ErrNotFound) {
+		path := c.Request().URL.Path
+		if why := steel.Missing(path); why != "" {
+			f = &failure{kind: kindNotAvailable, detail: "Steel's API has this call, but this server does not: " + why + "."}
+		} else if why := browserless.Missing(path); why != "" {
+			f = &failure{kind: kindNotAvailable, detail: "Browserless' API has this call, but this server does not: " + why + "."}
+		}
 	}
 	if callerGone(c, err) {
 		f = &failure{kind: kindCallerGone, detail: "The caller did not wait for the answer.", err: err}

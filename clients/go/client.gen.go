@@ -888,7 +888,7 @@ type CreateRequest struct {
 	// StealthConfig Has no effect.
 	StealthConfig interface{} `json:"stealthConfig,omitempty"`
 
-	// Timeout How long the session lives, in milliseconds. Time in which it waits for people is added.
+	// Timeout How long the session lives, in milliseconds. Time in which it waits for people is added. Without it, the session lives for 300000 after it was last used by a program, a script or a person.
 	Timeout *int `json:"timeout,omitempty"`
 
 	// Timezone A name of the IANA database, such as Europe/Berlin.
@@ -3612,6 +3612,11 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/sessions/{id}/files/{name} (the `GetFile` operationId).
 	GetFile(ctx context.Context, id string, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CdpListAlias The same as /json/list.
+	//
+	// Corresponds with GET /v1/sessions/{id}/json (the `CdpListAlias` operationId).
+	CdpListAlias(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CdpList The pages and the addresses of their sockets, as Chromium's debugging port tells them.
 	//
 	// Corresponds with GET /v1/sessions/{id}/json/list (the `CdpList` operationId).
@@ -5383,6 +5388,21 @@ func (c *Client) DeleteFile(ctx context.Context, id string, name string, reqEdit
 // Corresponds with GET /v1/sessions/{id}/files/{name} (the `GetFile` operationId).
 func (c *Client) GetFile(ctx context.Context, id string, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetFileRequest(c.Server, id, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CdpListAlias The same as /json/list.
+//
+// Corresponds with GET /v1/sessions/{id}/json (the `CdpListAlias` operationId).
+func (c *Client) CdpListAlias(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCdpListAliasRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -9351,6 +9371,40 @@ func NewGetFileRequest(server string, id string, name string) (*http.Request, er
 	return req, nil
 }
 
+// NewCdpListAliasRequest constructs an http.Request for the CdpListAlias method
+func NewCdpListAliasRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/json", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCdpListRequest constructs an http.Request for the CdpList method
 func NewCdpListRequest(server string, id string) (*http.Request, error) {
 	var err error
@@ -12063,6 +12117,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/files/{name} (the `GetFile` operationId).
 	GetFileWithResponse(ctx context.Context, id string, name string, reqEditors ...RequestEditorFn) (*GetFileResponse, error)
+
+	// CdpListAliasWithResponse The same as /json/list.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{id}/json (the `CdpListAlias` operationId).
+	CdpListAliasWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*CdpListAliasResponse, error)
 
 	// CdpListWithResponse The pages and the addresses of their sockets, as Chromium's debugging port tells them.
 	//
@@ -15476,6 +15537,54 @@ func (r GetFileResponse) ContentType() string {
 	return ""
 }
 
+type CdpListAliasResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *[]Target
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CdpListAliasResponse) GetJSON200() *[]Target {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CdpListAliasResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CdpListAliasResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CdpListAliasResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CdpListAliasResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CdpListAliasResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type CdpListResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -18636,6 +18745,19 @@ func (c *ClientWithResponses) GetFileWithResponse(ctx context.Context, id string
 	return ParseGetFileResponse(rsp)
 }
 
+// CdpListAliasWithResponse The same as /json/list.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{id}/json (the `CdpListAlias` operationId).
+func (c *ClientWithResponses) CdpListAliasWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*CdpListAliasResponse, error) {
+	rsp, err := c.CdpListAlias(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCdpListAliasResponse(rsp)
+}
+
 // CdpListWithResponse The pages and the addresses of their sockets, as Chromium's debugging port tells them.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -21366,6 +21488,39 @@ func ParseGetFileResponse(rsp *http.Response) (*GetFileResponse, error) {
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCdpListAliasResponse parses an HTTP response from a CdpListAliasWithResponse call
+func ParseCdpListAliasResponse(rsp *http.Response) (*CdpListAliasResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CdpListAliasResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest []Target
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

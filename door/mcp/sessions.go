@@ -11,8 +11,8 @@ import (
 	"takeover/text"
 )
 
-// DefaultTimeout is the life of a session, unless the caller says otherwise. A model
-// thinks between its calls, so it is longer than for other programs.
+// DefaultTimeout is how long a session lives after its last use, unless the caller says
+// otherwise. A model thinks between its calls, so it is longer than for other programs.
 const DefaultTimeout = 30 * time.Minute
 
 // maxListed bounds the sessions that session_list shows.
@@ -68,9 +68,6 @@ type sessionView struct {
 func (c *call) create(in map[string]any) (*answer, error) {
 	if in == nil {
 		in = map[string]any{}
-	}
-	if in["timeout"] == nil {
-		in["timeout"] = DefaultTimeout.Milliseconds()
 	}
 	raw, err := json.Marshal(in)
 	if err != nil {
