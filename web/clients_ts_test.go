@@ -21,8 +21,12 @@ func TestTypeScriptClient(t *testing.T) {
 	if len(built.Errors) > 0 {
 		t.Fatalf("%+v", built.Errors)
 	}
+	packages, err := filepath.Abs("client.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := startServer(t, nil)
-	out, err := exec.CommandContext(browsertest.Context(t, "the client"), "node", "--enable-source-maps", program, s.base, testKey).CombinedOutput()
+	out, err := exec.CommandContext(browsertest.Context(t, "the client"), "node", "--enable-source-maps", program, s.base, testKey, packages).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v: %s", err, out)
 	}

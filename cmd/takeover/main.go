@@ -48,6 +48,7 @@ type cli struct {
 	Profiles     profilesCommand     `cmd:"" help:"List, save, import, export, rename and remove profiles: what browsers have stored."`
 	Events       eventsCommand       `cmd:"" help:"Show a session's events."`
 	Open         openCommand         `cmd:"" help:"Open a session's page in your browser."`
+	Connect      connectCommand      `cmd:"" help:"Show how programs connect to a session: Playwright, Puppeteer, MCP hosts, curl."`
 	Diagnose     diagnoseCommand     `cmd:"" help:"Find out what is wrong with a page."`
 	MCP          mcpCommand          `cmd:"" name:"mcp" help:"Speak the Model Context Protocol on the standard streams, for a running server."`
 	Version      versionCommand      `cmd:"" help:"Print the version; on Linux, also which Chromium would be used."`

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -76,6 +77,18 @@ func TestProfilesCommand(t *testing.T) {
 	var address struct{ URL string }
 	if err := json.Unmarshal([]byte(said), &address); err != nil || address.URL != base+"/sessions/"+one.ID {
 		t.Errorf("open: %s", said)
+	}
+	says("", "playwright-mcp", "connect", one.ID)
+	for _, program := range []string{"playwright", "puppeteer"} { // each prints the address of the session's page
+		code := says("", one.ID, "connect", one.ID, "--for", program) + "console.log(page.url()); await (browser.disconnect?.() ?? browser.close()); process.exit(0);"
+		cmd := exec.CommandContext(t.Context(), "node", "--input-type=module", "-e", code)
+		cmd.Dir, cmd.Env = "../..", append(os.Environ(), "TAKEOVER_API_KEY="+testKey)
+		if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "about:blank" {
+			t.Errorf("%s: %s, %v", program, out, err)
+		}
+	}
+	if code, _, errs := command(t, "", "connect", one.ID, "--for", "telnet"); code != 2 || !strings.Contains(errs, "must be one of playwright") {
+		t.Errorf("an unknown program: %d %q", code, errs)
 	}
 	if err := api.call(t.Context(), "POST", "/v1/sessions/"+one.ID+"/events", map[string]any{"type": "custom_quince", "data": map[string]any{"n": 1}}, nil); err != nil {
 		t.Fatal(err)

@@ -1,8 +1,10 @@
-// Uses a server with the generated client: arguments are the server's address and its key.
+// Uses a server with the generated client: arguments are the server's address, its key, and a folder from which packages are found.
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { requestTakeover, type AnyPage } from '../../../clients/typescript/people.ts';
 import { answer, createClient, TakeoverError } from '../../../clients/typescript/client.ts';
 
-const [server = '', key = ''] = process.argv.slice(2);
+const [server = '', key = '', packages = ''] = process.argv.slice(2);
 const client = createClient(server, key);
 
 const session = await answer(client.POST('/v1/sessions', { body: { url: `${server}/demo/login`, timeout: 600_000, capture: true, metadata: { order: '7' } } }));
@@ -26,6 +28,22 @@ const added = await answer(client.POST('/v1/sessions/{id}/events', { params: { p
 const events = await answer(client.GET('/v1/sessions/{id}/events', { params: { path, query: { type: 'custom_client' } } }));
 assert.deepEqual(events.events.map(({ seq }) => seq), [added.seq]);
 assert.equal(events.missed, 0);
+
+await answer(client.POST('/v1/sessions/{id}/takeovers/{tid}/cancel', { params: { path: { ...path, tid: takeover.id } }, body: {} }));
+const require = createRequire(packages);
+const done = (id: string) => answer(client.POST('/v1/sessions/{id}/takeovers/{tid}/done', { params: { path: { ...path, tid: id } }, body: { note: 'all set' } }));
+const asked = async (page: AnyPage) => {
+  const ended = await requestTakeover(page, 'Sign in', { timeout: 60_000, onLink: ({ id }) => void done(id) });
+  assert.equal(ended.state, 'done');
+  assert.equal(ended.note, 'all set');
+};
+const socket = `${session.websocketUrl}&apiKey=${key}`;
+const playwright = await require('playwright-core').chromium.connectOverCDP(socket);
+await asked(playwright.contexts()[0].pages()[0]);
+await playwright.close();
+const puppeteer = await require('puppeteer-core').connect({ browserWSEndpoint: socket, defaultViewport: null });
+await asked((await puppeteer.pages())[0]);
+await puppeteer.disconnect();
 
 const released = await answer(client.POST('/v1/sessions/{id}/release', { params: { path }, body: {} }));
 assert.notEqual(released.status, 'live');
