@@ -3,7 +3,6 @@ package automation
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -116,11 +115,21 @@ func opScroll(ctx context.Context, c *Client, p *scrollParams) (any, error) {
 	if !slices.Contains([]string{"up", "down", "left", "right"}, p.Direction) {
 		return nil, errorf("direction: must be up, down, left or right")
 	}
-	_, err := c.read(ctx, &p.frameParams, "scrollPage", p.Direction, p.Amount)
-	if e, ok := errors.AsType[*Error](err); ok {
-		e.Acted = true
+	frame, err := c.frame(p.Frame)
+	if err != nil {
+		return nil, err
 	}
-	return emptyJSON, err
+	waiting, cancel := c.begin(ctx, p.Timeout, true)
+	defer cancel()
+	pl, err := c.placeIn(waiting, frame, browser.WorldUtility)
+	if err != nil {
+		return nil, waiting.fail(err)
+	}
+	acts(waiting)
+	if err := pl.layer.call(waiting, "scrollPage", nil, p.Direction, p.Amount); err != nil && !retriable(err) { // what was scrolled has left otherwise
+		return nil, waiting.fail(err)
+	}
+	return emptyJSON, nil
 }
 
 type contentParams struct {

@@ -59,11 +59,11 @@ func (l *Lease) Give(to Holder, allowed func(from Holder) bool) bool {
 	return l.change(func() (Holder, bool) { return to, l.holder == to || allowed(l.holder) })
 }
 
-// Alone reports whether h is the only program that acts.
+// Alone reports whether nobody acts but h.
 func (l *Lease) Alone(h Holder) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.holder == h && len(l.programs) == 1
+	return l.holder == Nobody || l.holder == h && len(l.programs) == 1
 }
 
 // Release removes h from those who act. If h was the holder, the lease passes to

@@ -68,12 +68,21 @@ func (d *Dialogs) opened(dialog *browser.Dialog) {
 		d.automated[dialog] = true
 	}
 	d.mu.Unlock()
-	if !automated {
+	if !automated || d.open.host.Control() == Person && d.open.host.Answerable() && d.take(dialog) {
 		d.ask(dialog)
 	}
 }
 
-// ask asks the viewers.
+// take reports whether a dialog was left to programs, and takes it from them.
+func (d *Dialogs) take(dialog *browser.Dialog) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	left := d.automated[dialog]
+	delete(d.automated, dialog)
+	return left
+}
+
+// ask asks the viewers. A program may answer as well; who is first counts.
 func (d *Dialogs) ask(dialog *browser.Dialog) {
 	id := id.New("dg")
 	d.open.add(&question{
@@ -86,6 +95,9 @@ func (d *Dialogs) ask(dialog *browser.Dialog) {
 		programs: true,
 		refuse:   func(ctx context.Context) error { return ignoreClosed(dialog.Dismiss(ctx)) },
 	})
+	if dialog.Closed() { // meanwhile
+		d.open.dropIf(func(q *question) bool { return q.about == dialog })
+	}
 }
 
 // closed withdraws a dialog that was answered elsewhere or has vanished with

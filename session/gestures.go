@@ -13,6 +13,7 @@ import (
 type gestures struct {
 	mu      sync.Mutex    // guards what follows
 	used    time.Time     // when anybody last used the session
+	worked  time.Time     // when a program, a script or a person last worked in it
 	input   time.Time     // when a person in control last sent input, or control last changed
 	pressed time.Time     // when a person last pressed something
 	printed time.Time     // value of pressed when a page last printed
@@ -25,13 +26,21 @@ type gestures struct {
 	unspent   int           // such inputs that have not explained a change of a field yet
 }
 
-func newGestures(now time.Time) *gestures { return &gestures{used: now} }
+func newGestures(now time.Time) *gestures { return &gestures{used: now, worked: now} }
 
 // use records that somebody uses the session.
 func (g *gestures) use() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.used = time.Now()
+}
+
+// work records that a program, a script or a person works in the session.
+func (g *gestures) work() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.used = time.Now()
+	g.worked = g.used
 }
 
 // forget forgets the pages of a session that has ended.
@@ -46,7 +55,7 @@ func (g *gestures) act() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.used = time.Now()
-	g.input = g.used
+	g.input, g.worked = g.used, g.used
 }
 
 // press records that a person pressed something in a page.
@@ -90,11 +99,11 @@ func (g *gestures) answer(p *browser.Page) {
 	g.page, g.inPage = p, time.Now()
 }
 
-// lastUse returns when anybody last used the session.
-func (g *gestures) lastUse() time.Time {
+// lastWork returns when somebody last worked in the session.
+func (g *gestures) lastWork() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.used
+	return g.worked
 }
 
 // idle returns how long the session has been unused.

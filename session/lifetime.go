@@ -9,18 +9,18 @@ import (
 // is open, so that the time people need extends the session.
 type lifetime struct {
 	createdAt time.Time        // never changes
-	quiet     time.Duration    // how long the session lives at least after it was last used; 0 for a session whose creator said how long it lives
-	used      func() time.Time // when it was last used
+	worked    func() time.Time // when somebody last worked in the session
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex    // guards what follows
+	quiet   time.Duration // how long the session lives at least after that; 0 for a session of a fixed length
 	timeout time.Duration
 	waited  time.Duration // time spent waiting for people, in waits that have ended
 	waits   int           // running waits
 	since   time.Time     // start of the first running wait
 }
 
-func newLifetime(createdAt time.Time, timeout, quiet time.Duration, used func() time.Time) *lifetime {
-	return &lifetime{createdAt: createdAt, timeout: timeout, quiet: quiet, used: used}
+func newLifetime(createdAt time.Time, timeout, quiet time.Duration, worked func() time.Time) *lifetime {
+	return &lifetime{createdAt: createdAt, timeout: timeout, quiet: quiet, worked: worked}
 }
 
 // set sets the session's lifetime. It counts from the session's creation, without
@@ -28,7 +28,14 @@ func newLifetime(createdAt time.Time, timeout, quiet time.Duration, used func() 
 func (l *lifetime) set(timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.timeout = timeout
+	l.timeout, l.quiet = timeout, 0
+}
+
+// keep makes the session's time end at a moment at the earliest.
+func (l *lifetime) keep(until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.timeout = max(l.timeout, until.Sub(l.createdAt)-l.waited)
 }
 
 // pause stops the clock. Pauses nest.
@@ -62,7 +69,7 @@ func (l *lifetime) read(now time.Time) (expiresAt time.Time, timeout time.Durati
 	if l.quiet == 0 {
 		return expiresAt, l.timeout
 	}
-	last := l.used()
+	last := l.worked()
 	if l.waits > 0 {
 		last = now
 	}

@@ -74,8 +74,8 @@ func TestLifeCountsFromTheLastUse(t *testing.T) {
 	for _, given := range []time.Duration{0, DefaultTimeout} {
 		s := create(t, m, CreateOptions{Timeout: given})
 		s.gestures.mu.Lock()
-		s.gestures.used = s.gestures.used.Add(time.Hour) // as if it were used in an hour
-		last := s.gestures.used
+		s.gestures.worked = s.gestures.worked.Add(time.Hour) // as if somebody worked in it in an hour
+		last := s.gestures.worked
 		s.gestures.mu.Unlock()
 		info := s.Info()
 		if moved := !info.ExpiresAt.Before(last.Add(DefaultTimeout)); moved != (given == 0) {
@@ -83,6 +83,18 @@ func TestLifeCountsFromTheLastUse(t *testing.T) {
 		}
 		if life := info.ExpiresAt.Sub(info.CreatedAt).Milliseconds(); life != info.Timeout {
 			t.Errorf("it lives for %d ms, and says %d", life, info.Timeout)
+		}
+		if err := s.KeepFor(2 * time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if left := time.Until(s.Info().ExpiresAt); left < time.Hour {
+			t.Errorf("kept for two hours, it lives for %v", left)
+		}
+		if err := s.Extend(time.Hour / 2); err != nil {
+			t.Fatal(err)
+		}
+		if info := s.Info(); info.Timeout != (time.Hour / 2).Milliseconds() {
+			t.Errorf("shortened to half an hour, it lives for %d ms", info.Timeout)
 		}
 		if err := s.Extend(3 * time.Hour); err != nil {
 			t.Fatal(err)

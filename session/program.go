@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -333,6 +334,10 @@ type Client struct {
 // Gone returns a channel that is closed when the client's Chromium has ended.
 func (c *Client) Gone() <-chan struct{} { return c.engine.proc.Done() }
 
+// answersRoute begins the names of operations that answer a page's requests, which is no
+// work of the program's.
+const answersRoute = "route."
+
 // Do runs an operation. One that writes waits until the program may act, for as long as
 // ctx allows, in the order of the calls.
 func (c *Client) Do(ctx context.Context, op Operation) (json.RawMessage, error) {
@@ -347,7 +352,9 @@ func (c *Client) Do(ctx context.Context, op Operation) (json.RawMessage, error) 
 		return nil, err
 	}
 	defer done()
-	p.session.Touch()
+	if !strings.HasPrefix(op.Name, answersRoute) {
+		p.session.gestures.work()
+	}
 	return p.session.do(ctx, c.actor, op)
 }
 

@@ -27,6 +27,13 @@ import (
 	"takeover/links"
 )
 
+const (
+	// catchUpTime bounds how long a reply waits for the server to know of what it
+	// tells, and catchUpPause is how often that is looked at.
+	catchUpTime  = time.Second
+	catchUpPause = 2 * time.Millisecond
+)
+
 // rawCloseTimeout is how long Chromium may take to detach a CDP client.
 const rawCloseTimeout = 5 * time.Second
 
@@ -187,14 +194,13 @@ func (c *RawClient) EndReason() error {
 // sink with the token, which must not be nil, in order with the events. Post waits
 // while the browser does not read what was sent before.
 func (c *RawClient) Post(ctx context.Context, id cdp.SessionID, method string, params json.RawMessage, token any) error {
-	c.session.gestures.use()
+	c.session.gestures.work()
 	return c.client.Session(id).PostWhenRoom(ctx, method, params, token)
 }
 
 // PostNow is Post, but does not wait: the error is then cdp.ErrBacklog. It may be
 // called on the sink's goroutine.
 func (c *RawClient) PostNow(id cdp.SessionID, method string, params json.RawMessage, token any) error {
-	c.session.gestures.use()
 	return c.client.Session(id).Post(method, params, token)
 }
 
@@ -202,7 +208,7 @@ func (c *RawClient) PostNow(id cdp.SessionID, method string, params json.RawMess
 // write at that moment, and returns false otherwise. A key or a button that it presses
 // is released when a person takes control, or the client leaves.
 func (c *RawClient) Write(ctx context.Context, id cdp.SessionID, method string, params json.RawMessage, token any) (sent bool, err error) {
-	c.session.gestures.use()
+	c.session.gestures.work()
 	s := c.client.Session(id)
 	err = c.client.Conn().WhenRoom(ctx, len(params), func() (err error) {
 		sent, err = c.session.control.Write(c.program.holder, func() error {
@@ -300,6 +306,26 @@ func (c *RawClient) World(id string, context int64, unique string) (policy.World
 	return c.engine.model.World(id, context, unique)
 }
 
+// AwaitWorld waits until the server knows an execution context of which Chromium has told
+// the client. The server may learn of it later, above all in a new page. It must not be
+// called on the sink's goroutine.
+func (c *RawClient) AwaitWorld(ctx context.Context, id string, world int64) {
+	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
+	defer cancel()
+	again := time.NewTicker(catchUpPause)
+	defer again.Stop()
+	for {
+		if _, known := c.World(id, world, ""); known {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // Address checks an address that a client opens, and returns it as Chromium reads
 // it. It refuses files, Chromium's own pages, and what the session may not reach.
 func (c *RawClient) Address(text string) (string, error) { return c.engine.auto.Address(text) }
@@ -336,6 +362,12 @@ func (c *RawClient) Show(id string) {
 		c.session.sendTabs()
 		c.session.sendWidgets()
 	}
+}
+
+// Device returns the device pixels per CSS pixel that the session's pages have, 0 for
+// Chromium's own, and whether they are those of a phone.
+func (c *RawClient) Device() (scale float64, mobile bool) {
+	return c.session.opts.DeviceScaleFactor, c.session.opts.IsMobile
 }
 
 // Emulated records that the client may have changed how a target is emulated.

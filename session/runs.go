@@ -87,7 +87,7 @@ func (s *Session) claimRun(r *Run) (*engine, error) {
 	if err := s.runs.claim(r); err != nil {
 		return nil, err
 	}
-	s.gestures.use()
+	s.gestures.work()
 	s.life.work.Add(1) // until the run has ended completely
 	return eng, nil
 }
@@ -105,7 +105,7 @@ func (s *Session) keepRun(r *Run) {
 // session may end now.
 func (s *Session) clearRun() {
 	s.runs.clear()
-	s.gestures.use()
+	s.gestures.work()
 	s.life.wakeClock()
 }
 

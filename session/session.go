@@ -91,7 +91,7 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	if !o.Rolling {
 		quiet = 0
 	}
-	s.life = newLife(newLifetime(now, o.Timeout, quiet, s.gestures.lastUse), cancel)
+	s.life = newLife(newLifetime(now, o.Timeout, quiet, s.gestures.lastWork), cancel)
 	s.stage = newStage(s.ctx)
 	s.questions = s.newQuestions()
 	s.control = s.newControl()
@@ -186,8 +186,7 @@ func (s *Session) Release(reason string) error {
 }
 
 // Extend sets the length of the session's life, counted from its creation. The
-// time spent waiting for people is added to it. A session whose creator gave no timeout
-// lives on after that while it is used.
+// time spent waiting for people is added to it. Use no longer extends it.
 func (s *Session) Extend(timeout time.Duration) error {
 	if err := s.life.alive(); err != nil {
 		return err
@@ -196,6 +195,21 @@ func (s *Session) Extend(timeout time.Duration) error {
 		return invalid.Field("timeout", "must be between 1000 and 86400000 ms")
 	}
 	s.life.clock.set(timeout)
+	s.tellLife()
+	s.archive()
+	s.life.wakeClock()
+	return nil
+}
+
+// KeepFor lets the session live for some time from now, if its life would end earlier.
+func (s *Session) KeepFor(more time.Duration) error {
+	if err := s.life.alive(); err != nil {
+		return err
+	}
+	if more < time.Second || more > MaxTimeout {
+		return invalid.Field("timeout", "must be between 1000 and 86400000 ms")
+	}
+	s.life.clock.keep(time.Now().Add(more))
 	s.tellLife()
 	s.archive()
 	s.life.wakeClock()

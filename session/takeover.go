@@ -207,13 +207,17 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	if !t.Info().State.Open() {
 		return ErrTakeoverState
 	}
-	changes := t.session.changesSince(t.before) // not under the lock, because it asks the browser
+	t.mu.Lock()
+	before := t.before
+	t.mu.Unlock()
+	changes := t.session.changesSince(before) // not under the lock, because it asks the browser
 	now := time.Now().UTC()
 	t.mu.Lock()
 	if !t.info.State.Open() {
 		t.mu.Unlock()
 		return ErrTakeoverState
 	}
+	t.before = snapshot{}
 	t.info.State, t.info.EndedAt, t.info.Note, t.info.Changes = state, &now, t.session.monitor.Redactor().Values(strings.TrimSpace(note)), changes
 	if t.info.ClaimedBy == "" && (state == TakeoverDone || state == TakeoverFailed) {
 		t.info.ClaimedBy = by

@@ -21,9 +21,12 @@ const (
 	snapshotTimeout = 2 * time.Second
 	// maxChanged bounds each list of Changes, maxChangedName the bytes of a name in it,
 	// and maxChangedURL those of an address.
-	maxChanged     = 100
-	maxChangedName = 128
-	maxChangedURL  = 500
+	maxChanged     = 50
+	maxChangedName = 100
+	maxChangedURL  = 300
+	// maxCompared bounds the keys of storage that are compared. What is beyond is not
+	// told of.
+	maxCompared = 10_000
 )
 
 // Changes says what changed while a person worked, so that a program neither repeats what
@@ -52,6 +55,8 @@ type snapshot struct {
 	cookies    hashes
 	storage    hashes
 	origins    map[string]bool // whose storage was read
+
+	filesRead, cookiesRead bool
 }
 
 // hashes are hashes of values. The last part of a key, after a line break, is the name.
@@ -66,7 +71,8 @@ func (s *Session) snapshot() snapshot {
 		n.tabs[t.Tab] = t.URL
 	}
 	if folder, err := s.Files(); err == nil {
-		list, _ := folder.List() // it is empty then
+		list, err := folder.List()
+		n.filesRead = err == nil
 		for _, f := range list {
 			n.files[f.Name] = true
 		}
@@ -77,7 +83,8 @@ func (s *Session) snapshot() snapshot {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, snapshotTimeout)
 	defer cancel()
-	cookies, _ := eng.model.Cookies(ctx) // they are empty then
+	cookies, err := eng.model.Cookies(ctx)
+	n.cookiesRead = err == nil
 	for _, c := range cookies {
 		n.cookies[c.Domain+"\n"+c.Path+"\n"+c.Name] = sha256.Sum256([]byte(c.Value))
 	}
@@ -103,8 +110,8 @@ func (n *snapshot) addStorage(ctx context.Context, p *browser.Page) {
 		items, err := cdp.Call(ctx, p.Session(), domstorage.GetDOMStorageItems, domstorage.GetDOMStorageItemsParams{
 			StorageID: &domstorage.StorageID{SecurityOrigin: origin, IsLocalStorage: local},
 		})
-		if err != nil {
-			return // the page has left, or is busy
+		if err != nil || len(n.storage)+len(items.Entries) > maxCompared {
+			return // the page has left, is busy, or keeps very much
 		}
 		for _, item := range items.Entries {
 			if len(item) == 2 {
@@ -132,7 +139,7 @@ func (s *Session) changesSince(before snapshot) *Changes {
 		}
 	}
 	for _, tab := range slices.Sorted(maps.Keys(before.tabs)) {
-		if _, open := after.tabs[tab]; !open && len(c.TabsClosed) < maxChanged {
+		if _, open := after.tabs[tab]; !open && len(after.tabs) > 0 && len(c.TabsClosed) < maxChanged {
 			c.TabsClosed = append(c.TabsClosed, text.Clip(redact(before.tabs[tab]), maxChangedURL))
 		}
 	}
@@ -146,16 +153,29 @@ func (s *Session) changesSince(before snapshot) *Changes {
 		}
 		return list
 	}
-	files := maps.Clone(after.files)
-	maps.DeleteFunc(files, func(name string, _ bool) bool { return before.files[name] })
+	// What could be read only once says nothing about changes.
+	if !before.filesRead || !after.filesRead {
+		before.files, after.files = nil, nil
+	}
+	if !before.cookiesRead || !after.cookiesRead {
+		before.cookies, after.cookies = nil, nil
+	}
+	unknown := func(key string, _ [sha256.Size]byte) bool {
+		origin, _, _ := strings.Cut(key, " ")
+		return !before.origins[origin] || !after.origins[origin]
+	}
+	before.storage = maps.Clone(before.storage) // another end of the takeover may compare it, too
+	maps.DeleteFunc(before.storage, unknown)
+	maps.DeleteFunc(after.storage, unknown)
+	files := map[string]bool{}
+	for name := range after.files {
+		if !before.files[name] {
+			files[name] = true
+		}
+	}
 	c.FilesAdded = names(files)
 	c.CookiesSet, c.CookiesRemoved = names(after.cookies.since(before.cookies)), names(before.cookies.without(after.cookies))
-	c.StorageSet = names(after.storage.since(before.storage))
-	maps.DeleteFunc(before.storage, func(key string, _ [sha256.Size]byte) bool { // what cannot be read now is not gone
-		origin, _, _ := strings.Cut(key, " ")
-		return !after.origins[origin]
-	})
-	c.StorageRemoved = names(before.storage.without(after.storage))
+	c.StorageSet, c.StorageRemoved = names(after.storage.since(before.storage)), names(before.storage.without(after.storage))
 	return c
 }
 

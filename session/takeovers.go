@@ -167,6 +167,7 @@ func (s *Session) sendTakeover() {
 func (s *Session) takeoverEnded(t *Takeover) {
 	t.archive()
 	narrow(s)
+	s.gestures.work() // who asked has as much time as after any other use
 	s.life.clock.resume(time.Now())
 	s.tellLife()
 	info := t.Info()

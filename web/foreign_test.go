@@ -46,7 +46,7 @@ func foreignSite(t *testing.T) string {
 func TestForeignClients(t *testing.T) {
 	foreignPackages(t)
 	s := startServer(t, nil)
-	for _, client := range []string{"agent-browser", "cloudflare-puppeteer", "crawlee", "stagehand", "taiko"} {
+	for _, client := range []string{"agent-browser", "cloudflare-puppeteer", "crawlee", "patchright", "stagehand", "taiko"} {
 		t.Run(client, func(t *testing.T) {
 			one := s.create(nil)
 			out := node(t, "foreign", client+".mjs", s.cdpAddress(one.ID()), foreignSite(t))

@@ -119,7 +119,8 @@ func TestMCPObeysTheLease(t *testing.T) {
 	t.Cleanup(func() { _ = mcp.Close() })
 	tried := map[string]bool{
 		"session_create": true, "session_release": true, "session_extend": true, "session_files": true, // sessions, not pages
-		"profile_save":          true, // reads the page's storage
+		"profile_save":          true, // reads the browser's storage
+		"browser_storage_state": true, // likewise
 		"browser_route":         true, // as every act they wait for their turn; the operation that they share with scripts does not,
 		"browser_unroute":       true, // because a person's page must get its answers
 		"request_takeover":      true, // asks a person

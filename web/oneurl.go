@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -56,7 +57,6 @@ var socketOptions = map[string]func(v *checks, r *createRequest, value string){
 	"blockAds":  func(v *checks, r *createRequest, value string) { r.BlockAds = v.flag("blockAds", value) },
 	"userAgent": func(_ *checks, r *createRequest, value string) { r.UserAgent = value },
 	"viewport":  func(v *checks, r *createRequest, value string) { r.Dimensions = v.size("viewport", value, "x") },
-	"launch":    func(v *checks, r *createRequest, value string) { v.launch(r, value) },
 }
 
 // createRequestOf reads the parameters of an address that gives a session. The error
@@ -64,9 +64,13 @@ var socketOptions = map[string]func(v *checks, r *createRequest, value string){
 func createRequestOf(query url.Values) (*createRequest, error) {
 	var v checks
 	r := &createRequest{}
-	for name, values := range query {
+	if values := query["launch"]; len(values) > 0 { // first: what the address itself says wins
+		v.launch(r, values[len(values)-1])
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		values := query[name]
 		switch set := socketOptions[name]; {
-		case slices.Contains(queryKeys, name):
+		case slices.Contains(queryKeys, name), name == "launch":
 		case set == nil:
 			v.add(name, "is no option of this address")
 		default:
@@ -107,8 +111,8 @@ func (v *checks) size(field, value, separator string) *sizeRequest {
 // puppeteer.launch.
 type launchOptions struct {
 	Headless        json.RawMessage `json:"headless"` // without effect: every session has a live view
+	Timeout         json.RawMessage `json:"timeout"`  // likewise: how long a start may take
 	Args            []string        `json:"args"`
-	Timeout         *int64          `json:"timeout"`
 	DefaultViewport *struct {
 		Width             int     `json:"width"`
 		Height            int     `json:"height"`
@@ -136,9 +140,6 @@ func (v *checks) launch(r *createRequest, value string) {
 			v.add("launch."+field.Field, "%s", field.Error)
 		}
 		return
-	}
-	if o.Timeout != nil {
-		r.Timeout = o.Timeout
 	}
 	if d := o.DefaultViewport; d != nil {
 		r.Dimensions, r.DeviceScaleFactor, r.IsMobile = &sizeRequest{Width: d.Width, Height: d.Height}, d.DeviceScaleFactor, d.IsMobile
@@ -183,15 +184,20 @@ func (s *Server) cdpProtocolAll(c echo.Context) error {
 }
 
 // cdpNew handles PUT /json/new: a session with one page. As at Chromium's debugging port,
-// the query is the page's address; a key may stand before it.
+// the query is the page's address. A key in the query is no part of it, wherever it stands.
 func (s *Server) cdpNew(c echo.Context) error {
 	address := c.Request().URL.RawQuery
-	for _, name := range queryKeys {
-		if rest, ok := strings.CutPrefix(address, name+"="); ok {
-			_, address, _ = strings.Cut(rest, "&")
+	if _, where := keyOf(c.Request(), true); where == "query" {
+		address = strings.Join(slices.DeleteFunc(strings.Split(address, "&"), func(part string) bool {
+			name, _, _ := strings.Cut(part, "=")
+			name, err := url.QueryUnescape(name)
+			return err != nil || slices.Contains(queryKeys, name)
+		}), "&")
+		if _, named, ok := strings.Cut(address, "?"); ok && slices.ContainsFunc(queryKeys, func(name string) bool { return strings.HasPrefix(named, name+"=") }) {
+			return badField("url", "escape the address: its query and that of this call cannot be told apart")
 		}
 	}
-	address, err := url.QueryUnescape(address)
+	address, err := url.PathUnescape(address)
 	if err != nil {
 		return badField("url", "is not escaped well")
 	}
@@ -200,11 +206,12 @@ func (s *Server) cdpNew(c echo.Context) error {
 		return err
 	}
 	list, err := cdp.ListTargets(c.Request().Context(), one, s.cdpEndpoint(c, one))
-	if err != nil {
-		return err
+	if err == nil && len(list) == 0 {
+		err = &failure{kind: kindPage, detail: "The session has no page any more."}
 	}
-	if len(list) == 0 {
-		return &failure{kind: kindPage, detail: "The session has no page any more."}
+	if err != nil { // nobody would know of it
+		_ = one.Release("its page could not be told") // it may have ended by itself
+		return err
 	}
 	return c.JSON(http.StatusOK, list[0])
 }

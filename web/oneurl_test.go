@@ -109,4 +109,12 @@ func TestRootDiscovery(t *testing.T) {
 		t.Errorf("%d domains", len(protocol.Domains))
 	}
 	s.do(request{method: "PUT", path: "/json/new?file%3A%2F%2F%2Fetc%2Fpasswd"}).problem(400)
+	for _, path := range []string{"/json/new?" + s.base + "/demo/?a=b&token=" + testKey, "/json/new?" + s.base + "/demo/&%74oken=" + testKey} { // a site must not get the key
+		var made cdp.Target
+		s.do(request{method: "PUT", path: path, key: "-"}).decode(&made)
+		if made.URL == "" || strings.Contains(made.URL, testKey) {
+			t.Errorf("%s opened %q", path, made.URL)
+		}
+	}
+	s.do(request{method: "PUT", path: "/json/new?" + s.base + "/demo/?token=" + testKey, key: "-"}).problem(401)
 }

@@ -155,10 +155,16 @@ func (s *sessionsOpen) Run(ctx context.Context, c *cli, std streams) error {
 	case "windows": // not start, which cmd runs: it would read the & of an address
 		opener = []string{"rundll32", "url.dll,FileProtocolHandler"}
 	}
-	if path, err := exec.LookPath(opener[0]); err == nil {
+	if path, err := exec.LookPath(opener[0]); err == nil && isWeb(one.SessionViewerURL) {
 		_ = exec.CommandContext(ctx, path, append(opener[1:], one.SessionViewerURL)...).Run() // the address was printed
 	}
 	return nil
+}
+
+// isWeb reports whether an address is one of the web. Openers start programs for others.
+func isWeb(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 type takeoversCommand struct {

@@ -161,7 +161,11 @@ func (c *Client) completeHandoff(cmd *call) error {
 	if p.Success != nil && !*p.Success {
 		end = h.takeover.Fail
 	}
+	if err := c.count(cmd, len(cmd.params)); err != nil {
+		return err
+	}
 	c.work.Go(func() { // it looks at the page
+		defer c.uncount(cmd)
 		if err := end(c.raw.ID(), p.Reason); err != nil {
 			c.reply(cmd, nil, err)
 			return

@@ -332,6 +332,16 @@ func (c *Client) observe(cmd *call, on attached) {
 		c.raw.Hears()
 	case cmd.method == browser.GetWindowForTarget.Method:
 		c.noteWindow(cmd, on)
+	case cmd.method == page.CreateIsolatedWorld.Method:
+		cmd.result = func(raw json.RawMessage) (json.RawMessage, error) { // a client may use the world at once, and the server judges that
+			var made struct {
+				World int64 `json:"executionContextId"`
+			}
+			if decode(raw, &made) {
+				c.raw.AwaitWorld(c.ctx, on.target, made.World)
+			}
+			return raw, nil
+		}
 	case strings.HasPrefix(cmd.method, "Emulation."), cmd.method == page.SetWebLifecycleState.Method, cmd.method == "Network.setUserAgentOverride":
 		c.raw.Emulated(on.target)
 	}

@@ -249,3 +249,22 @@ func TestNoCommandLine(t *testing.T) {
 	}
 	undefined("in a pause", "Debugger.evaluateOnCallFrame", fmt.Sprintf(`{"callFrameId":%q,"expression":"typeof debug","includeCommandLineAPI":true}`, e.CallFrames[0].CallFrameID))
 }
+
+// TestWorldsCanBeUsedAtOnce makes worlds in new pages, and uses each with the next
+// command.
+func TestWorldsCanBeUsedAtOnce(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	for range 20 {
+		var made struct{ TargetID string }
+		p.call("", "Target.createTarget", `{"url":"about:blank"}`, &made)
+		var on struct{ SessionID string }
+		p.call("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, made.TargetID), &on)
+		var world struct{ ExecutionContextID int64 }
+		p.call(on.SessionID, "Page.createIsolatedWorld", fmt.Sprintf(`{"frameId":%q,"worldName":"mine"}`, made.TargetID), &world)
+		if m := p.reply(p.send(on.SessionID, "Runtime.evaluate", fmt.Sprintf(`{"expression":"1","contextId":%d}`, world.ExecutionContextID))); m.Error != nil {
+			t.Errorf("world %d: %s", world.ExecutionContextID, m.Error.Message)
+		}
+		p.call("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, made.TargetID), nil)
+	}
+}

@@ -80,10 +80,11 @@ func (c *Client) resizePage(cmd *call) {
 	}
 	page := c.windows.target(p.Window)
 	on, ok := c.sight.sessionOf(page)
-	if !ok || p.Bounds.Width <= 0 || p.Bounds.Height <= 0 {
+	if !ok || page == "" || p.Bounds.Width <= 0 || p.Bounds.Height <= 0 {
 		return
 	}
-	raw, err := json.Marshal(emulation.SetDeviceMetricsOverrideParams{Width: p.Bounds.Width, Height: p.Bounds.Height})
+	scale, mobile := c.raw.Device()
+	raw, err := json.Marshal(emulation.SetDeviceMetricsOverrideParams{Width: p.Bounds.Width, Height: p.Bounds.Height, DeviceScaleFactor: scale, Mobile: mobile})
 	if err != nil {
 		return // numbers always can be encoded
 	}

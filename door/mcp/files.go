@@ -13,8 +13,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxFile bounds the content of a file that a model reads or writes at once, in bytes.
-const maxFile = 1 << 20
+// maxFile bounds a file that a model reads, in bytes.
+const maxFile = 16 << 20
 
 type filesArgs struct {
 	where
@@ -124,33 +124,47 @@ func (c *call) readFile(in filesArgs) (*answer, error) {
 		return nil, fmt.Errorf("from: must be between 0 and %d", info.Size)
 	}
 	kind := mime.TypeByExtension(filepath.Ext(in.Name))
-	if strings.HasPrefix(kind, "image/") && !in.Base64 && in.From == 0 && in.Length == 0 {
+	if strings.HasPrefix(kind, "image/") && !strings.HasPrefix(kind, "image/svg") && !in.Base64 && in.From == 0 && in.Length == 0 {
 		return showPicture(file, in.Name, kind)
 	}
-	part := make([]byte, min(info.Size-in.From, maxFile))
+	if info.Size > maxFile {
+		return nil, fmt.Errorf("%s has %d bytes, more than a model can read. A script can: browser_run_code", in.Name, info.Size)
+	}
+	whole, err := io.ReadAll(io.LimitReader(file, maxFile))
+	if err != nil {
+		return nil, err
+	}
+	if utf8.Valid(whole) { // before it is cut, because a part of a secret is not recognized
+		whole = []byte(c.hide(string(whole)))
+	}
+	size := int64(len(whole))
+	if in.From > size {
+		return nil, fmt.Errorf("from: must be between 0 and %d", size)
+	}
+	part := whole[in.From:]
 	if in.Length > 0 {
 		part = part[:min(int64(len(part)), in.Length)]
 	}
-	n, err := file.ReadAt(part, in.From)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	part = part[:n]
 	var text string
 	var read int
 	if in.Base64 {
 		fit := part[:min(len(part), maxAnswer*2)] // base64 has about two bytes in a token
 		text, read = base64.StdEncoding.EncodeToString(fit), len(fit)
 	} else {
-		if part = wholeCharacters(part); !utf8.Valid(part) {
-			return nil, fmt.Errorf("%s is no text (%s, %d bytes): pass base64:true", in.Name, kind, info.Size)
+		cut := wholeCharacters(part)
+		if !utf8.Valid(cut) {
+			return nil, fmt.Errorf("%s is no text (%s, %d bytes): pass base64:true", in.Name, kind, size)
 		}
+		if len(cut) == 0 && len(part) > 0 {
+			return nil, errors.New("length: is shorter than a character")
+		}
+		part = cut
 		short, _ := clip(string(part), maxAnswer)
 		text, read = short, len(short)
 	}
 	a := say("%s", text)
-	if end := in.From + int64(read); end < info.Size {
-		a.add("… bytes %d to %d of %d: pass from %d to go on.", in.From, end, info.Size, end)
+	if end := in.From + int64(read); end < size {
+		a.add("… bytes %d to %d of %d: pass from %d to go on.", in.From, end, size, end)
 	}
 	return a, nil
 }

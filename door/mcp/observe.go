@@ -287,10 +287,7 @@ func (c *call) events(in eventsArgs) (*answer, error) {
 			return nil, err
 		}
 	}
-	started, err := recording(c.ctx, s, in.Categories)
-	if err != nil {
-		return nil, err
-	}
+	started := recording(c.ctx, s, in.Categories)
 	filter := capture.Filter{Types: in.Types, Categories: in.Categories}
 	journal := s.Journal()
 	if in.Wait > 0 {
@@ -331,21 +328,21 @@ func (c *call) events(in eventsArgs) (*answer, error) {
 
 // recording makes sure that a session records the events that a caller reads. It returns
 // what the caller must know about that.
-func recording(ctx context.Context, s *session.Session, categories []string) (string, error) {
+func recording(ctx context.Context, s *session.Session, categories []string) string {
 	switch state, _, _ := s.Monitor().State(); {
 	case state == capture.StateRunning || s.Status().Ended():
-		return "", nil
+		return ""
 	case s.CaptureDeclined():
-		return "This session records no events: its creator does not want it.", nil
+		return "This session records no events: its creator does not want it."
 	}
 	config := capture.DefaultConfig()
 	config.Targets = slices.Contains(categories, capture.CategoryTarget)
 	config.Interactions = slices.Contains(categories, capture.CategoryInteraction)
 	config.ComputedEvents = slices.Contains(categories, capture.CategoryComputed)
-	if _, err := s.StartCapture(ctx, config); err != nil {
-		return "", err
+	if _, err := s.StartCapture(ctx, config); err != nil { // the events so far can be read
+		return "This session records no events now: " + err.Error() + "."
 	}
-	return "Recording has begun now: call again to see what happens from here on.", nil
+	return "Recording has begun now: call again to see what happens from here on."
 }
 
 // maxEventLine bounds an event in an answer, in tokens.

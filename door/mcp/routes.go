@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"takeover/urlglob"
 )
 
@@ -68,7 +70,11 @@ func (c *call) addRoute(in routeArgs) (*answer, error) {
 		if !ok {
 			return nil, fmt.Errorf("headers[%d]: must be Name: value", i)
 		}
-		one.headers = append(one.headers, header{strings.TrimSpace(name), strings.TrimSpace(value)})
+		h := header{strings.TrimSpace(name), strings.TrimSpace(value)}
+		if !httpguts.ValidHeaderFieldName(h.Name) || !httpguts.ValidHeaderFieldValue(h.Value) {
+			return nil, fmt.Errorf("headers[%d]: is no valid header", i)
+		}
+		one.headers = append(one.headers, h)
 	}
 	if in.ContentType == "" {
 		in.ContentType = "application/json"
@@ -106,12 +112,17 @@ func (c *call) changeRoutes(w where, change func([]*route) ([]*route, error)) (*
 		if err != nil {
 			return err
 		}
-		patterns := []string{}
-		for _, r := range list {
-			patterns = append(patterns, r.pattern.Expression())
-		}
-		return t.run(ctx, "context.setRoutes", params{"patterns": patterns}, nil)
+		return t.setRoutes(ctx, list)
 	})
+}
+
+// setRoutes makes requests of pages wait for routes.
+func (t tab) setRoutes(ctx context.Context, list []*route) error {
+	patterns := []string{}
+	for _, r := range list {
+		patterns = append(patterns, r.pattern.Expression())
+	}
+	return t.run(ctx, "context.setRoutes", params{"patterns": patterns}, nil)
 }
 
 func (c *call) listRoutes(in routeListArgs) (*answer, error) {
@@ -166,6 +177,9 @@ func (s *seat) requested(raw json.RawMessage) {
 			operation = "route.fulfill"
 			with["status"], with["headers"], with["body"] = found.Status, found.headers, []byte(found.Body)
 		}
-		_ = t.run(context.Background(), operation, with, nil) // the page may have left; the program's end ends it
+		// The page may have left; the program's end ends it.
+		if err := t.run(context.Background(), operation, with, nil); err != nil && operation == "route.fulfill" { // such as for a redirect to a file
+			_ = t.run(context.Background(), "route.abort", params{"request": r.Request.ID}, nil)
+		}
 	})
 }

@@ -46,6 +46,7 @@ type seat struct {
 	tabs     int                // how many tabs the caller knows of
 	attached map[string]string  // sessions of the protocol with pages
 	routes   []*route           // newest last
+	ready    bool               // the present client listens, and has the routes
 	chooser  chan<- string      // gets the element of the next file chooser; nil if nobody waits for one
 	closed   bool
 }
@@ -131,6 +132,13 @@ func (s *seat) heard(_ *session.Client, event string, params json.RawMessage) {
 		}
 	case "route":
 		s.requested(params)
+	case "cdp.closed":
+		var gone struct{ Session string }
+		if json.Unmarshal(params, &gone) == nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			maps.DeleteFunc(s.attached, func(_, session string) bool { return session == gone.Session })
+		}
 	case "filechooser":
 		var f struct{ Element struct{ Handle string } }
 		if json.Unmarshal(params, &f) == nil {
@@ -161,16 +169,25 @@ func (s *seat) shown(ctx context.Context) (tab, error) {
 		return tab{}, err
 	}
 	s.mu.Lock()
-	fresh := s.client != client
-	if fresh { // another Chromium, whose pages have other names
+	if s.client != client { // another Chromium, whose pages have other names
 		s.client, s.seen, s.dialogs = client, map[string]*seen{}, map[string]*dialog{}
-		s.attached, s.routes = map[string]string{}, nil
+		s.attached, s.ready = map[string]string{}, false
 	}
+	ready, routes := s.ready, slices.Clone(s.routes)
 	s.mu.Unlock()
 	names, err := client.Page(0)
 	t := tab{page.Page{Program: s.program, Tab: names.Tab}, client, names}
-	if fresh && err == nil { // dialogs that open between two calls wait for the next
-		err = t.run(ctx, "listen", params{"event": "dialog-alone", "on": true}, nil)
+	if err != nil || ready {
+		return t, err
+	}
+	err = t.run(ctx, "listen", params{"event": "dialog-alone", "on": true}, nil) // dialogs that open between two calls wait for the next
+	if err == nil && len(routes) > 0 {
+		err = t.setRoutes(ctx, routes)
+	}
+	if err == nil {
+		s.mu.Lock()
+		s.ready = s.client == client
+		s.mu.Unlock()
 	}
 	return t, err
 }

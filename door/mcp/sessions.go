@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"takeover/session"
 	"takeover/text"
 )
 
@@ -156,12 +155,7 @@ func (c *call) extend(in extendArgs) (*answer, error) {
 	if in.Timeout != 0 {
 		more = time.Duration(in.Timeout * float64(time.Millisecond))
 	}
-	info := s.session.Info()
-	life := time.Duration(info.Timeout)*time.Millisecond - time.Until(info.ExpiresAt) // that has passed, without the time spent waiting for people
-	if more < time.Second || life+more > session.MaxTimeout {
-		return nil, fmt.Errorf("timeout: must be between 1000 and %d", (session.MaxTimeout - life).Milliseconds())
-	}
-	if err := s.session.Extend(life + more); err != nil {
+	if err := s.session.KeepFor(more); err != nil {
 		return nil, err
 	}
 	return say("The session lives until %s UTC.", s.session.Info().ExpiresAt.UTC().Format(time.TimeOnly)), nil

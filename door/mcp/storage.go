@@ -62,7 +62,7 @@ var storageTools = append(append([]tool{
 		"Delete the cookies of a name.", `{"name": "theme"}`, (*call).deleteCookie),
 	row("browser_cookie_clear", setStorage, "Delete all cookies", repeats,
 		"Delete all cookies. The browser is signed out everywhere.", `{}`, (*call).clearCookies),
-	row("browser_storage_state", setStorage, "Save cookies and storage", reads,
+	row("browser_storage_state", setStorage, "Save cookies and storage", repeats,
 		"Write the cookies and the storage of all sites to a file of the session, in Playwright's form.", `{"filename": "state.json"}`, (*call).saveState),
 	row("browser_set_storage_state", setStorage, "Restore cookies and storage", repeats,
 		"Replace all cookies and storage by those of a file of the session.", `{"filename": "state.json"}`, (*call).loadState),
