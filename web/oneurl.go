@@ -186,6 +186,9 @@ func (s *Server) cdpProtocolAll(c echo.Context) error {
 // cdpNew handles PUT /json/new: a session with one page. As at Chromium's debugging port,
 // the query is the page's address. A key in the query is no part of it, wherever it stands.
 func (s *Server) cdpNew(c echo.Context) error {
+	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil { // there is none
+		return err
+	}
 	address := c.Request().URL.RawQuery
 	if _, where := keyOf(c.Request(), true); where == "query" {
 		address = strings.Join(slices.DeleteFunc(strings.Split(address, "&"), func(part string) bool {

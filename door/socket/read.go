@@ -131,7 +131,9 @@ func (r *reader) read() (typ websocket.MessageType, message []byte, err error) {
 			grown := make([]byte, len(message), cap(message)+more)
 			copy(grown, message)
 			message = grown
-			timer.Reset(time.Until(late) + arrival(len(message)))
+			if timer.Stop() { // otherwise it has refused the message already
+				timer.Reset(time.Until(late) + arrival(len(message)))
+			}
 		}
 		n, err := from.Read(message[len(message):cap(message)])
 		message = message[:len(message)+n]
