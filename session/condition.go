@@ -75,7 +75,7 @@ func (s *Session) readCondition(until string) (condition, error) {
 	if isURLGlob(until) {
 		var err error
 		if c.pattern, err = urlPattern(until); err != nil {
-			return c, invalid.Field("until", "is not a URL glob: %s", text.Clip(err.Error(), maxReason))
+			return c, invalid.Field("until", "is not a URL glob: %s", text.Clip(err.Error(), MaxReason))
 		}
 		return c, nil
 	}
@@ -90,7 +90,7 @@ func (s *Session) readCondition(until string) (condition, error) {
 	case err != nil:
 		s.log.Debug("check selector", "error", err)
 	case wrong != "":
-		return c, invalid.Field("until", "is not a selector: %s", text.Clip(wrong, maxReason))
+		return c, invalid.Field("until", "is not a selector: %s", text.Clip(wrong, MaxReason))
 	}
 	return c, nil
 }

@@ -169,7 +169,7 @@ func (s *Session) watchClock() {
 			s.life.end(StatusReleased, reason)
 			return
 		}
-		if s.opts.Rolling {
+		if s.life.clock.rolls() {
 			wait = min(wait, lifeNews)
 			if end, _ := s.life.clock.read(now); end.Sub(told) >= lifeNews {
 				told = end

@@ -79,6 +79,13 @@ func (l *lifetime) read(now time.Time) (expiresAt time.Time, timeout time.Durati
 	return expiresAt, expiresAt.Sub(l.createdAt) - waited
 }
 
+// rolls reports whether work moves the end of the session's time.
+func (l *lifetime) rolls() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.quiet > 0
+}
+
 // paused reports whether the clock is stopped.
 func (l *lifetime) paused() bool {
 	l.mu.Lock()

@@ -48,7 +48,7 @@ const (
 	maxGuests     = 50   // how many of these viewers may be guests, so that a leaked link cannot lock out others
 	maxTakeovers  = 200  // of one session that are kept
 	maxRuns       = 100  // kept of one session
-	maxReason     = 500  // of a takeover's reason, in runes
+	MaxReason     = 500  // of a takeover's reason, in runes
 	maxNote       = 2000 // of a takeover's note, in runes
 	maxTabs       = browser.MaxPages
 	maxScriptSize = 1 << 20 // bytes

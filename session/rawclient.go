@@ -352,7 +352,7 @@ func (c *RawClient) Hears() { c.program.hears.Store(true) }
 // HasPage reports whether people can be shown the page of a target.
 func (c *RawClient) HasPage(id string) bool { return c.engine.model.Page(target.ID(id)) != nil }
 
-// Shown returns the target of the page that people see, or "" if there is none.
+// Shown returns the target of the page that people see; empty for none.
 func (c *RawClient) Shown() string { return c.session.stage.target() }
 
 // Show shows people a page that the client brings to the front.

@@ -260,7 +260,7 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 	if reason == "" {
 		bad = append(bad, invalid.FieldError{Field: "reason", Error: "is required: say what a person should do"})
 	}
-	if utf8.RuneCountInString(reason) > maxReason {
+	if utf8.RuneCountInString(reason) > MaxReason {
 		bad = append(bad, invalid.FieldError{Field: "reason", Error: "must be at most 500 characters"})
 	}
 	if utf8.RuneCountInString(o.Note) > maxNote {

@@ -24,8 +24,8 @@ const (
 	maxChanged     = 50
 	maxChangedName = 100
 	maxChangedURL  = 300
-	// maxCompared bounds the keys of storage that are compared. What is beyond is not
-	// told of.
+	// maxCompared bounds the keys of storage that are compared. Further sites are left
+	// out.
 	maxCompared = 10_000
 )
 

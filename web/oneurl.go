@@ -186,7 +186,7 @@ func (s *Server) cdpProtocolAll(c echo.Context) error {
 // cdpNew handles PUT /json/new: a session with one page. As at Chromium's debugging port,
 // the query is the page's address. A key in the query is no part of it, wherever it stands.
 func (s *Server) cdpNew(c echo.Context) error {
-	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil { // there is none
+	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil { // a body would have no effect
 		return err
 	}
 	address := c.Request().URL.RawQuery
@@ -196,9 +196,6 @@ func (s *Server) cdpNew(c echo.Context) error {
 			name, err := url.QueryUnescape(name)
 			return err != nil || slices.Contains(queryKeys, name)
 		}), "&")
-		if _, named, ok := strings.Cut(address, "?"); ok && slices.ContainsFunc(queryKeys, func(name string) bool { return strings.HasPrefix(named, name+"=") }) {
-			return badField("url", "escape the address: its query and that of this call cannot be told apart")
-		}
 	}
 	address, err := url.PathUnescape(address)
 	if err != nil {

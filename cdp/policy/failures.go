@@ -57,8 +57,8 @@ func siteOf(address string) string {
 	return strings.Clone(scheme + "://" + rest)
 }
 
-// Told returns the parameters of an event that a program is told of, with the right error
-// of a request. Like Visible, it must be given all events.
+// Told returns an event's parameters as the program gets them: a request that failed has
+// its right error. It must be given all events.
 func (s *Scope) Told(method string, params []byte) []byte {
 	switch method {
 	case network.RequestWillBeSent.Method:

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"takeover/cdp/policy"
 	"takeover/session"
 	"takeover/text"
 )
@@ -17,10 +16,6 @@ import (
 // maxHandoffs bounds the takeovers whose state Cloudflare.getHandoffState tells. The
 // oldest are forgotten.
 const maxHandoffs = 100
-
-// maxHandoffReason is how much of a handoff's instructions is its takeover's reason, in
-// characters. Longer ones are its note.
-const maxHandoffReason = 500
 
 // handoff is a takeover that a client requested with Cloudflare.handoff.
 type handoff struct {
@@ -82,10 +77,6 @@ func (c *Client) targetOf(cmd *call, named *string) (string, error) {
 	return c.raw.Shown(), nil
 }
 
-func wrong(parameter string) error {
-	return &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid parameters: " + parameter}
-}
-
 // show shows people a page, unless one of them is in control, who chooses the page. The
 // reply does not wait for that person.
 func (c *Client) show(target string) {
@@ -116,8 +107,8 @@ func (c *Client) handoff(cmd *call) error {
 	if p.Target != nil {
 		c.show(one.target)
 	}
-	o := session.TakeoverOptions{Reason: text.ClipRunes(one.instructions, maxHandoffReason), Timeout: p.Timeout.duration()}
-	if o.Reason != one.instructions {
+	o := session.TakeoverOptions{Reason: text.ClipRunes(one.instructions, session.MaxReason), Timeout: p.Timeout.duration()}
+	if o.Reason != one.instructions { // a note may be longer
 		o.Note = one.instructions
 	}
 	return c.ask(cmd, o, func(t *session.Takeover) {
@@ -219,8 +210,8 @@ const (
 var liveViewModes = []string{"", "devtools", "tab", "full"}
 
 // liveView handles Cloudflare.getLiveView. Its result is a link to the session's
-// page, for a person who may take control. The tab that is asked for is shown, unless
-// a person is in control.
+// page. Whoever opens it may take control. People see the tab that the command names,
+// unless one of them is in control.
 func (c *Client) liveView(cmd *call) error {
 	var p struct {
 		Target  *string      `json:"targetId"`

@@ -82,7 +82,7 @@ func setDownloads(c *Client, cmd *call, on attached) (bool, error) {
 	}
 	behavior, ok := o.Text("behavior")
 	if !ok {
-		return false, &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid parameters: behavior: string value expected"}
+		return false, wrong("behavior: string value expected")
 	}
 	context, _ := o.Text("browserContextId")
 	if cmd.method != browser.SetDownloadBehavior.Method {
@@ -145,7 +145,7 @@ func dropFiles(c *Client, cmd *call, _ attached) (bool, error) {
 func (c *Client) mapFiles(o policy.Object) error {
 	var names []string
 	if err := jsonv2.Unmarshal(o["files"], &names); err != nil {
-		return &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid parameters: files: array of strings expected"}
+		return wrong("files: array of strings expected")
 	}
 	paths, err := c.raw.FilePaths(names)
 	if err != nil {

@@ -151,3 +151,8 @@ func appendSession(b []byte, session cdp.SessionID) []byte {
 	}
 	return append(b, '}')
 }
+
+// wrong returns the error of a command with a wrong parameter, in Chromium's words.
+func wrong(parameter string) error {
+	return &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid parameters: " + parameter}
+}

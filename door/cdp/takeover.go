@@ -6,7 +6,6 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
-	"takeover/cdp/policy"
 	"takeover/session"
 )
 
@@ -72,7 +71,7 @@ func (c *Client) request(cmd *call) error {
 		return err
 	}
 	if p.Kind != "" && p.Kind != "browser" {
-		return &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid parameters: kind: must be browser"}
+		return wrong("kind: must be browser")
 	}
 	o := session.TakeoverOptions{Reason: p.Reason, Note: p.Note, Timeout: p.Timeout.duration(), Until: p.Until}
 	return c.ask(cmd, o, func(t *session.Takeover) {

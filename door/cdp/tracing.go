@@ -460,7 +460,7 @@ func readStream(c *Client, cmd *call, _ attached) (bool, error) {
 		c.reply(cmd, nil, nil)
 		return true, nil
 	case p.Offset != nil && *p.Offset < 0:
-		return false, &policy.RefusedError{Code: policy.CodeParams, Message: "Invalid parameters: offset: must not be negative"}
+		return false, wrong("offset: must not be negative")
 	case p.Offset != nil:
 		t.offset = *p.Offset
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -225,14 +226,18 @@ const cancelTime = 10 * time.Second
 // awaitOwnRun waits for the end of the caller's own run, and reports whether it came. The
 // caller may have cancelled the call that waited for the run just before.
 func (c *call) awaitOwnRun(s *seat) bool {
-	runs := s.session.Runs()
-	if len(runs) == 0 || runs[0].Info().RequestedBy != s.program.Name().String() {
+	runs := s.session.Runs() // also such as were refused
+	at := slices.IndexFunc(runs, func(r *session.Run) bool { return !r.Status().Ended() })
+	if at < 0 {
+		return true // it has ended meanwhile
+	}
+	if runs[at].Info().RequestedBy != s.program.Name().String() {
 		return false
 	}
 	timer := time.NewTimer(cancelTime)
 	defer timer.Stop()
 	select {
-	case <-runs[0].Done():
+	case <-runs[at].Done():
 		return true
 	case <-timer.C:
 	case <-c.ctx.Done():

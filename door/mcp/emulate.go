@@ -75,13 +75,13 @@ func (c *call) emulate(in emulateArgs) (*answer, error) {
 	if in.CPU != 0 && (in.CPU < 1 || in.CPU > 20) {
 		return nil, errors.New("cpu: must be between 1 and 20")
 	}
+	list, err := parseHeaders(in.Headers)
+	if err != nil {
+		return nil, err
+	}
 	headers := map[string]string{}
-	for i, h := range in.Headers {
-		name, value, ok := strings.Cut(h, ":")
-		if !ok || strings.TrimSpace(name) == "" {
-			return nil, fmt.Errorf("headers[%d]: must be Name: value", i)
-		}
-		headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	for _, h := range list {
+		headers[h.Name] = h.Value
 	}
 	return c.act(in.where, in.view, func(ctx context.Context, t tab) error {
 		media := params{"page": t.names.Page}

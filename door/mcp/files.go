@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func (s *seat) writeFile(in filesArgs) (*answer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("content: is not base64: %w", err)
 		}
-		content = strings.NewReader(string(raw))
+		content = bytes.NewReader(raw)
 	}
 	f, err := folder.Write(in.Name, content)
 	if err != nil {
@@ -120,9 +121,6 @@ func (c *call) readFile(in filesArgs) (*answer, error) {
 		return nil, err
 	}
 	defer file.Close()
-	if in.From < 0 || in.From > info.Size {
-		return nil, fmt.Errorf("from: must be between 0 and %d", info.Size)
-	}
 	kind := mime.TypeByExtension(filepath.Ext(in.Name))
 	if strings.HasPrefix(kind, "image/") && !strings.HasPrefix(kind, "image/svg") && !in.Base64 && in.From == 0 && in.Length == 0 {
 		return showPicture(file, in.Name, kind)
@@ -138,7 +136,7 @@ func (c *call) readFile(in filesArgs) (*answer, error) {
 		whole = []byte(c.hide(string(whole)))
 	}
 	size := int64(len(whole))
-	if in.From > size {
+	if in.From < 0 || in.From > size {
 		return nil, fmt.Errorf("from: must be between 0 and %d", size)
 	}
 	part := whole[in.From:]

@@ -65,16 +65,8 @@ func (c *call) addRoute(in routeArgs) (*answer, error) {
 	if one.Status < 200 || one.Status > 599 {
 		return nil, errors.New("status: must be between 200 and 599")
 	}
-	for i, h := range in.Headers {
-		name, value, ok := strings.Cut(h, ":")
-		if !ok {
-			return nil, fmt.Errorf("headers[%d]: must be Name: value", i)
-		}
-		h := header{strings.TrimSpace(name), strings.TrimSpace(value)}
-		if !httpguts.ValidHeaderFieldName(h.Name) || !httpguts.ValidHeaderFieldValue(h.Value) {
-			return nil, fmt.Errorf("headers[%d]: is no valid header", i)
-		}
-		one.headers = append(one.headers, h)
+	if one.headers, err = parseHeaders(in.Headers); err != nil {
+		return nil, err
 	}
 	if in.ContentType == "" {
 		in.ContentType = "application/json"
@@ -87,6 +79,19 @@ func (c *call) addRoute(in routeArgs) (*answer, error) {
 		}
 		return append(list, one), nil
 	})
+}
+
+// parseHeaders reads headers in the form Name: value.
+func parseHeaders(lines []string) (list []header, err error) {
+	for i, line := range lines {
+		name, value, found := strings.Cut(line, ":")
+		h := header{strings.TrimSpace(name), strings.TrimSpace(value)}
+		if !found || !httpguts.ValidHeaderFieldName(h.Name) || !httpguts.ValidHeaderFieldValue(h.Value) {
+			return nil, fmt.Errorf("headers[%d]: must be a header, as Name: value", i)
+		}
+		list = append(list, h)
+	}
+	return list, nil
 }
 
 func (c *call) removeRoute(in unrouteArgs) (*answer, error) {
