@@ -31,6 +31,21 @@ async function help(browser: Browser, link: string, code: () => Promise<string>)
   await context.close();
 }
 
+test('Chrome’s DevTools inspect the page that people see', async ({ browser, baseURL, request }) => {
+  const made = await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login` } });
+  const { devtoolsUrl } = await made.json() as { devtoolsUrl: string };
+  const page = await browser.newPage();
+  await page.goto(devtoolsUrl + key());
+  await expect(page.getByRole('treeitem', { name: 'at-login' }), 'the body, among the elements').toBeVisible();
+  await page.getByRole('tab', { name: 'Console' }).click();
+  await page.getByRole('textbox', { name: 'Console prompt' }).fill('document.title + " here"');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Sign in · Demo here')).toBeVisible();
+  await page.goto(devtoolsUrl + 'wrong');
+  await expect(page.getByText('WebSocket disconnected')).toBeVisible();
+  await page.close();
+});
+
 test('a person signs in while Playwright waits', async ({ browser, baseURL, request }) => {
   const { id, endpoint } = await create(request);
   const client = await chromium.connectOverCDP(endpoint);

@@ -19,7 +19,7 @@ export interface Server {
 export const test = base.extend<object, { server: Server }>({
   server: [
     async ({}, use, worker) => {
-      const own = await serve(Number(process.env.E2E_PORT) + worker.parallelIndex, ['--ask-timeout', '5m', '--lease-grace', '10s']);
+      const own = await serve(Number(process.env.E2E_PORT) + worker.parallelIndex, ['--ask-timeout', '5m', '--lease-grace', '10s', '--allowed-origins', 'devtools://devtools']);
       try {
         await use(own);
       } finally {

@@ -422,6 +422,27 @@ func (c *RawClient) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	return c.program.RequestTakeover(o)
 }
 
+// RequestNextTakeover requests a takeover as soon as no other one is open: a person
+// has one errand at a time. The error is that of RequestTakeover, or the cause of ctx's
+// end.
+func (c *RawClient) RequestNextTakeover(ctx context.Context, o TakeoverOptions) (*Takeover, error) {
+	for {
+		t, err := c.program.RequestTakeover(o)
+		if !errors.Is(err, ErrTakeoverOpen) {
+			return t, err
+		}
+		open := c.session.openTakeover()
+		if open == nil {
+			continue // it has just ended
+		}
+		select {
+		case <-open.Ended():
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
 // ViewerLink returns a link to the session's page, for a person who may take
 // control. It expires after the given time.
 func (c *RawClient) ViewerLink(expires time.Duration) (string, error) {
@@ -530,6 +551,19 @@ func ListPages(ctx context.Context, s *Session) ([]RawPage, error) {
 		list = append(list, RawPage{ID: string(info.TargetID), Opener: string(info.OpenerID), Title: info.Title, URL: info.URL})
 	}
 	return list, nil
+}
+
+// ShownPage returns the target of the page that people see. The error is an *EndedError,
+// ErrNotReady, or ErrNotFound without a page.
+func ShownPage(s *Session) (string, error) {
+	if _, err := s.ready(); err != nil {
+		return "", err
+	}
+	page := s.stage.target()
+	if page == "" {
+		return "", ErrNotFound
+	}
+	return page, nil
 }
 
 // openPages asks Chromium for its pages. The server's own are of another type.

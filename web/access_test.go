@@ -22,7 +22,7 @@ var routesByRole = map[string]string{
 		"listDeliveries retryDelivery requestTakeover listSessionTakeovers listTakeovers extendTakeover cancelTakeover createLink listLinks " +
 		"revokeLink startEvents stopEvents streamEvents waitEvent listEvents downloadHAR downloadEvents addEvent startEventsBare " +
 		"stopEventsBare streamEventsBare mcp mcpStream mcpEnd metrics profile version openapi asyncapi docs pageSessions pageScripts pageSettings " +
-		"cdp cdpPage cdpVersion cdpList cdpProtocol playwright commands runActions runActionsAlone diagnose",
+		"cdp cdpShown cdpPage cdpVersion cdpList cdpProtocol playwright commands runActions runActionsAlone diagnose",
 }
 
 // openToAll are the routes that need no key.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -19,14 +20,27 @@ func (s *Server) cdpSocket(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.serveCDP(c, one)
+	return s.serveCDP(c, one, c.Param("target"))
+}
+
+// cdpShown handles GET /v1/sessions/:id/cdp/page.
+func (s *Server) cdpShown(c echo.Context) error {
+	one, err := s.liveSession(c)
+	if err != nil {
+		return err
+	}
+	page, err := session.ShownPage(one)
+	if err != nil {
+		return err
+	}
+	return s.serveCDP(c, one, page)
 }
 
 // serveCDP serves a session's browser, or one of its pages, to a program.
-func (s *Server) serveCDP(c echo.Context, one *session.Session) error {
+func (s *Server) serveCDP(c echo.Context, one *session.Session, page string) error {
 	return s.serveDoor(c, "Connect with a WebSocket, as programs that speak the DevTools protocol do.", func() (door, error) {
 		return cdp.Open(c.Request().Context(), cdp.Options{
-			Session: one, Page: c.Param("target"), StallLimit: s.cfg.StallLimit, Limits: s.manager.Limits(), Logger: s.log,
+			Session: one, Page: page, StallLimit: s.cfg.StallLimit, Limits: s.manager.Limits(), Logger: s.log,
 		})
 	})
 }
@@ -89,6 +103,13 @@ func (s *Server) socketURL(r *http.Request) string {
 // cdpURL returns the address of a session's CDP endpoint. It has no key.
 func (s *Server) cdpURL(r *http.Request, id string) string {
 	return s.socketURL(r) + "/?sessionId=" + id
+}
+
+// devToolsURL returns the address of Chrome's DevTools for the page of a session that
+// people see. A key is missing at its end.
+func (s *Server) devToolsURL(r *http.Request, id string) string {
+	scheme, rest, _ := strings.Cut(s.socketURL(r), "://")
+	return devTools + "/bundled/inspector.html?" + url.Values{scheme: {rest + "/v1/sessions/" + id + "/cdp/page?apiKey="}}.Encode()
 }
 
 // byUpgrade calls one of two handlers of a path: the first for a WebSocket.

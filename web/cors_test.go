@@ -84,9 +84,10 @@ func TestCORS(t *testing.T) {
 func TestAllowedOriginsAreChecked(t *testing.T) {
 	for origin, ok := range map[string]bool{
 		"https://ops.example.com": true, "http://localhost:3000": true,
+		"devtools://devtools": true, "devtools://other": false, "devtools://devtools/bundled": false,
 		"*": false, "https://*.example.com": false, "ops.example.com": false, "https://ops.example.com/": false, "null": false, "": false,
 	} {
-		err := checkOrigins("--allowed-origins", []string{origin})
+		err := checkAllowedOrigins([]string{origin})
 		if (err == nil) != ok || !ok && !strings.Contains(err.Error(), "--allowed-origins") {
 			t.Errorf("%q: %v", origin, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,17 @@ import (
 // framedKey marks a request for a page that other sites may frame.
 const framedKey = "framed"
 
-// checkOrigins refuses values that are not origins. A wildcard or a path cannot
+// devTools is the origin of the DevTools that are part of Chrome.
+const devTools = "devtools://devtools"
+
+// checkAllowedOrigins refuses values that are neither the origin of a site nor that of
+// Chrome's DevTools.
+func checkAllowedOrigins(origins []string) error {
+	sites := slices.DeleteFunc(slices.Clone(origins), func(origin string) bool { return origin == devTools })
+	return checkOrigins("--allowed-origins", sites)
+}
+
+// checkOrigins refuses values that are not origins of sites. A wildcard or a path cannot
 // be compared with an Origin header. name is the setting, for the error.
 func checkOrigins(name string, origins []string) error {
 	for _, origin := range origins {

@@ -39,7 +39,7 @@ func (s *Server) cdpRoot(c echo.Context) error {
 		return err
 	}
 	defer end("its client left")
-	return s.serveCDP(c, one)
+	return s.serveCDP(c, one, "")
 }
 
 // socketOptions are the parameters of an address that gives a session.

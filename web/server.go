@@ -205,7 +205,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Keys == nil {
 		return nil, fmt.Errorf("web: %w", ErrNoKey)
 	}
-	if err := errors.Join(checkOrigins("--embed-origins", cfg.EmbedOrigins), checkOrigins("--allowed-origins", cfg.AllowedOrigins), checkHosts(cfg.AllowedHosts)); err != nil {
+	if err := errors.Join(checkOrigins("--embed-origins", cfg.EmbedOrigins), checkAllowedOrigins(cfg.AllowedOrigins), checkHosts(cfg.AllowedHosts)); err != nil {
 		return nil, err
 	}
 	cfg.setDefaults()

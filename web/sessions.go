@@ -19,6 +19,7 @@ import (
 type sessionView struct {
 	session.Info
 	WebsocketURL     string   `json:"websocketUrl" doc:"The browser's socket for programs that speak the DevTools protocol; add the key as ?apiKey= or in a header."`
+	DevToolsURL      string   `json:"devtoolsUrl,omitempty" doc:"Opens Chrome's DevTools on the page that people see: append the key, and open it in Chrome. Only if the server was started with --allowed-origins devtools://devtools."`
 	DebugURL         string   `json:"debugUrl" doc:"The same as sessionViewerUrl."`
 	SessionViewerURL string   `json:"sessionViewerUrl" doc:"The page in which people see the session and take it over."`
 	Warnings         []string `json:"warnings,omitempty" doc:"Fields of the request that have no effect. Only in the answer to a create."`
@@ -64,6 +65,9 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 		return v
 	}
 	v.WebsocketURL = s.cdpURL(c.Request(), info.ID)
+	if s.allowedOrigin(devTools) {
+		v.DevToolsURL = s.devToolsURL(c.Request(), info.ID)
+	}
 	if forSteel(c) {
 		v.Session, v.Status = steel.SessionOf(one), session.Status(steel.Status(info.Status))
 	}

@@ -1697,8 +1697,11 @@ type Released struct {
 	CreditsUsed *int `json:"creditsUsed,omitempty"`
 
 	// DebugUrl The same as sessionViewerUrl.
-	DebugUrl   string     `json:"debugUrl"`
-	Dimensions Dimensions `json:"dimensions"`
+	DebugUrl string `json:"debugUrl"`
+
+	// DevtoolsUrl Opens Chrome's DevTools on the page that people see: append the key, and open it in Chrome. Only if the server was started with --allowed-origins devtools://devtools.
+	DevtoolsUrl *string    `json:"devtoolsUrl,omitempty"`
+	Dimensions  Dimensions `json:"dimensions"`
 
 	// Duration Milliseconds since the beginning.
 	Duration int `json:"duration"`
@@ -2125,8 +2128,11 @@ type Session struct {
 	CreditsUsed *int `json:"creditsUsed,omitempty"`
 
 	// DebugUrl The same as sessionViewerUrl.
-	DebugUrl   string     `json:"debugUrl"`
-	Dimensions Dimensions `json:"dimensions"`
+	DebugUrl string `json:"debugUrl"`
+
+	// DevtoolsUrl Opens Chrome's DevTools on the page that people see: append the key, and open it in Chrome. Only if the server was started with --allowed-origins devtools://devtools.
+	DevtoolsUrl *string    `json:"devtoolsUrl,omitempty"`
+	Dimensions  Dimensions `json:"dimensions"`
 
 	// Duration Milliseconds since the beginning.
 	Duration int `json:"duration"`
@@ -3454,6 +3460,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/cdp (the `Cdp` operationId).
 	Cdp(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CdpShown The socket of the page that people see, for Chrome's DevTools.
+	//
+	// Corresponds with GET /v1/sessions/{id}/cdp/page (the `CdpShown` operationId).
+	CdpShown(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CdpPage The socket of one page.
 	//
@@ -4961,6 +4972,21 @@ func (c *Client) Assert(ctx context.Context, id string, body AssertJSONRequestBo
 // Corresponds with GET /v1/sessions/{id}/cdp (the `Cdp` operationId).
 func (c *Client) Cdp(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCdpRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CdpShown The socket of the page that people see, for Chrome's DevTools.
+//
+// Corresponds with GET /v1/sessions/{id}/cdp/page (the `CdpShown` operationId).
+func (c *Client) CdpShown(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCdpShownRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -8113,6 +8139,40 @@ func NewCdpRequest(server string, id string) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/v1/sessions/%s/cdp", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCdpShownRequest constructs an http.Request for the CdpShown method
+func NewCdpShownRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/cdp/page", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -11929,6 +11989,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/sessions/{id}/cdp (the `Cdp` operationId).
 	CdpWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*CdpResponse, error)
 
+	// CdpShownWithResponse The socket of the page that people see, for Chrome's DevTools.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{id}/cdp/page (the `CdpShown` operationId).
+	CdpShownWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*CdpShownResponse, error)
+
 	// CdpPageWithResponse The socket of one page.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -14502,6 +14569,47 @@ func (r CdpResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CdpResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CdpShownResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CdpShownResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CdpShownResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CdpShownResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CdpShownResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CdpShownResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -18394,6 +18502,19 @@ func (c *ClientWithResponses) CdpWithResponse(ctx context.Context, id string, re
 	return ParseCdpResponse(rsp)
 }
 
+// CdpShownWithResponse The socket of the page that people see, for Chrome's DevTools.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{id}/cdp/page (the `CdpShown` operationId).
+func (c *ClientWithResponses) CdpShownWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*CdpShownResponse, error) {
+	rsp, err := c.CdpShown(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCdpShownResponse(rsp)
+}
+
 // CdpPageWithResponse The socket of one page.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -20793,6 +20914,32 @@ func ParseCdpResponse(rsp *http.Response) (*CdpResponse, error) {
 	}
 
 	response := &CdpResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCdpShownResponse parses an HTTP response from a CdpShownWithResponse call
+func ParseCdpShownResponse(rsp *http.Response) (*CdpShownResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CdpShownResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

@@ -1,16 +1,28 @@
 /** A takeover as the server answers it; docs/cdp.md and /docs describe its fields. */
 export type Takeover = import('./schema.gen.ts').components['schemas']['Takeover'];
 
-/** What a person is asked for, besides the reason. */
-export interface RequestOptions {
+/** The parameters of `Takeover.request`. */
+export interface TakeoverRequest {
+  /** What the person is asked for. */
+  reason: string;
   /** More text for the person. */
   note?: string;
   /** Milliseconds until the request expires. */
   timeout?: number;
   /** Ends the takeover by itself: a selector that appears, or a glob for the address. */
   until?: string;
+}
+
+/** What `Takeover.requested` tells: the takeover's id, and the link for the person. */
+export interface TakeoverLink {
+  id: string;
+  url: string;
+}
+
+/** What a person is asked for, besides the reason. */
+export interface RequestOptions extends Omit<TakeoverRequest, 'reason'> {
   /** Gets the link for the person at once. */
-  onLink?: (link: { id: string; url: string }) => void;
+  onLink?: (link: TakeoverLink) => void;
 }
 
 /** A session of the DevTools protocol, of Playwright or of Puppeteer. */

@@ -936,6 +936,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{id}/cdp/page": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The socket of the page that people see, for Chrome's DevTools. */
+        get: operations["cdpShown"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}/cdp/page/{target}": {
         parameters: {
             query?: never;
@@ -3085,6 +3102,8 @@ export interface components {
             creditsUsed?: number;
             /** @description The same as sessionViewerUrl. */
             debugUrl: string;
+            /** @description Opens Chrome's DevTools on the page that people see: append the key, and open it in Chrome. Only if the server was started with --allowed-origins devtools://devtools. */
+            devtoolsUrl?: string;
             /** @description The page's viewport, in CSS pixels. */
             dimensions: components["schemas"]["Dimensions"];
             /** @description Milliseconds since the beginning. */
@@ -3413,6 +3432,8 @@ export interface components {
             creditsUsed?: number;
             /** @description The same as sessionViewerUrl. */
             debugUrl: string;
+            /** @description Opens Chrome's DevTools on the page that people see: append the key, and open it in Chrome. Only if the server was started with --allowed-origins devtools://devtools. */
+            devtoolsUrl?: string;
             /** @description The page's viewport, in CSS pixels. */
             dimensions: components["schemas"]["Dimensions"];
             /** @description Milliseconds since the beginning. */
@@ -7988,6 +8009,73 @@ export interface operations {
         };
     };
     cdp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Switching Protocols */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ended */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description upgrade */
+            426: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cdpShown: {
         parameters: {
             query?: never;
             header?: never;

@@ -111,7 +111,7 @@ func (c *Client) handoff(cmd *call) error {
 	if o.Reason != one.instructions { // a note may be longer
 		o.Note = one.instructions
 	}
-	return c.ask(cmd, o, func(t *session.Takeover) {
+	return c.ask(cmd, func() (*session.Takeover, error) { return c.raw.RequestTakeover(o) }, func(t *session.Takeover) {
 		one.takeover = t
 		c.handoffs.add(one)
 		c.answer(cmd, map[string]string{"handoffId": t.ID(), "targetId": one.target})

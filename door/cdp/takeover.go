@@ -31,17 +31,17 @@ func (m milliseconds) duration() time.Duration {
 	return time.Duration(float64(m) * float64(time.Millisecond))
 }
 
-// ask requests a takeover on a goroutine of its own, because the request looks at
-// the page. It calls begun with the takeover, and ended when that has ended. A
+// ask requests a takeover with open, on a goroutine of its own, because the request
+// looks at the page. It calls begun with the takeover, and ended when that has ended. A
 // request that fails is answered with the error. It counts as a command that waits.
-func (c *Client) ask(cmd *call, o session.TakeoverOptions, begun, ended func(*session.Takeover)) error {
+func (c *Client) ask(cmd *call, open func() (*session.Takeover, error), begun, ended func(*session.Takeover)) error {
 	if err := c.count(cmd, len(cmd.params)); err != nil {
 		return err
 	}
 	opened := c.waiting.ask()
 	c.work.Go(func() {
 		defer c.uncount(cmd)
-		t, err := c.raw.RequestTakeover(o)
+		t, err := open()
 		opened()
 		if err != nil {
 			c.reply(cmd, nil, err)
@@ -58,7 +58,8 @@ func (c *Client) ask(cmd *call, o session.TakeoverOptions, begun, ended func(*se
 	return nil
 }
 
-// request handles Takeover.request. Its result is the takeover when it has ended.
+// request handles Takeover.request. Its result is the takeover when it has ended. If
+// another takeover is open, the request waits for that one's end.
 func (c *Client) request(cmd *call) error {
 	var p struct {
 		Reason  string       `json:"reason"`
@@ -74,7 +75,8 @@ func (c *Client) request(cmd *call) error {
 		return wrong("kind: must be browser")
 	}
 	o := session.TakeoverOptions{Reason: p.Reason, Note: p.Note, Timeout: p.Timeout.duration(), Until: p.Until}
-	return c.ask(cmd, o, func(t *session.Takeover) {
+	open := func() (*session.Takeover, error) { return c.raw.RequestNextTakeover(c.ctx, o) }
+	return c.ask(cmd, open, func(t *session.Takeover) {
 		info := t.Info()
 		c.emit("Takeover.requested", cmd.session, map[string]string{"id": info.ID, "url": info.URL})
 	}, func(t *session.Takeover) { c.answer(cmd, t.Info()) })
@@ -95,7 +97,10 @@ func (c *Client) liveURL(cmd *call) error {
 	if err := cmd.decode(&p); err != nil {
 		return err
 	}
-	return c.ask(cmd, session.TakeoverOptions{Reason: "Please help with this page", Timeout: p.Timeout.duration()}, func(t *session.Takeover) {
+	open := func() (*session.Takeover, error) {
+		return c.raw.RequestTakeover(session.TakeoverOptions{Reason: "Please help with this page", Timeout: p.Timeout.duration()})
+	}
+	return c.ask(cmd, open, func(t *session.Takeover) {
 		c.answer(cmd, map[string]string{"liveURL": t.Info().URL, "liveURLId": t.ID()})
 	}, func(t *session.Takeover) {
 		c.emit("Browserless.liveComplete", cmd.session, map[string]any{"liveURLId": t.ID()})
