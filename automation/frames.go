@@ -20,9 +20,11 @@ var frameOperations = table{
 	// a client can also learn the state from events.
 	"frame.waitForLoadState": op(false, opWaitForLoadState),
 	"frame.frameElement":     op(false, opFrameElement), // {frame} → handle
-	"frame.addScriptTag":     op(true, opAddScriptTag),  // {frame,url,content,type} → handle
+	"frame.addScriptTag":     op(true, opAddScriptTag),  // {frame,url,content,type,id} → handle
 	"frame.addStyleTag":      op(true, opAddStyleTag),   // {frame,url,content} → handle
-	"frame.scroll":           op(true, opScroll),        // {frame, direction: "up"|"down"|"left"|"right", amount: 0 for most of the window, timeout}
+	// {frame, event, timeout}: waits for a DOM event that reaches the document or the window.
+	"frame.waitForDOMEvent": op(false, opWaitForDOMEvent),
+	"frame.scroll":          op(true, opScroll), // {frame, direction: "up"|"down"|"left"|"right", amount: 0 for most of the window, timeout}
 }
 
 type gotoParams struct {
@@ -103,6 +105,16 @@ func (c *Client) read(ctx context.Context, f *frameParams, method string, args .
 			return nil, p.fail(err)
 		}
 	}
+}
+
+type domEventParams struct {
+	frameParams
+	Event string `json:"event"`
+}
+
+func opWaitForDOMEvent(ctx context.Context, c *Client, p *domEventParams) (any, error) {
+	_, err := c.read(ctx, &p.frameParams, "domEvent", p.Event)
+	return emptyJSON, err
 }
 
 type scrollParams struct {
@@ -230,11 +242,13 @@ type tagParams struct {
 	Frame   string `json:"frame"`
 	URL     string `json:"url"`
 	Content string `json:"content"`
-	Type    string `json:"type"`
+	Type    string `json:"type"` // of a script
+	ID      string `json:"id"`   // likewise
 }
 
-const addScript = `async ({url, content, type}) => {
+const addScript = `async ({url, content, type, id}) => {
   const script = document.createElement('script');
+  if (id) script.id = id;
   script.type = type || 'text/javascript';
   if (url) {
     const loaded = new Promise((resolve, reject) => {
@@ -279,7 +293,7 @@ func (c *Client) addTag(ctx context.Context, t *tagParams, code string) (any, er
 		return nil, errorf("Provide an object with a `url`, `path` or `content` property")
 	}
 	pairs := []map[string]any{}
-	for k, v := range map[string]string{"url": t.URL, "content": t.Content, "type": t.Type} {
+	for k, v := range map[string]string{"url": t.URL, "content": t.Content, "type": t.Type, "id": t.ID} {
 		pairs = append(pairs, map[string]any{"k": k, "v": map[string]string{"s": v}})
 	}
 	arg, err := json.Marshal(map[string]any{"o": pairs, "id": 1})

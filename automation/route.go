@@ -132,6 +132,8 @@ type routeContinueParams struct {
 	Method   *string           `json:"method"`
 	Headers  *[]browser.Header `json:"headers"`
 	PostData *[]byte           `json:"postData"` // base64
+	// AskAgain sends the client a route event for the target of a redirect, too.
+	AskAgain bool `json:"askAgain"`
 }
 
 func opRouteContinue(ctx context.Context, c *Client, p *routeContinueParams) (any, error) {
@@ -139,7 +141,7 @@ func opRouteContinue(ctx context.Context, c *Client, p *routeContinueParams) (an
 	if err != nil {
 		return nil, err
 	}
-	var o browser.Overrides
+	o := browser.Overrides{AskAgain: p.AskAgain}
 	if p.URL != nil {
 		if o.URL, err = c.automation.instead(r.URL, *p.URL); err != nil {
 			return nil, err

@@ -2,6 +2,8 @@ package automation_test
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -98,4 +100,30 @@ func TestRedirectsThatAskAgain(t *testing.T) {
 	equal(t, "where it came from", event.P.Request.RedirectedFrom.ID, id)
 	r.do("route.fulfill", params{"request": event.P.Request.ID, "status": 200, "body": "bWFkZQ=="}, nil)
 	equal(t, "the answer", r.fetched(), "made")
+}
+
+// TestRedirectsOfContinuedRequests asks about the target of a redirect if the client
+// wanted that when it let the first request continue.
+func TestRedirectsOfContinuedRequests(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path == "/moved" {
+			http.Redirect(w, req, "/other", http.StatusFound)
+		}
+	}))
+	t.Cleanup(s.Close)
+	r := newRig(t)
+	r.do("frame.goto", params{"url": s.URL}, nil)
+	r.do("page.setRoutes", params{"patterns": []any{nil}}, nil)
+	id := r.routed("/moved")
+	r.mu.Lock()
+	r.events = nil
+	r.mu.Unlock()
+	r.do("route.continue", params{"request": id, "askAgain": true}, nil)
+	var event struct {
+		P struct{ Request struct{ ID, URL string } }
+	}
+	r.await("route", &event)
+	equal(t, "where it leads", event.P.Request.URL, s.URL+"/other")
+	r.do("route.abort", params{"request": event.P.Request.ID}, nil)
+	equal(t, "the answer", r.fetched(), "Failed to fetch")
 }

@@ -21,7 +21,7 @@ var screenshotTargetOperations = table{
 // screenshotOperations are the operations of this file.
 var screenshotOperations = table{
 	// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout}
-	// → {data}. A screenshot that changes more than the caret waits for the gate.
+	// → {data}. The clip counts in the viewport or, with clipInDocument, in the document. A screenshot that changes more than the caret waits for the gate.
 	"page.screenshot": op(false, opPageScreenshot),
 }
 
@@ -45,6 +45,7 @@ type pageShot struct {
 	Page    string  `json:"page"`
 	Timeout float64 `json:"timeout"`
 	shotParams
+	ClipInDocument bool `json:"clipInDocument"`
 }
 
 type elementShot struct {
@@ -110,7 +111,7 @@ func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) 
 		return nil, err
 	}
 	switch {
-	case o.disturbs():
+	case o.disturbs() || o.ClipInDocument:
 		if err := c.gate(ctx); err != nil {
 			return nil, err
 		}
@@ -128,6 +129,9 @@ func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) 
 			switch {
 			case o.FullPage:
 				return &rect{Width: m.FullWidth, Height: m.FullHeight}, nil
+			case o.Clip != nil && o.ClipInDocument:
+				clip, err := within(*o.Clip, m.FullWidth, m.FullHeight)
+				return &clip, err
 			case o.Clip != nil:
 				clip, err := within(*o.Clip, m.Width, m.Height)
 				return &rect{clip.X + m.ScrollX, clip.Y + m.ScrollY, clip.Width, clip.Height}, err

@@ -83,7 +83,7 @@ func (h *pause) appliesLocked(r *Request) {
 
 // decideLocked lets the interceptors decide, at the request's place among the
 // turn's events. As in Playwright, they do not decide about the target of a
-// redirect, unless an Answer asked for that.
+// redirect, unless Overrides or an Answer asked for that.
 func (h *pause) decideLocked(r *Request) {
 	if r.From != nil && !r.chain.askAgain {
 		if to := originOf(r.URL); to != r.chain.origin {
@@ -175,6 +175,7 @@ type Overrides struct {
 	Method   string
 	Headers  []Header // replace all headers
 	PostData []byte
+	AskAgain bool // interceptors also decide about the target of a redirect
 }
 
 // continueParams are the parameters of Fetch.continueRequest. cdproto's type
@@ -192,6 +193,7 @@ type continueParams struct {
 func (r *Request) Continue(ctx context.Context, o Overrides) error {
 	unlock := r.page.locked()
 	r.chain.overrides, r.chain.origin = o.Headers, originOf(orElse(o.URL, r.URL))
+	r.chain.askAgain = r.chain.askAgain || o.AskAgain
 	unlock()
 	return r.decide(ctx, fetch.ContinueRequest.Method, func(id fetch.RequestID) any {
 		return continueParams{RequestID: id, URL: o.URL, Method: o.Method, PostData: o.PostData, Headers: o.Headers}

@@ -158,7 +158,8 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 			DeviceScaleFactor: s.opts.DeviceScaleFactor, IsMobile: s.opts.IsMobile, HasTouch: s.opts.IsMobile,
 		},
 		Density: s.launchOptions("").DeviceScaleFactor, UserAgent: s.opts.UserAgent, Locale: s.opts.Locale, Timezone: s.opts.Timezone,
-		ExtraHeaders: s.opts.ExtraHTTPHeaders, Downloads: eng.proc.DownloadsDir(), RefuseDownloads: s.opts.NoDownloads, Network: s.traffic, Logger: s.log,
+		ExtraHeaders: s.opts.ExtraHTTPHeaders, Downloads: eng.proc.DownloadsDir(), RefuseDownloads: s.opts.NoDownloads,
+		JavaScriptDisabled: s.opts.NoJavaScript, Network: s.traffic, Logger: s.log,
 	})
 	if err != nil {
 		return fmt.Errorf("attach to browser: %w", err)

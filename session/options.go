@@ -169,6 +169,7 @@ type CreateOptions struct {
 	Persist           bool                // write the state back to Profile, which is made if there is none of that name
 	State             *storagestate.State // added to what the browser starts with
 	NoDownloads       bool                // downloads are cancelled
+	NoJavaScript      bool                // pages run no scripts of their own
 	BlockAds          bool                // hosts of advertising and tracking are refused
 	Checkpoint        string              // id of the checkpoint whose tabs and state it begins with; default: none
 	Recording         *RecordingOptions   // recorded from the start; default: not

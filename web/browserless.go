@@ -19,6 +19,10 @@ import (
 // This file mounts the calls of Browserless' API, package door/browserless. All of
 // them take the key as ?token=.
 
+// launchQuery names parameters of the calls that open a session of their own. All of
+// socketOptions have an effect, too.
+var launchQuery = []string{"timeout", "blockAds", "launch"}
+
 // carriedKey returns the part of a query that carries the caller's key on, if it
 // came in the query.
 func carriedKey(c echo.Context) string {
@@ -98,7 +102,8 @@ type pageReader interface {
 	Read(context.Context, page.Page) (*browserless.Answer, error)
 }
 
-// answerPage reads a request and answers it. common is a part of the request.
+// answerPage reads a request and answers it. common is a part of the request. Its fields
+// win over those of the query.
 func (s *Server) answerPage(c echo.Context, req pageReader, common *browserless.PageRequest) error {
 	if err := readJSON(c, createBodyLimit, req); err != nil {
 		return err
@@ -106,7 +111,14 @@ func (s *Server) answerPage(c echo.Context, req pageReader, common *browserless.
 	if err := req.Check(); err != nil {
 		return err
 	}
-	create := &createRequest{UserAgent: common.UserAgent, ExtraHTTPHeaders: common.SetExtraHTTPHeaders}
+	create, err := createRequestOf(c.QueryParams())
+	if err != nil {
+		return err
+	}
+	create.ExtraHTTPHeaders, create.noJavaScript = common.SetExtraHTTPHeaders, common.NoJavaScript()
+	if common.UserAgent != "" {
+		create.UserAgent = common.UserAgent
+	}
 	if v := common.Viewport; v != nil {
 		create.Dimensions, create.DeviceScaleFactor, create.IsMobile = &sizeRequest{Width: v.Width, Height: v.Height}, v.DeviceScaleFactor, v.IsMobile
 	}
@@ -118,7 +130,7 @@ func (s *Server) answerPage(c echo.Context, req pageReader, common *browserless.
 		create.SessionContext = state
 	}
 	var answer *browserless.Answer
-	err := s.onPage(c, create, func(ctx context.Context, p page.Page) (err error) {
+	err = s.onPage(c, create, func(ctx context.Context, p page.Page) (err error) {
 		answer, err = req.Read(ctx, p)
 		return err
 	})
@@ -152,6 +164,10 @@ func (s *Server) browserlessFunction(c echo.Context) error {
 	} else if err := readJSON(c, scriptBodyLimit, &req); err != nil {
 		return err
 	}
+	create, err := createRequestOf(c.QueryParams())
+	if err != nil {
+		return err
+	}
 	code, err := req.Script()
 	if err != nil {
 		return err
@@ -160,7 +176,7 @@ func (s *Server) browserlessFunction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	one, end, err := s.ownSession(c, &createRequest{})
+	one, end, err := s.ownSession(c, create)
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,8 @@ type createRequest struct {
 	steel.Create
 	noEffect
 
+	noJavaScript bool // pages run no scripts of their own
+
 	quiet time.Duration // with no Timeout: how long it lives after it was last used; 0 for the server's default
 }
 
@@ -111,7 +113,7 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 		URL: r.URL, DeviceScaleFactor: r.DeviceScaleFactor, IsMobile: r.IsMobile || r.DeviceConfig != nil && r.DeviceConfig.Device == "mobile",
 		UserAgent: r.UserAgent, Locale: r.Locale, Timezone: r.Timezone, ProxyURL: r.ProxyURL, Hosts: egress.Hosts{Allowed: r.AllowedHosts, Denied: r.DeniedHosts},
 		ExtraHTTPHeaders: r.ExtraHTTPHeaders, Metadata: r.Metadata, Capture: r.Capture,
-		Checkpoint: r.Checkpoint, Profile: r.Profile, Persist: r.Persist, BlockAds: r.BlockAds, NoDownloads: r.Downloads != nil && !*r.Downloads,
+		Checkpoint: r.Checkpoint, Profile: r.Profile, Persist: r.Persist, BlockAds: r.BlockAds, NoDownloads: r.Downloads != nil && !*r.Downloads, NoJavaScript: r.noJavaScript,
 		Timeout: duration(r.Timeout), IdleTimeout: duration(r.IdleTimeout),
 	}
 	if o.Timeout == 0 && r.quiet > 0 {

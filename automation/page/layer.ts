@@ -1,5 +1,6 @@
 import { Elements, fontsLoaded, type ActOptions, type Property } from './elements.ts';
 import { Expectations, Unmet, type ExpectOptions } from './expect.ts';
+import { domEvent } from './domevent.ts';
 import type { Dropped } from './drop.ts';
 import type { AriaOptions, Injected, ParsedSelector, Point } from './injected.ts';
 import { Pointer, type PointerOptions } from './pointer.ts';
@@ -291,6 +292,7 @@ export class Layer {
   preview(node: Node) { return this.injected.previewNode(node); }
   title() { return document.title; }
   vitals() { return vitals(); }
+  domEvent(type: string) { return domEvent(type); }
   scrollPage(direction: Parameters<typeof scrollPage>[0], amount: number) { scrollPage(direction, amount); }
   content(includeShadow: boolean) { return this.injected.documentContent(includeShadow); }
   describe(selector: string) { return this.resolver.describe(selector); }

@@ -2730,7 +2730,7 @@ type WaitEventParams struct {
 	// Since Only events with a greater seq.
 	Since *int `form:"since,omitempty" json:"since,omitempty"`
 
-	// Timeout How long to wait, in milliseconds.
+	// Timeout Milliseconds: how long to wait, or how long a session lives that the call opens.
 	Timeout *int `form:"timeout,omitempty" json:"timeout,omitempty"`
 }
 

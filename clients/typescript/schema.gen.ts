@@ -1975,26 +1975,58 @@ export interface components {
             /** @description The address, for start and navigate. */
             url?: string;
         };
+        BrowserlessClip: {
+            /** @description CSS pixels. */
+            height: number;
+            /** @description CSS pixels. */
+            width: number;
+            /** @description CSS pixels from the left. */
+            x?: number;
+            /** @description CSS pixels from the top. */
+            y?: number;
+        };
         BrowserlessContentRequest: {
+            /** @description Scripts that are added after that, in order. At most 50. */
+            addScriptTag?: components["schemas"]["BrowserlessScriptTag"][];
+            /** @description Style sheets that are added to the opened page, in order. At most 50. */
+            addStyleTag?: components["schemas"]["BrowserlessStyleTag"][];
             /** @description Goes on when waiting takes too long. */
             bestAttempt?: boolean;
             /** @description Cookies to start with, as in a sessionContext. */
             cookies?: unknown;
+            /**
+             * @description The medium for which style sheets apply.
+             * @enum {string}
+             */
+            emulateMediaType?: "screen" | "print";
             /** @description How to open the page. */
             gotoOptions?: components["schemas"]["BrowserlessGotoOptions"] | null;
             /** @description The page's markup, instead of an address. */
             html?: string;
+            /** @description Regular expressions. Requests fail if their addresses match one. At most 100, each of at most 1024 bytes. */
+            rejectRequestPattern?: string[];
+            /** @description Types of resources whose requests fail: document, stylesheet, image, media, font, script, texttrack, xhr, fetch, eventsource, manifest, ping or other. */
+            rejectResourceTypes?: string[];
             /** @description Headers that are added to each request, by name. */
             setExtraHTTPHeaders?: {
                 [key: string]: string;
             };
+            /**
+             * @description Whether the page runs its scripts.
+             * @default true
+             */
+            setJavaScriptEnabled?: boolean | null;
             /** @description The address to open. Either url or html is required. */
             url?: string;
             /** @description Replaces Chromium's User-Agent. */
             userAgent?: string;
             /** @description The size of the page. */
             viewport?: components["schemas"]["BrowserlessViewport"] | null;
-            /** @description What to wait for after the page has been opened. */
+            /** @description An event of the page to wait for after that. */
+            waitForEvent?: components["schemas"]["BrowserlessWaitForEvent"] | null;
+            /** @description A function to wait for after that. */
+            waitForFunction?: components["schemas"]["BrowserlessWaitForFunction"] | null;
+            /** @description An element to wait for after that. */
             waitForSelector?: components["schemas"]["BrowserlessWaitForSelector"] | null;
             /** @description Milliseconds to wait after that. */
             waitForTimeout?: number;
@@ -2055,39 +2087,71 @@ export interface components {
             width?: unknown;
         };
         BrowserlessPDFRequest: {
+            /** @description Scripts that are added after that, in order. At most 50. */
+            addScriptTag?: components["schemas"]["BrowserlessScriptTag"][];
+            /** @description Style sheets that are added to the opened page, in order. At most 50. */
+            addStyleTag?: components["schemas"]["BrowserlessStyleTag"][];
             /** @description Goes on when waiting takes too long. */
             bestAttempt?: boolean;
             /** @description Cookies to start with, as in a sessionContext. */
             cookies?: unknown;
+            /**
+             * @description The medium for which style sheets apply.
+             * @enum {string}
+             */
+            emulateMediaType?: "screen" | "print";
             /** @description How to open the page. */
             gotoOptions?: components["schemas"]["BrowserlessGotoOptions"] | null;
             /** @description The page's markup, instead of an address. */
             html?: string;
             /** @description How to print. */
             options?: components["schemas"]["BrowserlessPDFOptions"] | null;
+            /** @description Regular expressions. Requests fail if their addresses match one. At most 100, each of at most 1024 bytes. */
+            rejectRequestPattern?: string[];
+            /** @description Types of resources whose requests fail: document, stylesheet, image, media, font, script, texttrack, xhr, fetch, eventsource, manifest, ping or other. */
+            rejectResourceTypes?: string[];
             /** @description Headers that are added to each request, by name. */
             setExtraHTTPHeaders?: {
                 [key: string]: string;
             };
+            /**
+             * @description Whether the page runs its scripts.
+             * @default true
+             */
+            setJavaScriptEnabled?: boolean | null;
             /** @description The address to open. Either url or html is required. */
             url?: string;
             /** @description Replaces Chromium's User-Agent. */
             userAgent?: string;
             /** @description The size of the page. */
             viewport?: components["schemas"]["BrowserlessViewport"] | null;
-            /** @description What to wait for after the page has been opened. */
+            /** @description An event of the page to wait for after that. */
+            waitForEvent?: components["schemas"]["BrowserlessWaitForEvent"] | null;
+            /** @description A function to wait for after that. */
+            waitForFunction?: components["schemas"]["BrowserlessWaitForFunction"] | null;
+            /** @description An element to wait for after that. */
             waitForSelector?: components["schemas"]["BrowserlessWaitForSelector"] | null;
             /** @description Milliseconds to wait after that. */
             waitForTimeout?: number;
         };
         BrowserlessScreenshotOptions: {
             /**
-             * @description Only binary.
+             * @description Whether the clip counts from the page's corner and may lie out of view. If false, it counts from the corner of what is in view.
+             * @default true
+             */
+            captureBeyondViewport?: boolean | null;
+            /** @description The part of the page to show. */
+            clip?: components["schemas"]["BrowserlessClip"] | null;
+            /**
+             * @description With base64, the answer is text.
+             * @default binary
              * @enum {string}
              */
-            encoding?: "binary";
+            encoding?: "binary" | "base64";
             /** @description The whole page instead of what is in view. */
             fullPage?: boolean;
+            /** @description Leaves out the white background of a page that has none. Not for jpeg. */
+            omitBackground?: boolean;
             /** @description For jpeg and webp. */
             quality?: number;
             /**
@@ -2098,32 +2162,64 @@ export interface components {
             type?: "png" | "jpeg" | "webp";
         };
         BrowserlessScreenshotRequest: {
+            /** @description Scripts that are added after that, in order. At most 50. */
+            addScriptTag?: components["schemas"]["BrowserlessScriptTag"][];
+            /** @description Style sheets that are added to the opened page, in order. At most 50. */
+            addStyleTag?: components["schemas"]["BrowserlessStyleTag"][];
             /** @description Goes on when waiting takes too long. */
             bestAttempt?: boolean;
             /** @description Cookies to start with, as in a sessionContext. */
             cookies?: unknown;
+            /**
+             * @description The medium for which style sheets apply.
+             * @enum {string}
+             */
+            emulateMediaType?: "screen" | "print";
             /** @description How to open the page. */
             gotoOptions?: components["schemas"]["BrowserlessGotoOptions"] | null;
             /** @description The page's markup, instead of an address. */
             html?: string;
             /** @description How to take the picture. */
             options?: components["schemas"]["BrowserlessScreenshotOptions"] | null;
+            /** @description Regular expressions. Requests fail if their addresses match one. At most 100, each of at most 1024 bytes. */
+            rejectRequestPattern?: string[];
+            /** @description Types of resources whose requests fail: document, stylesheet, image, media, font, script, texttrack, xhr, fetch, eventsource, manifest, ping or other. */
+            rejectResourceTypes?: string[];
             /** @description The picture shows this element instead of the viewport. */
             selector?: string;
             /** @description Headers that are added to each request, by name. */
             setExtraHTTPHeaders?: {
                 [key: string]: string;
             };
+            /**
+             * @description Whether the page runs its scripts.
+             * @default true
+             */
+            setJavaScriptEnabled?: boolean | null;
             /** @description The address to open. Either url or html is required. */
             url?: string;
             /** @description Replaces Chromium's User-Agent. */
             userAgent?: string;
             /** @description The size of the page. */
             viewport?: components["schemas"]["BrowserlessViewport"] | null;
-            /** @description What to wait for after the page has been opened. */
+            /** @description An event of the page to wait for after that. */
+            waitForEvent?: components["schemas"]["BrowserlessWaitForEvent"] | null;
+            /** @description A function to wait for after that. */
+            waitForFunction?: components["schemas"]["BrowserlessWaitForFunction"] | null;
+            /** @description An element to wait for after that. */
             waitForSelector?: components["schemas"]["BrowserlessWaitForSelector"] | null;
             /** @description Milliseconds to wait after that. */
             waitForTimeout?: number;
+        };
+        BrowserlessScriptTag: {
+            /** @description The script itself. */
+            content?: string;
+            /** @description The id of its element. */
+            id?: string;
+            /** @description The script's type, such as module. */
+            type?: string;
+            /** @description The address of the script. Either url or content is required. */
+            url?: string;
         };
         BrowserlessSession: {
             /** @description chromium. */
@@ -2160,6 +2256,12 @@ export interface components {
             /** @description null: callers may not read it. */
             userDataDir: string | null;
         };
+        BrowserlessStyleTag: {
+            /** @description The sheet itself. */
+            content?: string;
+            /** @description The address of the sheet. Either url or content is required. */
+            url?: string;
+        };
         BrowserlessVersion: {
             /** @description Name and version of Chromium. Until the server has started one, its own. */
             Browser: string;
@@ -2183,6 +2285,26 @@ export interface components {
             isMobile?: boolean;
             /** @description CSS pixels. */
             width?: number;
+        };
+        BrowserlessWaitForEvent: {
+            /** @description The name of a DOM event that reaches the document or the window. */
+            event: string;
+            /**
+             * @description Milliseconds.
+             * @default 30000
+             */
+            timeout?: number;
+        };
+        BrowserlessWaitForFunction: {
+            /** @description A function, which is called until its value is true; one that is async is called once. Or an expression. */
+            fn: string;
+            /** @description Milliseconds between two calls, or raf for each frame, which mutation means too. Default: raf. */
+            polling?: unknown;
+            /**
+             * @description Milliseconds.
+             * @default 30000
+             */
+            timeout?: number;
         };
         BrowserlessWaitForSelector: {
             /** @description Waits until no such element is visible. */
@@ -3988,7 +4110,14 @@ export interface operations {
     };
     browserlessContent: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
+                timeout?: number;
+                /** @description Whether the session that the call opens refuses hosts of advertising and tracking. */
+                blockAds?: boolean;
+                /** @description Options of puppeteer.launch as JSON, or that in base64: defaultViewport, and args that a session takes. */
+                launch?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4438,7 +4567,14 @@ export interface operations {
     };
     browserlessFunction: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
+                timeout?: number;
+                /** @description Whether the session that the call opens refuses hosts of advertising and tracking. */
+                blockAds?: boolean;
+                /** @description Options of puppeteer.launch as JSON, or that in base64: defaultViewport, and args that a session takes. */
+                launch?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5168,7 +5304,14 @@ export interface operations {
     };
     browserlessPDF: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
+                timeout?: number;
+                /** @description Whether the session that the call opens refuses hosts of advertising and tracking. */
+                blockAds?: boolean;
+                /** @description Options of puppeteer.launch as JSON, or that in base64: defaultViewport, and args that a session takes. */
+                launch?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5304,7 +5447,14 @@ export interface operations {
     };
     browserlessScreenshot: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
+                timeout?: number;
+                /** @description Whether the session that the call opens refuses hosts of advertising and tracking. */
+                blockAds?: boolean;
+                /** @description Options of puppeteer.launch as JSON, or that in base64: defaultViewport, and args that a session takes. */
+                launch?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9306,7 +9456,7 @@ export interface operations {
                 category?: string;
                 /** @description Only events with a greater seq. */
                 since?: number;
-                /** @description How long to wait, in milliseconds. */
+                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
                 timeout?: number;
             };
             header?: never;

@@ -13,30 +13,30 @@ import (
 // PageRequest is what all calls that read one page have. Fields of Browserless that
 // are not here are refused by their names.
 type PageRequest struct {
-	URL                 string            `json:"url,omitempty" doc:"The address to open. Either url or html is required."`
-	HTML                string            `json:"html,omitempty" doc:"The page's markup, instead of an address."`
-	GotoOptions         *GotoOptions      `json:"gotoOptions,omitempty" doc:"How to open the page."`
-	WaitForSelector     *WaitForSelector  `json:"waitForSelector,omitempty" doc:"What to wait for after the page has been opened."`
-	WaitForTimeout      float64           `json:"waitForTimeout,omitempty" doc:"Milliseconds to wait after that." min:"0" max:"60000"`
-	Viewport            *Viewport         `json:"viewport,omitempty" doc:"The size of the page."`
-	UserAgent           string            `json:"userAgent,omitempty" doc:"Replaces Chromium's User-Agent."`
-	SetExtraHTTPHeaders map[string]string `json:"setExtraHTTPHeaders,omitempty" doc:"Headers that are added to each request, by name."`
-	Cookies             json.RawMessage   `json:"cookies,omitempty" doc:"Cookies to start with, as in a sessionContext."`
-	BestAttempt         bool              `json:"bestAttempt,omitempty" doc:"Goes on when waiting takes too long."`
+	URL                  string            `json:"url,omitempty" doc:"The address to open. Either url or html is required."`
+	HTML                 string            `json:"html,omitempty" doc:"The page's markup, instead of an address."`
+	GotoOptions          *GotoOptions      `json:"gotoOptions,omitempty" doc:"How to open the page."`
+	AddStyleTag          []StyleTag        `json:"addStyleTag,omitempty" doc:"Style sheets that are added to the opened page, in order. At most 50."`
+	AddScriptTag         []ScriptTag       `json:"addScriptTag,omitempty" doc:"Scripts that are added after that, in order. At most 50."`
+	WaitForTimeout       float64           `json:"waitForTimeout,omitempty" doc:"Milliseconds to wait after that." min:"0" max:"60000"`
+	WaitForFunction      *WaitForFunction  `json:"waitForFunction,omitempty" doc:"A function to wait for after that."`
+	WaitForSelector      *WaitForSelector  `json:"waitForSelector,omitempty" doc:"An element to wait for after that."`
+	WaitForEvent         *WaitForEvent     `json:"waitForEvent,omitempty" doc:"An event of the page to wait for after that."`
+	Viewport             *Viewport         `json:"viewport,omitempty" doc:"The size of the page."`
+	UserAgent            string            `json:"userAgent,omitempty" doc:"Replaces Chromium's User-Agent."`
+	SetExtraHTTPHeaders  map[string]string `json:"setExtraHTTPHeaders,omitempty" doc:"Headers that are added to each request, by name."`
+	Cookies              json.RawMessage   `json:"cookies,omitempty" doc:"Cookies to start with, as in a sessionContext."`
+	SetJavaScriptEnabled *bool             `json:"setJavaScriptEnabled,omitempty" doc:"Whether the page runs its scripts." default:"true"`
+	EmulateMediaType     string            `json:"emulateMediaType,omitempty" doc:"The medium for which style sheets apply." one:"screen,print"`
+	RejectResourceTypes  []string          `json:"rejectResourceTypes,omitempty" doc:"Types of resources whose requests fail: document, stylesheet, image, media, font, script, texttrack, xhr, fetch, eventsource, manifest, ping or other."`
+	RejectRequestPattern []string          `json:"rejectRequestPattern,omitempty" doc:"Regular expressions. Requests fail if their addresses match one. At most 100, each of at most 1024 bytes."`
+	BestAttempt          bool              `json:"bestAttempt,omitempty" doc:"Goes on when waiting takes too long."`
 }
 
 // GotoOptions say how to open a page.
 type GotoOptions struct {
 	WaitUntil json.RawMessage `json:"waitUntil,omitempty" doc:"load, domcontentloaded, networkidle0, networkidle2, or a list of them."`
 	Timeout   float64         `json:"timeout,omitempty" doc:"Milliseconds." min:"0" max:"60000" default:"30000"`
-}
-
-// WaitForSelector says what to wait for after the page has been opened.
-type WaitForSelector struct {
-	Selector string  `json:"selector" doc:"A selector." required:"true"`
-	Visible  bool    `json:"visible,omitempty" doc:"Waits until the element is visible."`
-	Hidden   bool    `json:"hidden,omitempty" doc:"Waits until no such element is visible."`
-	Timeout  float64 `json:"timeout,omitempty" doc:"Milliseconds." min:"0" max:"60000" default:"30000"`
 }
 
 // Viewport is the size of the page.
@@ -49,21 +49,6 @@ type Viewport struct {
 
 // ContentRequest is the body of POST /content.
 type ContentRequest struct{ PageRequest }
-
-// ScreenshotRequest is the body of POST /screenshot.
-type ScreenshotRequest struct {
-	PageRequest
-	Selector string             `json:"selector,omitempty" doc:"The picture shows this element instead of the viewport."`
-	Options  *ScreenshotOptions `json:"options,omitempty" doc:"How to take the picture."`
-}
-
-// ScreenshotOptions are those of Puppeteer that have an effect.
-type ScreenshotOptions struct {
-	Type     string `json:"type,omitempty" doc:"The picture's format." one:"png,jpeg,webp" default:"png"`
-	Quality  int    `json:"quality,omitempty" doc:"For jpeg and webp." min:"0" max:"100"`
-	FullPage bool   `json:"fullPage,omitempty" doc:"The whole page instead of what is in view."`
-	Encoding string `json:"encoding,omitempty" doc:"Only binary." one:"binary"`
-}
 
 // PDFRequest is the body of POST /pdf.
 type PDFRequest struct {
@@ -109,8 +94,19 @@ func (r *PageRequest) Check() error {
 	if (r.URL == "") == (r.HTML == "") {
 		return invalid.Field("url", "give either url or html")
 	}
-	_, err := r.GotoOptions.until()
-	return err
+	if _, err := r.GotoOptions.until(); err != nil {
+		return err
+	}
+	if _, err := r.rejects(); err != nil {
+		return err
+	}
+	if err := r.checkTags(); err != nil {
+		return err
+	}
+	if err := r.checkWaits(); err != nil {
+		return err
+	}
+	return r.checkScripts()
 }
 
 // Check checks what no tag says. It returns an *invalid.Error, or nil.
@@ -125,44 +121,57 @@ func (r *PDFRequest) Check() error {
 
 func duration(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 
-// open opens the page of a request and waits for what it names.
+// read opens the page of a request, waits for what it names, and makes the answer.
+func (r *PageRequest) read(ctx context.Context, p page.Page, answer func() (*Answer, error)) (*Answer, error) {
+	if r.EmulateMediaType != "" {
+		if err := p.EmulateMedia(ctx, r.EmulateMediaType); err != nil {
+			return nil, err
+		}
+	}
+	rejects, err := r.rejects()
+	if err != nil {
+		return nil, err
+	}
+	if len(rejects.Types)+len(rejects.Patterns) > 0 {
+		end, err := p.Reject(ctx, rejects)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+	}
+	if err := r.try(ctx, r.open(ctx, p)); err != nil {
+		return nil, err
+	}
+	if err := r.addTags(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := r.wait(ctx, p); err != nil {
+		return nil, err
+	}
+	return answer()
+}
+
+// try returns the error of a step, unless the request goes on without it.
+func (r *PageRequest) try(ctx context.Context, err error) error {
+	if r.BestAttempt && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// open opens the page of a request.
 func (r *PageRequest) open(ctx context.Context, p page.Page) error {
 	until, err := r.GotoOptions.until()
 	if err != nil {
 		return err
 	}
-	opening := p
 	if r.GotoOptions != nil {
-		opening.Timeout = duration(r.GotoOptions.Timeout)
+		p.Timeout = duration(r.GotoOptions.Timeout)
 	}
 	if r.URL != "" {
-		err = opening.Navigate(ctx, r.URL, until)
-	} else {
-		err = opening.SetContent(ctx, r.HTML, until)
+		return p.Navigate(ctx, r.URL, until)
 	}
-	if err != nil && (!r.BestAttempt || ctx.Err() != nil) {
-		return err
-	}
-	if w := r.WaitForSelector; w != nil {
-		state := "attached"
-		switch {
-		case w.Visible:
-			state = "visible"
-		case w.Hidden:
-			state = "hidden"
-		}
-		waiting := p
-		waiting.Timeout = duration(w.Timeout)
-		if err := waiting.WaitFor(ctx, w.Selector, state); err != nil && (!r.BestAttempt || ctx.Err() != nil) {
-			return err
-		}
-	}
-	select {
-	case <-time.After(duration(r.WaitForTimeout)):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return p.SetContent(ctx, r.HTML, until)
 }
 
 // Answer is the body of an answer.
@@ -173,34 +182,14 @@ type Answer struct {
 
 // Read opens the page and returns its markup.
 func (r *ContentRequest) Read(ctx context.Context, p page.Page) (*Answer, error) {
-	if err := r.open(ctx, p); err != nil {
-		return nil, err
-	}
-	markup, err := p.Content(ctx)
-	return &Answer{Type: "text/html; charset=utf-8", Body: []byte(markup)}, err
-}
-
-// Read opens the page and takes a picture.
-func (r *ScreenshotRequest) Read(ctx context.Context, p page.Page) (*Answer, error) {
-	if err := r.open(ctx, p); err != nil {
-		return nil, err
-	}
-	o := page.ScreenshotOptions{Target: r.Selector, Format: "png"}
-	if given := r.Options; given != nil {
-		o.FullPage, o.Quality = given.FullPage, given.Quality
-		if given.Type != "" {
-			o.Format = given.Type
-		}
-	}
-	image, err := p.Screenshot(ctx, o)
-	return &Answer{Type: "image/" + o.Format, Body: image}, err
+	return r.read(ctx, p, func() (*Answer, error) {
+		markup, err := p.Content(ctx)
+		return &Answer{Type: "text/html; charset=utf-8", Body: []byte(markup)}, err
+	})
 }
 
 // Read opens the page and prints it.
 func (r *PDFRequest) Read(ctx context.Context, p page.Page) (*Answer, error) {
-	if err := r.open(ctx, p); err != nil {
-		return nil, err
-	}
 	var o page.PDFOptions
 	if r.Options != nil {
 		var err error
@@ -208,6 +197,8 @@ func (r *PDFRequest) Read(ctx context.Context, p page.Page) (*Answer, error) {
 			return nil, err
 		}
 	}
-	document, err := p.PDF(ctx, o)
-	return &Answer{Type: "application/pdf", Body: document}, err
+	return r.read(ctx, p, func() (*Answer, error) {
+		document, err := p.PDF(ctx, o)
+		return &Answer{Type: "application/pdf", Body: document}, err
+	})
 }

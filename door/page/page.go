@@ -364,6 +364,15 @@ type ScreenshotOptions struct {
 	Format    string // png (default), jpeg or webp
 	Quality   int    // 1 to 100, not for png; default 80
 	CSSPixels bool   // one pixel of the picture for each CSS pixel, also on dense screens
+	Clip      *Clip  // a part, without Target and FullPage; default all of it
+
+	OmitBackground bool // transparent where the page has no background; not for jpeg
+}
+
+// Clip is a part of a page in CSS pixels.
+type Clip struct {
+	X, Y, Width, Height float64
+	InDocument          bool // counts from the document's corner, in view or not; default: from the viewport's, and only what is in view
 }
 
 // Screenshot takes a picture of the page, or of an element.
@@ -375,10 +384,16 @@ func (p Page) Screenshot(ctx context.Context, o ScreenshotOptions) ([]byte, erro
 	if o.CSSPixels {
 		params["scale"] = "css"
 	}
+	if o.OmitBackground {
+		params["omitBackground"] = true
+	}
 	var answer pictureAnswer
 	var err error
 	if o.Target == "" {
 		params["fullPage"] = o.FullPage
+		if c := o.Clip; c != nil {
+			params["clip"], params["clipInDocument"] = map[string]float64{"x": c.X, "y": c.Y, "width": c.Width, "height": c.Height}, c.InDocument
+		}
 		err = p.onPage(ctx, "page.screenshot", params, &answer)
 	} else {
 		err = p.onTarget(ctx, "screenshot", o.Target, params, &answer)

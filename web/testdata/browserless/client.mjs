@@ -60,7 +60,7 @@ assert.match((await answer.json()).detail, /TypeError: no/);
 for (const [path, body, field] of [
   ['/content', {}, 'url'],
   ['/content', { url: site, html: 'x' }, 'url'],
-  ['/content', { url: site, rejectResourceTypes: ['image'] }, 'rejectResourceTypes'],
+  ['/content', { url: site, authenticate: { username: 'a' } }, 'authenticate'],
   ['/content', { url: site, gotoOptions: { waitUntil: 'never' } }, 'gotoOptions.waitUntil'],
   ['/content', { url: site, waitForTimeout: 1e9 }, 'waitForTimeout'],
   ['/screenshot', { url: site, options: { type: 'gif' } }, 'options.type'],

@@ -1,0 +1,84 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// ScriptTag is a script that a page is to run. Either URL or Content is required.
+type ScriptTag struct {
+	URL     string `json:"url,omitempty"` // the page loads it
+	Content string `json:"content,omitempty"`
+	Type    string `json:"type,omitempty"` // such as module
+	ID      string `json:"id,omitempty"`   // of the element
+}
+
+// StyleTag is a style sheet that a page is to have. Either URL or Content is required.
+type StyleTag struct {
+	URL     string `json:"url,omitempty"` // the page loads it
+	Content string `json:"content,omitempty"`
+}
+
+// AddScriptTag adds a script to the page, and waits until one with an address has run.
+func (p Page) AddScriptTag(ctx context.Context, tag ScriptTag) error {
+	return p.addTag(ctx, "frame.addScriptTag", tag)
+}
+
+// AddStyleTag adds a style sheet to the page, and waits until it applies.
+func (p Page) AddStyleTag(ctx context.Context, tag StyleTag) error {
+	return p.addTag(ctx, "frame.addStyleTag", tag)
+}
+
+func (p Page) addTag(ctx context.Context, operation string, tag any) error {
+	params, err := fields(tag)
+	if err != nil {
+		return err
+	}
+	return p.inTime(ctx, func(ctx context.Context) error { return p.onFrame(ctx, operation, params, nil) })
+}
+
+// EmulateMedia makes the page's style sheets apply as on a screen or in print: media is
+// screen or print.
+func (p Page) EmulateMedia(ctx context.Context, media string) error {
+	return p.onPage(ctx, "page.emulateMedia", map[string]any{"media": media}, nil)
+}
+
+// WaitForFunction calls a function in the page, or evaluates an expression, again and
+// again until its value is true. polling is the time between two calls; 0 stands for each
+// frame that the page draws.
+func (p Page) WaitForFunction(ctx context.Context, code string, isFunction bool, polling time.Duration) error {
+	params := map[string]any{"expression": code, "isFunction": isFunction, "timeout": p.ms()}
+	if polling > 0 {
+		params["polling"] = float64(polling) / float64(time.Millisecond)
+	}
+	return p.onFrame(ctx, "frame.waitForFunction", params, nil)
+}
+
+// Run calls a function in the page once, and waits until it, or the promise that it
+// returns, has ended.
+func (p Page) Run(ctx context.Context, function string) error {
+	return p.inTime(ctx, func(ctx context.Context) error {
+		_, err := p.Evaluate(ctx, "", function, true, nil)
+		return err
+	})
+}
+
+// WaitForDOMEvent waits for an event that reaches the page's document or its window.
+func (p Page) WaitForDOMEvent(ctx context.Context, event string) error {
+	return p.onFrame(ctx, "frame.waitForDOMEvent", map[string]any{"event": event, "timeout": p.ms()}, nil)
+}
+
+// inTime bounds an operation that has no timeout of its own.
+func (p Page) inTime(ctx context.Context, operation func(context.Context) error) error {
+	if err := p.Program.AwaitTurn(ctx); err != nil { // the wait for a person does not count
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, time.Duration(p.ms()*float64(time.Millisecond)))
+	defer cancel()
+	err := operation(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("timeout %.0fms exceeded: %w", p.ms(), err)
+	}
+	return err
+}
