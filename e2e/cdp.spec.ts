@@ -1,7 +1,7 @@
 import { chromium } from 'playwright-core';
 import puppeteer from 'puppeteer-core';
 import { expect, test, type APIRequestContext, type Browser } from './test.js';
-import { auth, codeOnPhone, explore, hasPicture, key, Remote, signInByHand } from './remote.js';
+import { accessible, auth, codeOnPhone, explore, hasPicture, key, newSession, Remote, signIn, signInByHand } from './remote.js';
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
@@ -30,6 +30,32 @@ async function help(browser: Browser, link: string, code: () => Promise<string>)
   await expect(theirs.getByRole('heading', { name: 'Thank you' })).toBeVisible();
   await context.close();
 }
+
+test('Connect shows the line for each program, and the copied address connects', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await signIn(page);
+  const id = await newSession(page);
+  await page.getByRole('button', { name: 'Connect', exact: true }).click();
+  await accessible(page, 'connect');
+  const dialog = page.getByRole('dialog', { name: 'Connect a program' });
+  await dialog.getByLabel('Program').selectOption('playwright-mcp');
+  await dialog.getByRole('button', { name: 'Copy: playwright-mcp' }).click();
+  const line = await page.evaluate(() => navigator.clipboard.readText());
+  expect(line).toMatch(/^npx @playwright\/mcp --cdp-endpoint "ws:.*\$TAKEOVER_API_KEY"$/);
+  const address = line.split('"')[1]!.replace('$TAKEOVER_API_KEY', key());
+  const client = await chromium.connectOverCDP(address);
+  expect(client.contexts()[0]!.pages().length, `pages of ${id}`).toBe(1);
+  await client.close();
+  await dialog.getByLabel('Program').selectOption({ label: 'Chrome’s DevTools' });
+  await expect(dialog.getByText(`devtools://devtools/bundled/inspector.html?`)).toBeVisible();
+
+  // Settings have the lines for a new session, of the program that was chosen last.
+  await dialog.getByLabel('Program').selectOption('curl');
+  await page.goto('/settings');
+  await expect(page.getByRole('combobox', { name: 'Program' })).toHaveValue('curl');
+  await expect(page.getByText('curl -H "Authorization: Bearer $TAKEOVER_API_KEY" -X POST')).toBeVisible();
+  await accessible(page, 'settings');
+});
 
 test('Chrome’s DevTools inspect the page that people see', async ({ browser, baseURL, request }) => {
   const made = await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login` } });

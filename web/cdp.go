@@ -109,7 +109,7 @@ func (s *Server) cdpURL(r *http.Request, id string) string {
 // people see. A key is missing at its end.
 func (s *Server) devToolsURL(r *http.Request, id string) string {
 	scheme, rest, _ := strings.Cut(s.socketURL(r), "://")
-	return devTools + "/bundled/inspector.html?" + url.Values{scheme: {rest + "/v1/sessions/" + id + "/cdp/page?apiKey="}}.Encode()
+	return devToolsOrigin + "/bundled/inspector.html?" + url.Values{scheme: {rest + "/v1/sessions/" + id + "/cdp/page?apiKey="}}.Encode()
 }
 
 // byUpgrade calls one of two handlers of a path: the first for a WebSocket.

@@ -17,13 +17,13 @@ import (
 // framedKey marks a request for a page that other sites may frame.
 const framedKey = "framed"
 
-// devTools is the origin of the DevTools that are part of Chrome.
-const devTools = "devtools://devtools"
+// devToolsOrigin is the origin of the DevTools that are part of Chrome.
+const devToolsOrigin = "devtools://devtools"
 
 // checkAllowedOrigins refuses values that are neither the origin of a site nor that of
 // Chrome's DevTools.
 func checkAllowedOrigins(origins []string) error {
-	sites := slices.DeleteFunc(slices.Clone(origins), func(origin string) bool { return origin == devTools })
+	sites := slices.DeleteFunc(slices.Clone(origins), func(origin string) bool { return origin == devToolsOrigin })
 	return checkOrigins("--allowed-origins", sites)
 }
 

@@ -22,6 +22,7 @@ import (
 	"takeover/session"
 	"takeover/static"
 	"takeover/web/demo"
+	"takeover/web/snippets"
 	"takeover/web/views"
 )
 
@@ -99,11 +100,28 @@ func (s *Server) pageSession(c echo.Context) error {
 		base = s.baseURL(c.Request())
 	}
 	guest := !caller(c).operator()
+	var connections []views.Connection
+	if !guest {
+		connections = s.programLines(c, info.ID)
+	}
 	c.Response().Header().Set(headerCSP, s.policy(c, !guest)) // without the exception for the editor, which guests do not have
 	return s.render(c, http.StatusOK, views.Session(views.SessionPage{
 		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height,
-		Sample: s.sample(base), Guest: guest, Capture: panelCapture(one),
+		Sample: s.sample(base), Guest: guest, Capture: panelCapture(one), Connections: connections,
 	}))
+}
+
+// programLines returns how programs connect to a session, or, without an id, to one that
+// is made for them.
+func (s *Server) programLines(c echo.Context, id string) (list []views.Connection) {
+	devTools := ""
+	if id != "" && s.allowedOrigin(devToolsOrigin) {
+		devTools = s.devToolsURL(c.Request(), id)
+	}
+	for _, one := range snippets.Connections(s.baseURL(c.Request()), id, devTools) {
+		list = append(list, views.Connection(one))
+	}
+	return list
 }
 
 // panelCapture returns the capture configuration of the events panel, combined

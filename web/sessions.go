@@ -65,7 +65,7 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 		return v
 	}
 	v.WebsocketURL = s.cdpURL(c.Request(), info.ID)
-	if s.allowedOrigin(devTools) {
+	if s.allowedOrigin(devToolsOrigin) {
 		v.DevToolsURL = s.devToolsURL(c.Request(), info.ID)
 	}
 	if forSteel(c) {

@@ -22,6 +22,7 @@ func (s *Server) pageSettings(c echo.Context) error {
 		{Name: "Version", Value: s.cfg.Version},
 		{Name: "API version", Value: "v1"},
 	}}
+	p.Connections = s.programLines(c, "")
 	if s.cfg.Webhooks != nil {
 		for _, w := range s.cfg.Webhooks.Statuses() {
 			p.Webhooks = append(p.Webhooks, views.Webhook{Name: w.Name, Pending: w.Pending, Dead: w.Dead, LastError: w.LastError})

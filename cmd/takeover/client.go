@@ -225,6 +225,7 @@ type (
 		ExpiresAt        time.Time `json:"expiresAt"`
 		EndReason        string    `json:"endReason"`
 		SessionViewerURL string    `json:"sessionViewerUrl"`
+		DevToolsURL      string    `json:"devtoolsUrl"`
 		Warnings         []string  `json:"warnings"`
 	}
 	takeoverInfo struct {

@@ -13,7 +13,7 @@ import (
 // connectCommand says how programs connect to a session.
 type connectCommand struct {
 	ID  string `arg:"" help:"The session's id."`
-	For string `help:"Only one kind of program: playwright, python, puppeteer, mcp, playwright-mcp, chrome-devtools-mcp or curl." placeholder:"PROGRAM"`
+	For string `help:"Only one kind of program: playwright, python, puppeteer, mcp, playwright-mcp, chrome-devtools-mcp, curl, or devtools where the server allows them." placeholder:"PROGRAM"`
 }
 
 // Run writes the lines. They read the key from the environment, so that it is in no
@@ -30,7 +30,7 @@ func (o *connectCommand) Run(ctx context.Context, c *cli, std streams) error {
 	if one.Status == "released" || one.Status == "failed" {
 		return fmt.Errorf("session %s has ended", one.ID)
 	}
-	list := snippets.Connections(strings.TrimSuffix(api.base, "/"), one.ID)
+	list := snippets.Connections(strings.TrimSuffix(api.base, "/"), one.ID, one.DevToolsURL)
 	if o.For != "" {
 		at := slices.IndexFunc(list, func(one snippets.Connection) bool { return one.ID == o.For })
 		if at < 0 {

@@ -49,8 +49,15 @@ type SessionsPage struct {
 // SettingsPage is `/settings`.
 type SettingsPage struct {
 	Page
-	Facts    []Fact // facts about the server, read-only
-	Webhooks []Webhook
+	Facts       []Fact // facts about the server, read-only
+	Webhooks    []Webhook
+	Connections []Connection // to a new session
+}
+
+// Connection says how one kind of program connects.
+type Connection struct {
+	ID, Label string
+	Code      string // names the variable that has the key, never a key
 }
 
 // Webhook is an address that receives webhooks.
@@ -185,7 +192,8 @@ type SessionPage struct {
 	Sample string
 	// Capture is the capture configuration of the events panel, as JSON for the
 	// API.
-	Capture string
+	Capture     string
+	Connections []Connection // to this session; none for a guest
 	// Ended hides the parts of the events panel that only a live session has.
 	Ended bool
 	// Guest hides what a share link does not permit: scripts, events, sharing and

@@ -134,7 +134,15 @@ func Settings(p SettingsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</section><section class=\"settings\" aria-labelledby=\"key-title\"><h2 id=\"key-title\">Programs</h2><p>Programs use an API key of this server: one of those in <code>TAKEOVER_API_KEY</code> or, if that is not set, the one in the file <code>api-key</code> in the server’s data directory. Keys are never shown here.</p><p><a class=\"button\" href=\"/docs\">API and examples</a></p></section></main>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</section><section class=\"settings\" aria-labelledby=\"key-title\"><h2 id=\"key-title\">Programs</h2><p>Programs use an API key of this server: one of those in <code>TAKEOVER_API_KEY</code> or, if that is not set, the one in the file <code>api-key</code> in the server’s data directory. Each connection gets a browser of its own; <b>Connect</b> on a session’s page has the lines for that session.</p>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = connections(p.Connections).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p><a class=\"button\" href=\"/docs\">API and examples</a></p></section></main>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

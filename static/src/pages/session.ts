@@ -2,6 +2,7 @@ import { path, post } from '../ui/api.js';
 import { showBanner } from '../workbench/banner.js';
 import { showConnection } from '../workbench/connectionlabel.js';
 import { showControl } from '../remote/control.js';
+import { enableConnecting } from '../ui/connecting.js';
 import { enableCopying, enableTakeoverLinks } from '../ui/copying.js';
 import { movable } from '../workbench/dividers.js';
 import { byId, maybeById, show } from '../ui/dom.js';
@@ -31,6 +32,7 @@ const guest = root.hasAttribute('data-guest');
 
 enableMenus();
 enableDialogs();
+enableConnecting();
 enableCopying();
 enableTakeoverLinks();
 startTicking();
@@ -163,6 +165,6 @@ function ending(): void {
   });
   stage.live.on('connection', (state) => {
     if (state.phase !== 'closed') return;
-    for (const id of ['run', 'share-button', 'record-button', 'end-button']) maybeById<HTMLButtonElement>(id)?.setAttribute('disabled', '');
+    for (const id of ['run', 'connect-button', 'share-button', 'record-button', 'end-button']) maybeById<HTMLButtonElement>(id)?.setAttribute('disabled', '');
   });
 }

@@ -1,3 +1,5 @@
+import { enableConnecting } from '../ui/connecting.js';
+import { enableCopying } from '../ui/copying.js';
 import { enableMenus } from '../ui/menus.js';
 import { mayNotify, NOTIFY, play, SOUND } from '../ui/preferences.js';
 import { read, write } from '../ui/storage.js';
@@ -56,6 +58,8 @@ function sound(): void {
 }
 
 enableMenus();
+enableConnecting();
+enableCopying();
 tellOfCalls();
 theme();
 notifications();
