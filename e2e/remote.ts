@@ -125,13 +125,16 @@ export class Remote {
   }
 }
 
-/** Number of points that a hand passes through on its way. */
+/** Number of points that a hand passes through on its way, and how many frames of the page it takes from one to the next: most of a second for all, so that a line which halts for a moment does not make it too fast for a hand. */
 const STEPS = 24;
+const FRAMES = 2;
 
-/** Yields points between two points, one in each frame of the page, because a hand is not faster than that. */
+/** Yields points between two points. */
 async function* way(page: Page, from: Point, to: Point): AsyncGenerator<Point> {
   for (let i = 1; i <= STEPS; i++) {
-    await page.evaluate(() => new Promise(requestAnimationFrame));
+    await page.evaluate(async (frames) => {
+      for (; frames > 0; frames--) await new Promise(requestAnimationFrame);
+    }, FRAMES);
     yield { x: from.x + ((to.x - from.x) * i) / STEPS, y: from.y + ((to.y - from.y) * i) / STEPS };
   }
 }
@@ -292,13 +295,17 @@ export async function signInByHand(remote: Remote, places: Places, code: () => P
 
   const gap = await remote.gap(places.scene);
   await step();
+  await still(page);
   await remote.drag(places.handle, { x: places.handle.x + gap, y: places.handle.y });
 
-  // The form for the code replaces the scene and gets the focus.
+  // The form for the code replaces the scene and gets the focus: a white field above a green button. A scene that is being loaded is white, too.
   await expect(async () => {
     const [r, g, b] = await remote.color({ x: places.code.x, y: places.code.y + 18 });
     expect(Math.min(r, g, b)).toBeGreaterThan(240);
-  }).toPass();
+    const [red, green] = await remote.color({ x: places.code.x - 80, y: places.code.y + 67 });
+    expect([red < 40, green > 80]).toEqual([true, true]);
+  }).toPass({ timeout: 30_000 });
+  await still(page);
   await remote.click(places.code);
   await page.locator('#keys').focus();
   await page.keyboard.type(await code());

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -203,7 +204,7 @@ func TestInputIsTakenOnce(t *testing.T) {
 
 	again := joinWith(t, s, ViewerOptions{Role: RoleControl, Resume: old.id + "." + old.secret})
 	hello := await(again, "hello", anyMessage[HelloMessage])
-	if hello.Taken != 2 || hello.LeaseGrace != time.Hour.Milliseconds() {
+	if hello.Taken != 2 || hello.Field != field || hello.LeaseGrace != time.Hour.Milliseconds() {
 		t.Errorf("hello says %+v", hello)
 	}
 	enter(again.Viewer, 2, "b", now)
@@ -227,6 +228,15 @@ func TestInputIsTakenOnce(t *testing.T) {
 	await(again, "the wrong input", func(m UntakenMessage) bool { return m.Why == "input" && m.From == 8 })
 	await(again, "all are taken", func(m TakenMessage) bool { return m.N == 8 })
 	browsertest.Until(t, "the text is in the page", func() bool { return s.Info().Title == "abc|z" })
+
+	// The page moves the focus by itself, long after the last input.
+	inPage(t, s, fmt.Sprintf(`setTimeout(() => a.focus(), %d)`, 2*focusTime.Milliseconds()))
+	was := s.focusFor(again.Viewer).Field
+	await(again, "the first field", func(m FocusMessage) bool { return m.Field > was })
+	third := joinWith(t, s, ViewerOptions{Role: RoleControl, Resume: again.id + "." + again.secret})
+	if hello := await(third, "hello", anyMessage[HelloMessage]); hello.Taken != 8 || hello.Field != 0 {
+		t.Errorf("after the page moved the focus, hello says %+v", hello)
+	}
 }
 
 // TestPressOnAnotherTab presses on the picture of a tab that is not shown any more:

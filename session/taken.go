@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"time"
 
 	"takeover/screencast"
 )
@@ -38,6 +39,9 @@ const (
 	untakenInput   = "input"   // the message was wrong; an error says how
 )
 
+// focusTime is how long after an input the focus may move because of it.
+const focusTime = time.Second
+
 // carried is what a view takes over from those that it continues. When a person's
 // connection breaks, it is kept with the person's seat.
 type carried struct {
@@ -48,6 +52,7 @@ type carried struct {
 // count counts a person's inputs. The session's inputMu guards it.
 type count struct {
 	taken   uint64
+	at      time.Time      // when that one was handled
 	refused UntakenMessage // the newest ones in a row with the same reason
 }
 
@@ -63,10 +68,11 @@ func (c *count) next(n uint64) error {
 	return ErrGap
 }
 
-// taken returns the number of the last input that was handled. If that had no
-// effect, and the person may not know because the connection broke, it returns
+// taken returns the number of the last input that was handled, and the field to
+// which it led: 0 if the focus has moved without an input since. If the input had no
+// effect, and the person may not know because the connection broke, taken returns
 // that, too.
-func (v *Viewer) taken() (n uint64, refused *UntakenMessage) {
+func (v *Viewer) taken() (n, field uint64, refused *UntakenMessage) {
 	v.session.inputMu.Lock()
 	defer v.session.inputMu.Unlock()
 	c := &v.carried.inputs
@@ -74,7 +80,12 @@ func (v *Viewer) taken() (n uint64, refused *UntakenMessage) {
 		refused = new(c.refused)
 	}
 	c.refused = UntakenMessage{} // this connection's begin anew
-	return c.taken, refused
+	if f := v.session.shown(); f != nil && c.taken > 0 {
+		if now, since := f.eng.desk.FieldSince(f.page); since.Before(c.at.Add(focusTime)) {
+			field = now
+		}
+	}
+	return c.taken, field, refused
 }
 
 // countLocked records that an input was handled, and tells the viewer. why is
@@ -84,7 +95,7 @@ func (v *Viewer) countLocked(n uint64, why string) {
 		return
 	}
 	c := &v.carried.inputs
-	c.taken = n
+	c.taken, c.at = n, time.Now()
 	if why != "" {
 		if c.refused.Why != why || c.refused.To+1 != n {
 			c.refused = UntakenMessage{Type: "untaken", From: n, Why: why}

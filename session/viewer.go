@@ -108,7 +108,7 @@ func (s *Session) Join(o ViewerOptions) (*Viewer, error) {
 
 // welcome adds a viewer, and sends it the state of the session.
 func (s *Session) welcome(v *Viewer) error {
-	taken, refused := v.taken()
+	taken, field, refused := v.taken()
 	s.tellMu.Lock()
 	defer s.tellMu.Unlock()
 	s.mu.Lock()
@@ -132,7 +132,7 @@ func (s *Session) welcome(v *Viewer) error {
 	run := s.runs.current()
 	s.mu.Unlock()
 
-	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1, Touch: s.opts.IsMobile, Resume: v.id + "." + v.secret, Taken: taken, LeaseGrace: s.control.Grace().Milliseconds()})
+	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1, Touch: s.opts.IsMobile, Resume: v.id + "." + v.secret, Taken: taken, Field: field, LeaseGrace: s.control.Grace().Milliseconds()})
 	if refused != nil {
 		v.send("", *refused)
 	}

@@ -99,6 +99,7 @@ type pageState struct {
 	frame     *browser.Frame // the frame that has the focus, or nil
 	element   int            // the agent's number of the field with the focus
 	inner     Focus          // the newest report of the frame, in its own viewport
+	fieldAt   time.Time      // since when inner.Field has the focus
 	asking    bool           // a goroutine is requesting the frame's position
 	again     bool           // the goroutine has to request it again
 	asked     Focus          // the kind of the focused field as Ask found it
@@ -187,6 +188,22 @@ func (d *Desk) Field(p *browser.Page) uint64 {
 		return st.inner.Field
 	}
 	return 0
+}
+
+// FieldSince returns what Field does, and since when that field has the focus.
+func (d *Desk) FieldSince(p *browser.Page) (uint64, time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if st := d.pages[p]; st != nil {
+		return st.inner.Field, st.fieldAt
+	}
+	return 0, time.Time{}
+}
+
+// numberLocked returns the number of a field that has just got the focus.
+func (d *Desk) numberLocked(st *pageState) uint64 {
+	st.fieldAt = time.Now()
+	return d.o.Fields.Add(1)
 }
 
 // Drags reports whether a press under a page's pointer begins a drag, for example
@@ -298,7 +315,7 @@ func (d *Desk) reported(w *browser.World, payload string) {
 	case r.Focus != nil:
 		field := st.inner.Field
 		if st.frame != f || st.element != r.Element || st.inner.Kind != r.Focus.Kind {
-			field = d.o.Fields.Add(1)
+			field = d.numberLocked(st)
 		}
 		st.frame, st.element, st.inner = f, r.Element, *r.Focus
 		st.inner.Field = field
@@ -370,7 +387,7 @@ func (d *Desk) left(f *browser.Frame) {
 // one.
 func (d *Desk) noneLocked(st *pageState) {
 	st.frame, st.element = nil, 0
-	st.inner = Focus{Field: d.o.Fields.Add(1)}
+	st.inner = Focus{Field: d.numberLocked(st)}
 	st.focus = st.inner
 }
 

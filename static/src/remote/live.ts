@@ -89,7 +89,7 @@ export class Live extends Emitter<LiveEvents> {
   /** The last of the inputs whose refusal the person was told last. */
   #refused = 0;
   /** A new connection continues this view: the number of the last input that the server has handled. null otherwise. */
-  #resumesAt: number | null = null;
+  #resumesAt: { taken: number; field: number } | null = null;
   readonly #outbox = new Outbox((message, stamp) => this.connection.sendInput(message, stamp));
   /** Lets a new connection continue this view's control. */
   readonly #resume: Resume;
@@ -222,7 +222,7 @@ export class Live extends Emitter<LiveEvents> {
         this.touch = message.touch ?? false;
         this.#resume.word = message.resume ?? '';
         this.#grace = message.leaseGrace ?? this.#grace;
-        if (message.viewer === this.#viewer && message.taken !== undefined) this.#resumesAt = message.taken;
+        if (message.viewer === this.#viewer && message.taken !== undefined) this.#resumesAt = { taken: message.taken, field: message.field ?? 0 };
         else {
           this.#tellLost(this.#outbox.restart(message.taken ?? 0));
           this.#refused = message.taken ?? 0;
@@ -231,7 +231,7 @@ export class Live extends Emitter<LiveEvents> {
         this.emit('hello', message.role);
         break;
       case 'control':
-        if (this.#resumesAt !== null) this.#tellLost(this.#outbox.resume(this.#resumesAt, message.mine ? message.epoch : null));
+        if (this.#resumesAt) this.#tellLost(this.#outbox.resume(this.#resumesAt, message.mine ? message.epoch : null));
         this.#resumesAt = null;
         this.#setControl(message);
         if (this.#wantsBack && message.holder === '' && this.mayControl) this.takeControl();

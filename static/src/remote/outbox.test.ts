@@ -33,7 +33,7 @@ test('what the server has not taken is sent again, once the first of it has gone
   box.lost();
   box.put(text('d'), 1); // typed without a connection
   sent.length = 0;
-  assert.equal(box.resume(1, 1), 0);
+  assert.equal(box.resume({ taken: 1, field: 0 }, 1), 0);
   assert.deepEqual(sent, ['b 2 in 7']);
   box.put(text('e'), 1);
   box.taken(2);
@@ -49,7 +49,7 @@ test('when another field has the focus, nothing is sent, and the count goes on',
   box.put(text('a'), 1);
   box.lost();
   box.put(text('b'), 1);
-  box.resume(0, 1);
+  box.resume({ taken: 0, field: 0 }, 1);
   assert.equal(box.untaken(1, 1), 1);
   box.taken(1);
   assert.equal(box.waiting, 0);
@@ -64,19 +64,38 @@ test('a key that may move the focus was under way: what follows was typed ahead'
   for (const message of [key('Tab'), text('a')]) box.put(message, 1);
   box.lost();
   sent.length = 0;
-  box.resume(0, 1);
+  box.resume({ taken: 0, field: 0 }, 1);
   assert.deepEqual(sent, ['Tab 1 in 7']);
   box.taken(1);
   assert.deepEqual(sent, ['Tab 1 in 7', 'a 2']);
   // The page has got another Tab, so nobody knows the field. A young letter was typed ahead and is sent, an older one is not.
   for (const message of [key('Tab'), text('b')]) box.put(message, 1);
   box.lost();
-  box.resume(3, 1);
+  box.resume({ taken: 3, field: 0 }, 1);
   assert.equal(sent.at(-1), 'b 4');
   for (const message of [key('Tab'), text('c')]) box.put(message, 1);
   box.lost();
   clock.now = 3_000;
-  assert.equal(box.resume(5, 1), 1);
+  assert.equal(box.resume({ taken: 5, field: 0 }, 1), 1);
+});
+
+test('what was typed after a press that the page has got is sent into the field to which the press led, however old it is', () => {
+  for (const [mover, field, left] of [[mouse('down'), 9, 1], [key('Tab'), 9, 1], [mouse('down'), 0, 0], [key('Enter'), 9, 0]] as const) {
+    const { box, sent, clock } = outbox();
+    box.restart(0);
+    box.field = 7;
+    for (const message of [text('a'), mover, text('b'), text('c')]) box.put(message, 1);
+    box.lost();
+    sent.length = 0;
+    clock.now = 10_000;
+    assert.equal(box.resume({ taken: 3, field }, 1), 1 - left);
+    assert.deepEqual(sent, left ? ['c 4 in 9'] : []);
+    if (!left) continue;
+    // The connection breaks again before the server has taken it.
+    box.lost();
+    assert.equal(box.resume({ taken: 3, field: 8 }, 1), 0);
+    assert.deepEqual(sent, ['c 4 in 9', 'c 4 in 9']);
+  }
 });
 
 test('under another control nothing is sent again', () => {
@@ -85,7 +104,7 @@ test('under another control nothing is sent again', () => {
   for (const message of [text('a'), text('b')]) box.put(message, 1);
   box.lost();
   sent.length = 0;
-  assert.equal(box.resume(1, 2), 1);
+  assert.equal(box.resume({ taken: 1, field: 0 }, 2), 1);
   box.put(text('c'), 2);
   assert.deepEqual(sent, ['c 2']);
 });
@@ -96,7 +115,7 @@ test('an old press is not sent again, nor what came after it', () => {
   box.lost();
   for (const message of [text('a'), mouse('down'), text('b')]) box.put(message, 1);
   clock.now = 3_000;
-  assert.equal(box.resume(0, 1), 2);
+  assert.equal(box.resume({ taken: 0, field: 0 }, 1), 2);
   box.put(text('c'), 1);
   assert.deepEqual(sent, ['a 1', 'c 2']);
 });
@@ -107,7 +126,7 @@ test('a swipe whose moves were lost is not sent again as a tap', () => {
   box.lost();
   const touch = (event: 'start' | 'move' | 'end'): InputMessage => ({ type: 'touch', event, points: [], modifiers: 0 });
   for (const event of ['start', 'move', 'end'] as const) box.put(touch(event), 1);
-  assert.equal(box.resume(0, 1), 2);
+  assert.equal(box.resume({ taken: 0, field: 0 }, 1), 2);
   assert.deepEqual(sent, []);
 });
 

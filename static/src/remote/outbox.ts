@@ -43,6 +43,11 @@ function staysInField(message: InputMessage): boolean {
   return message.type !== 'mouse' && message.type !== 'touch';
 }
 
+/** Returns whether the person saw, when making an input that moves the focus, where the focus would go. */
+function aims(message: InputMessage): boolean {
+  return message.type !== 'key' || message.key === 'Tab';
+}
+
 const KEEP_FIELD = new Set(['Backspace', 'Delete', 'ArrowLeft', 'ArrowRight', 'Home', 'End', 'Shift', 'Control', 'Alt', 'Meta', 'AltGraph', 'CapsLock']);
 
 /**
@@ -61,8 +66,6 @@ export class Outbox {
   /** The focused field, as the server has told it, and as it was when the connection broke; 0 if that does not matter. */
   #field = 0;
   #fieldLost = 0;
-  /** The first input under way, when the connection broke, that may have moved the focus. */
-  #mover = Infinity;
 
   /** `send` sends an input over the connection that is open. */
   constructor(private readonly send: (message: InputMessage, stamp: Stamp) => void, private readonly now = (): number => performance.now()) {}
@@ -118,25 +121,25 @@ export class Outbox {
 
   /** The connection broke. */
   lost(): void {
-    if (this.#open) {
-      this.#fieldLost = this.#field;
-      this.#mover = this.#entries.find(({ message }) => !staysInField(message))?.n ?? Infinity;
-    }
+    if (this.#open) this.#fieldLost = this.#field;
     this.#open = false;
     this.#probe = 0;
   }
 
   /**
-   * A connection is open that continues the last one, up to input n. If the person is still in control under `epoch`, the rest is sent again, the first
-   * one only into the field that had the focus. If the page has got an input that may have moved the focus, that field is unknown, and only what is young
-   * is sent. Returns how many inputs are not sent, because control or the page may have changed.
+   * A connection is open that continues the last one, up to the input `taken`, which led to a field, or 0. If the person is still in control under
+   * `epoch`, the rest is sent again, the first one only into the field that had the focus, or, if the page has got a press or a Tab meanwhile, into the
+   * field to which that led. If the field is unknown, only what is young is sent. Returns how many inputs are not sent, because control or the page may
+   * have changed.
    */
-  resume(n: number, epoch: number | null): number {
-    this.taken(n);
-    const known = n < this.#mover;
+  resume({ taken, field }: { taken: number; field: number }, epoch: number | null): number {
+    const movers = this.#entries.filter(({ n, message }) => n <= taken && !staysInField(message));
+    this.taken(taken);
+    if (movers.length) this.#fieldLost = movers.every(({ message }) => aims(message)) ? field : 0;
+    const known = movers.length === 0 || this.#fieldLost > 0;
     const old = ({ at }: Entry): boolean => this.now() - at > YOUNG;
     const dropped = this.#drop(this.#entries.findIndex((entry) => entry.epoch !== epoch || entry.moved || (!known || isPress(entry.message)) && old(entry)));
-    this.#n = this.#entries.at(-1)?.n ?? n;
+    this.#n = this.#entries.at(-1)?.n ?? taken;
     const [first] = this.#entries;
     if (first && known && this.#fieldLost) {
       this.#probe = first.n;

@@ -291,7 +291,7 @@ export interface LifeMessage {
 
 /** What the server may send. */
 export type ServerMessage =
-  | { type: 'hello'; session: string; viewer: string; role: Role; protocol: number; touch?: boolean; resume?: string; taken?: number; leaseGrace?: number }
+  | { type: 'hello'; session: string; viewer: string; role: Role; protocol: number; touch?: boolean; resume?: string; taken?: number; field?: number; leaseGrace?: number }
   | ControlMessage
   | { type: 'tabs'; tabs: Tab[]; active: number }
   | { type: 'takeover'; takeover: Takeover | null }
