@@ -34,6 +34,7 @@ var limitRows = map[string]string{
 	"init scripts":                     "automation.maxKept",
 	"handles":                          "automation.maxHandles automation.maxHandleBytes",
 	"traces and HAR files":             "automation.maxRecorded automation.maxRecordings automation.maxRecordedEntries automation.maxTracePictures",
+	"a performance trace":              "automation.maxPerformanceTrace automation.maxHeapSnapshot",
 	"requests of pages":                "automation.maxRequests automation.maxRequestBytes",
 	"`page.requests()`":                "browser.keptRequests browser.keptRequestBytes",
 	"`page.consoleMessages()`":         "automation.keptMessages automation.keptMessageBytes",
@@ -152,7 +153,7 @@ var internalBounds = map[string][]string{
 
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
-	"archive", "background", "browser", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/playwright", "egress", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "savedscripts", "screencast",
+	"archive", "background", "browser", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/mcp/insight", "door/playwright", "egress", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "savedscripts", "screencast",
 	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "trajectory", "web", "webhook", "widget",
 }
 

@@ -100,7 +100,8 @@ type Client struct {
 	proxies  map[*browser.Context]*fetch.Proxy // of its contexts that have one
 	own      []*browser.Context
 	undos    undoList
-	cdp      *ownSessions // nil until first used
+	cdp      *ownSessions      // nil until first used
+	tracing  *performanceTrace // nil while none is recorded
 }
 
 // NewClient makes a client. End it with Close.
@@ -318,11 +319,14 @@ func (c *Client) Close() {
 		}
 	}
 	c.mu.Lock()
-	own, undos, cdp := c.own, c.undos, c.cdp
-	c.own, c.undos, c.cdp = nil, undoList{}, nil
+	own, undos, cdp, tracing := c.own, c.undos, c.cdp, c.tracing
+	c.own, c.undos, c.cdp, c.tracing = nil, undoList{}, nil, nil
 	c.mu.Unlock()
 	if cdp != nil {
 		cdp.close(a, sessions)
+	}
+	if tracing != nil {
+		_ = tracing.close(a.life) // the page or the browser may be gone
 	}
 	undos.undoAll(a)
 	for _, bc := range own {

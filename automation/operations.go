@@ -60,6 +60,7 @@ var operations = compose(
 	overlayOperations,
 	pageOperations,
 	pdfOperations,
+	performanceOperations,
 	pointerOperations,
 	recordingOperations,
 	requestOperations,

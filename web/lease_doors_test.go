@@ -205,6 +205,8 @@ func TestMCPObeysTheLease(t *testing.T) {
 		call("browser_sessionstorage_delete", "frame.evaluate", "", map[string]any{"key": "a"}),
 		call("browser_sessionstorage_clear", "frame.evaluate", "", map[string]any{}),
 		call("browser_set_storage_state", "context.setStorageState", "", map[string]any{"filename": "state.json"}),
+		call("performance_start_trace", "page.reload", "", map[string]any{}),
+		call("take_heapsnapshot", "performance.heap", "", map[string]any{}),
 		call("browser_close", "page.close", "", map[string]any{}),
 	} {
 		try(w)

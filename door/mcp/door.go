@@ -208,16 +208,17 @@ func (d *Door) server(sets []string) *sdk.Server {
 	defer d.mu.Unlock()
 	s := d.servers[key]
 	if s == nil {
-		offers := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}
-		if slices.Contains(sets, setTakeover) {
-			offers.Resources = &sdk.ResourceCapabilities{}
+		offers := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}}
+		people := slices.Contains(sets, setTakeover)
+		if people {
 			offers.AddExtension(appExtension, nil)
 		}
 		s = sdk.NewServer(&sdk.Implementation{Name: "takeover", Title: "Takeover", Version: d.o.Version}, &sdk.ServerOptions{
 			Instructions: instructions, Logger: d.o.Logger, Capabilities: offers,
 		})
 		s.AddReceivingMiddleware(d.clients.receive, translate)
-		if offers.Resources != nil {
+		d.addFiles(s)
+		if people {
 			d.addApp(s)
 		}
 		for _, t := range tools {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"takeover/control"
@@ -80,28 +81,29 @@ func (s *seats) own(caller Caller, created *session.Session) {
 // only returns the session that a caller means without naming one: the only live one
 // that the caller has created here. It never returns one that somebody else made.
 func (s *seats) only(caller Caller) (*session.Session, error) {
-	var live int
-	var own []*session.Session
-	s.mu.Lock()
-	for _, one := range s.door.o.Manager.List() {
-		if one.Status().Ended() {
-			continue
-		}
-		live++
-		if s.created[place{caller.Key, one.ID()}] {
-			own = append(own, one)
-		}
-	}
-	s.mu.Unlock()
+	own := s.ownOf(caller)
+	live := slices.ContainsFunc(s.door.o.Manager.List(), func(one *session.Session) bool { return !one.Status().Ended() })
 	switch {
 	case len(own) == 1:
 		return own[0], nil
 	case len(own) > 1:
 		return nil, fmt.Errorf("%d sessions of yours are live: pass session. session_list shows them", len(own))
-	case live > 0:
+	case live:
 		return nil, errors.New("you have created no session that is live: start one with session_create, or pass session for one that session_list shows")
 	}
 	return nil, errors.New("no session is live: start one with session_create")
+}
+
+// ownOf returns the live sessions that a caller has created here.
+func (s *seats) ownOf(caller Caller) (own []*session.Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.door.o.Manager.List() {
+		if !one.Status().Ended() && s.created[place{caller.Key, one.ID()}] {
+			own = append(own, one)
+		}
+	}
+	return own
 }
 
 // close ends all seats and waits for them. The door's context has ended.

@@ -158,7 +158,7 @@ func TestAllSets(t *testing.T) {
 		t.Errorf("%d tools, with the mouse %d, all %d", usual, got, all)
 	}
 	resp, body := s.post("?tools=none", `{}`, nil)
-	if resp != 400 || !strings.Contains(body, "verify, default and all") {
+	if resp != 400 || !strings.Contains(body, "performance, default and all") {
 		t.Errorf("%d %s", resp, body)
 	}
 }

@@ -23,16 +23,17 @@ const (
 
 	// The following are offered only to clients that ask for them, because few tasks
 	// need them.
-	setEmulate = "emulate" // what the page runs on
-	setMouse   = "mouse"   // positions
-	setStorage = "storage" // cookies and storage
-	setRoutes  = "routes"  // answers in place of servers
-	setVerify  = "verify"  // checks, and locators
+	setEmulate     = "emulate"     // what the page runs on
+	setMouse       = "mouse"       // positions
+	setStorage     = "storage"     // cookies and storage
+	setRoutes      = "routes"      // answers in place of servers
+	setVerify      = "verify"      // checks, and locators
+	setPerformance = "performance" // traces and memory
 )
 
 var (
 	defaultSets = []string{setCore, setInput, setCode, setNetwork, setTakeover, setDiagnose, setRecord, setSessions}
-	allSets     = append(slices.Clone(defaultSets), setEmulate, setMouse, setStorage, setRoutes, setVerify)
+	allSets     = append(slices.Clone(defaultSets), setEmulate, setMouse, setStorage, setRoutes, setVerify, setPerformance)
 )
 
 // setsOf parses ?tools=, a list with commas or repeated, in the order of allSets.
@@ -135,4 +136,4 @@ func schemaOf[In any]() *jsonschema.Schema {
 
 // tools is the table of all tools.
 var tools = slices.Concat(sessionTools, fileTools, pageTools, actionTools, recordTools, inputTools, codeTools, observationTools, takeoverTools, diagnoseTools,
-	emulationTools, mouseTools, storageTools, routeTools, verifyTools)
+	emulationTools, mouseTools, storageTools, routeTools, verifyTools, performanceTools)
