@@ -70,7 +70,7 @@ func Heap(r io.Reader) ([]string, error) {
 func (h *heap) classes() ([]class, error) {
 	meta := h.Snapshot.Meta
 	typ, name, bytes, width := slices.Index(meta.Fields, "type"), slices.Index(meta.Fields, "name"), slices.Index(meta.Fields, "self_size"), len(meta.Fields)
-	if typ < 0 || name < 0 || bytes < 0 || len(h.Nodes)%width != 0 || len(meta.Types) <= typ {
+	if typ < 0 || name < 0 || bytes < 0 || width == 0 || len(h.Nodes)%width != 0 || len(meta.Types) <= typ {
 		return nil, errNoHeap
 	}
 	var types []string
