@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -179,6 +180,22 @@ func TestDiscovery(t *testing.T) {
 	s.call("GET", base+"/json/protocol", nil, 200, &protocol)
 	if len(protocol.Domains) < 40 {
 		t.Errorf("%d domains", len(protocol.Domains))
+	}
+	describes := func(command string) string {
+		name, member, _ := strings.Cut(command, ".")
+		for _, d := range protocol.Domains {
+			for _, m := range d.Commands {
+				if d.Name == name && m.Name == member {
+					return fmt.Sprintf("%s %s", m.Parameters, m.Returns)
+				}
+			}
+		}
+		return "missing"
+	}
+	for command, want := range map[string]string{"Page.navigate": `"name":"loaderId"`, "Input.dispatchMouseEvent": `"name":"clickCount"`, "Takeover.request": "[] []", "Browser.crash": "missing"} {
+		if got := describes(command); !strings.Contains(got, want) {
+			t.Errorf("%s: %.300s", command, got)
+		}
 	}
 	for path, status := range map[string]int{"/?sessionId=none": 404, base + "/cdp/page/none": 404} {
 		got := s.do(request{method: "GET", path: path, header: map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}})

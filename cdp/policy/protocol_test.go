@@ -2,8 +2,13 @@ package policy_test
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
+	"flag"
+	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -19,6 +24,24 @@ import (
 	"takeover/browser"
 	"takeover/cdp/policy"
 )
+
+var update = flag.Bool("update", false, "write what the installed Chromium's debugging port says of its protocol into door/cdp")
+
+// writeProtocol writes Chromium's description of the protocol, compressed.
+func writeProtocol(t *testing.T, raw []byte) {
+	t.Helper()
+	var short, zipped bytes.Buffer
+	if err := json.Compact(&short, raw); err != nil {
+		t.Fatal(err)
+	}
+	w, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(short.Bytes())
+	}
+	if err := errors.Join(err, w.Close(), os.WriteFile("../../door/cdp/protocol.json.gz", zipped.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // commandName finds the names of CDP commands in the source of cdproto.
 var commandName = regexp.MustCompile(`(?m)^\s*Command\w+\s*= "(\w+\.\w+)"`)
@@ -127,8 +150,15 @@ func ofChromium(t *testing.T) (commands, events map[string]bool) {
 			Commands, Events []struct{ Name string }
 		}
 	}
-	if err := json.NewDecoder(res.Body).Decode(&protocol); err != nil {
+	raw, err := io.ReadAll(res.Body)
+	if err == nil {
+		err = json.Unmarshal(raw, &protocol)
+	}
+	if err != nil {
 		t.Fatal(err)
+	}
+	if *update {
+		writeProtocol(t, raw)
 	}
 	commands, events = map[string]bool{}, map[string]bool{}
 	for _, d := range protocol.Domains {

@@ -1020,11 +1020,26 @@ type Domain struct {
 	// Commands Commands that clients may send.
 	Commands []Member `json:"commands"`
 
+	// Dependencies Domains whose types it uses.
+	Dependencies *[]string `json:"dependencies,omitempty"`
+
+	// Deprecated It may go.
+	Deprecated *bool `json:"deprecated,omitempty"`
+
+	// Description What it is for.
+	Description *string `json:"description,omitempty"`
+
 	// Domain The domain's name.
 	Domain string `json:"domain"`
 
 	// Events Events that clients may get.
 	Events []Member `json:"events"`
+
+	// Experimental It may change.
+	Experimental *bool `json:"experimental,omitempty"`
+
+	// Types Its types, as Chromium describes them.
+	Types *[]interface{} `json:"types,omitempty"`
 }
 
 // DoneRequest defines model for DoneRequest.
@@ -1389,11 +1404,26 @@ type ManifestFile struct {
 
 // Member defines model for Member.
 type Member struct {
+	// Deprecated It may go.
+	Deprecated *bool `json:"deprecated,omitempty"`
+
 	// Description What it does.
 	Description *string `json:"description,omitempty"`
 
+	// Experimental It may change.
+	Experimental *bool `json:"experimental,omitempty"`
+
 	// Name The name without the domain.
 	Name string `json:"name"`
+
+	// Parameters Its parameters, as Chromium describes them.
+	Parameters *[]interface{} `json:"parameters,omitempty"`
+
+	// Redirect The domain that has it now.
+	Redirect *string `json:"redirect,omitempty"`
+
+	// Returns The fields of its result, likewise.
+	Returns *[]interface{} `json:"returns,omitempty"`
 }
 
 // Metrics defines model for Metrics.
@@ -1563,7 +1593,7 @@ type ProfileRequest struct {
 
 // Protocol defines model for Protocol.
 type Protocol struct {
-	// Domains The domains, with their commands and events.
+	// Domains The domains, with their types, commands and events.
 	Domains []Domain `json:"domains"`
 
 	// Version {major, minor}.

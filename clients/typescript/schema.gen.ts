@@ -2720,10 +2720,20 @@ export interface components {
         Domain: {
             /** @description Commands that clients may send. */
             commands: components["schemas"]["Member"][];
+            /** @description Domains whose types it uses. */
+            dependencies?: string[];
+            /** @description It may go. */
+            deprecated?: boolean;
+            /** @description What it is for. */
+            description?: string;
             /** @description The domain's name. */
             domain: string;
             /** @description Events that clients may get. */
             events: components["schemas"]["Member"][];
+            /** @description It may change. */
+            experimental?: boolean;
+            /** @description Its types, as Chromium describes them. */
+            types?: unknown[];
         };
         DoneRequest: {
             /** @description Text for the program that waits. At most 2000 characters. */
@@ -2997,10 +3007,20 @@ export interface components {
             sha256: string;
         };
         Member: {
+            /** @description It may go. */
+            deprecated?: boolean;
             /** @description What it does. */
             description?: string;
+            /** @description It may change. */
+            experimental?: boolean;
             /** @description The name without the domain. */
             name: string;
+            /** @description Its parameters, as Chromium describes them. */
+            parameters?: unknown[];
+            /** @description The domain that has it now. */
+            redirect?: string;
+            /** @description The fields of its result, likewise. */
+            returns?: unknown[];
         };
         Metrics: {
             /** @description Milliseconds from the navigation to the first paint of content. */
@@ -3122,7 +3142,7 @@ export interface components {
             userData?: boolean;
         };
         Protocol: {
-            /** @description The domains, with their commands and events. */
+            /** @description The domains, with their types, commands and events. */
             domains: components["schemas"]["Domain"][];
             /** @description {major, minor}. */
             version: {

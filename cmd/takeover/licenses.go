@@ -33,6 +33,7 @@ func (licensesCommand) Run(std streams) error {
 	if hasServer {
 		b.WriteString("\nScripts that it puts into pages are taken from Playwright and from the npm package yaml:\n\n")
 		b.WriteString(notices)
+		b.WriteString("\nIts description of the DevTools protocol is Chromium's, under Chromium's licence: https://chromium.googlesource.com/chromium/src/+/HEAD/LICENSE\n")
 	}
 	_, err := fmt.Fprint(std.out, b.String())
 	return err

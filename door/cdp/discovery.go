@@ -1,9 +1,14 @@
 package cdp
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	_ "embed"
+	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"takeover/cdp/policy"
 	"takeover/session"
@@ -69,62 +74,104 @@ func ListTargets(ctx context.Context, s *session.Session, at Endpoint) ([]Target
 	return list, nil
 }
 
-// Protocol is the answer of /json/protocol: the commands and events of this
-// endpoint, by domain. It has names only.
+// chromiumProtocol is what the debugging port of the Chromium that methods.txt was last
+// compared with answers at /json/protocol, compressed by gzip. It is under Chromium's
+// licence (BSD, The Chromium Authors). TestEveryCommandIsClassified writes it with
+// -update.
+//
+//go:embed protocol.json.gz
+var chromiumProtocol []byte
+
+// Protocol is the answer of /json/protocol: the domains of this endpoint in Chromium's
+// own form.
 type Protocol struct {
 	Version map[string]string `json:"version" doc:"{major, minor}."`
-	Domains []Domain          `json:"domains" doc:"The domains, with their commands and events."`
+	Domains []Domain          `json:"domains" doc:"The domains, with their types, commands and events."`
 }
 
 // Domain is a domain of the protocol.
 type Domain struct {
-	Name     string   `json:"domain" doc:"The domain's name."`
-	Commands []Member `json:"commands" doc:"Commands that clients may send."`
-	Events   []Member `json:"events" doc:"Events that clients may get."`
+	Name         string            `json:"domain" doc:"The domain's name."`
+	Description  string            `json:"description,omitempty" doc:"What it is for."`
+	Experimental bool              `json:"experimental,omitempty" doc:"It may change."`
+	Deprecated   bool              `json:"deprecated,omitempty" doc:"It may go."`
+	Dependencies []string          `json:"dependencies,omitempty" doc:"Domains whose types it uses."`
+	Types        []json.RawMessage `json:"types,omitempty" doc:"Its types, as Chromium describes them."`
+	Commands     []Member          `json:"commands" doc:"Commands that clients may send."`
+	Events       []Member          `json:"events" doc:"Events that clients may get."`
 }
 
 // Member is a command or an event.
 type Member struct {
-	Name        string `json:"name" doc:"The name without the domain."`
-	Description string `json:"description,omitempty" doc:"What it does."`
+	Name         string            `json:"name" doc:"The name without the domain."`
+	Description  string            `json:"description,omitempty" doc:"What it does."`
+	Experimental bool              `json:"experimental,omitempty" doc:"It may change."`
+	Deprecated   bool              `json:"deprecated,omitempty" doc:"It may go."`
+	Redirect     string            `json:"redirect,omitempty" doc:"The domain that has it now."`
+	Parameters   []json.RawMessage `json:"parameters,omitempty" doc:"Its parameters, as Chromium describes them."`
+	Returns      []json.RawMessage `json:"returns,omitempty" doc:"The fields of its result, likewise."`
 }
 
-// DescribeProtocol returns what this endpoint understands. Refused commands are
-// left out.
-func DescribeProtocol() Protocol {
-	p := Protocol{Version: map[string]string{"major": "1", "minor": "3"}}
-	byName := map[string]int{}
-	domain := func(method string) (*Domain, string) {
-		name, member, _ := strings.Cut(method, ".")
-		at, ok := byName[name]
-		if !ok {
-			at = len(p.Domains)
-			byName[name] = at
-			p.Domains = append(p.Domains, Domain{Name: name, Commands: []Member{}, Events: []Member{}})
-		}
-		return &p.Domains[at], member
+// DescribeProtocol returns what this endpoint understands. Refused commands are left
+// out. The caller must not change it.
+var DescribeProtocol = sync.OnceValue(func() Protocol {
+	p, err := readProtocol()
+	if err != nil {
+		panic(err) // the file is part of the program, and the tests read it
 	}
+	for i := range p.Domains {
+		d := &p.Domains[i]
+		if d.Commands == nil {
+			d.Commands = []Member{}
+		}
+		if d.Events == nil {
+			d.Events = []Member{}
+		}
+		d.Commands = slices.DeleteFunc(d.Commands, func(m Member) bool {
+			known, ok := policy.Find(d.Name + "." + m.Name)
+			return !ok || known.Client == policy.Refused
+		})
+		d.Events = slices.DeleteFunc(d.Events, func(m Member) bool { return !slices.Contains(policy.Events(), d.Name+"."+m.Name) })
+	}
+	// Other versions of Chromium have more, and the door has its own.
 	for m := range policy.All() {
 		if m.Client != policy.Refused {
-			d, member := domain(m.Name)
-			d.Commands = append(d.Commands, Member{Name: member, Description: m.Reason})
+			p.add(m.Name, func(d *Domain) *[]Member { return &d.Commands })
 		}
 	}
-	for _, event := range policy.Events() {
-		d, member := domain(event)
-		d.Events = append(d.Events, Member{Name: member})
-	}
 	for name := range ownCommands {
-		d, member := domain(name)
-		d.Commands = append(d.Commands, Member{Name: member})
+		p.add(name, func(d *Domain) *[]Member { return &d.Commands })
 	}
-	for _, event := range ownEvents {
-		d, member := domain(event)
-		d.Events = append(d.Events, Member{Name: member})
+	for _, name := range slices.Concat(policy.Events(), ownEvents) {
+		p.add(name, func(d *Domain) *[]Member { return &d.Events })
+	}
+	byName := func(a, b Member) int { return strings.Compare(a.Name, b.Name) }
+	for _, d := range p.Domains {
+		slices.SortFunc(d.Commands, byName)
+		slices.SortFunc(d.Events, byName)
 	}
 	slices.SortFunc(p.Domains, func(a, b Domain) int { return strings.Compare(a.Name, b.Name) })
-	for _, d := range p.Domains {
-		slices.SortFunc(d.Commands, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
-	}
 	return p
+})
+
+func readProtocol() (p Protocol, err error) {
+	unzipped, err := gzip.NewReader(bytes.NewReader(chromiumProtocol))
+	if err != nil {
+		return p, err
+	}
+	return p, json.NewDecoder(unzipped).Decode(&p)
+}
+
+// add adds a member that is known by its name alone, unless it is there.
+func (p *Protocol) add(method string, list func(*Domain) *[]Member) {
+	name, member, _ := strings.Cut(method, ".")
+	at := slices.IndexFunc(p.Domains, func(d Domain) bool { return d.Name == name })
+	if at < 0 {
+		at = len(p.Domains)
+		p.Domains = append(p.Domains, Domain{Name: name, Commands: []Member{}, Events: []Member{}})
+	}
+	to := list(&p.Domains[at])
+	if !slices.ContainsFunc(*to, func(m Member) bool { return m.Name == member }) {
+		*to = append(*to, Member{Name: member})
+	}
 }
