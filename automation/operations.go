@@ -57,6 +57,7 @@ var operations = compose(
 	listeningOperations,
 	locatorOperations,
 	netstateOperations,
+	outlineOperations,
 	overlayOperations,
 	pageOperations,
 	pdfOperations,

@@ -11,6 +11,7 @@ import { isSecret } from '../../capture/page/secret.ts';
 import { hideSecrets, type AriaNode } from './secrets.ts';
 import { Expired, Fatal, Ready, Task } from './task.ts';
 import { parse, type Tagged } from './serialize.ts';
+import { outline, sourceMap, summary } from './outline.ts';
 import { vitals } from './vitals.ts';
 
 /** The parameters of every operation, besides objects. */
@@ -292,6 +293,9 @@ export class Layer {
   preview(node: Node) { return this.injected.previewNode(node); }
   title() { return document.title; }
   vitals() { return vitals(); }
+  outline(most: number) { return outline(most); }
+  summary(most: number) { return summary(most); }
+  sourceMap(url: string, most: number) { return sourceMap(url, most); }
   domEvent(type: string) { return domEvent(type); }
   scrollPage(direction: Parameters<typeof scrollPage>[0], amount: number) { scrollPage(direction, amount); }
   content(includeShadow: boolean) { return this.injected.documentContent(includeShadow); }

@@ -51,39 +51,9 @@ func look(ctx context.Context, program *session.Program) Page {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	p := Page{program: program}
-	raw, err := page.Page{Program: program, Timeout: lookTimeout}.Evaluate(ctx, "", lookCode, true, maxThings)
-	if err == nil {
-		_ = json.Unmarshal(raw, &p) // a page may have replaced what the code uses
-	}
+	_ = page.Page{Program: program, Timeout: lookTimeout}.Outline(ctx, maxThings, &p) // documented
 	return p
 }
-
-// lookCode returns the fields of Page. Its selectors are paths of positions, which
-// fit any page.
-const lookCode = `async most => {
-  const path = e => {
-    const parts = [];
-    for (; e && e !== document.documentElement; e = e.parentElement)
-      parts.unshift(e.tagName.toLowerCase() + ':nth-child(' + (1 + [...e.parentElement.children].indexOf(e)) + ')');
-    return 'html > ' + parts.join(' > ');
-  };
-  const clickable = [];
-  for (const e of document.querySelectorAll('a, button, input[type=button], input[type=submit], summary, [role=button], [role=tab], [role=menuitem], [onclick]')) {
-    const text = (e.innerText || e.value || e.getAttribute('aria-label') || e.title || '').trim().slice(0, 200);
-    if (text && e.getClientRects().length && clickable.length < most)
-      clickable.push({ selector: path(e), text });
-  }
-  const violations = [];
-  try {
-    const observer = new ReportingObserver(() => {}, { types: ['csp-violation'], buffered: true });
-    observer.observe();
-    await new Promise(resolve => setTimeout(resolve, 20));
-    for (const { body } of observer.takeRecords())
-      violations.push({ directive: body.effectiveDirective || '', blocked: body.blockedURL || '', source: body.sourceFile || '', line: body.lineNumber || 0 });
-    observer.disconnect();
-  } catch {}
-  return { url: location.href, title: document.title, clickable, violations };
-}`
 
 var position = regexp.MustCompile(`^(.*):(\d+):(\d+)$`)
 
@@ -97,12 +67,11 @@ func (p *Page) original(ctx context.Context, location string) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	raw, err := page.Page{Program: p.program, Timeout: lookTimeout}.Evaluate(ctx, "", mapCode, true, map[string]any{"url": match[1], "most": maxMap})
-	var found struct{ URL, Text string }
-	if err != nil || json.Unmarshal(raw, &found) != nil || found.Text == "" {
+	address, text, err := page.Page{Program: p.program, Timeout: lookTimeout}.SourceMap(ctx, match[1], maxMap)
+	if err != nil || text == "" {
 		return location
 	}
-	consumer, err := sourcemap.Parse(found.URL, []byte(found.Text))
+	consumer, err := sourcemap.Parse(address, []byte(text))
 	if err != nil {
 		return location
 	}
@@ -113,16 +82,6 @@ func (p *Page) original(ctx context.Context, location string) string {
 	}
 	return location
 }
-
-const mapCode = `async ({url, most}) => {
-  const text = await (await fetch(url)).text();
-  const named = [...text.matchAll(/\/\/[#@] sourceMappingURL=(\S+)/g)].pop();
-  if (!named)
-    return null;
-  const at = new URL(named[1], url).href;
-  const map = await (await fetch(at)).text();
-  return map.length > most ? null : { URL: at.startsWith('data:') ? url : at, Text: map };
-}`
 
 func jsonText(text string) []byte {
 	raw, err := json.Marshal(text)

@@ -356,6 +356,36 @@ func (p Page) Vitals(ctx context.Context) (Vitals, error) {
 	return answer.Value, err
 }
 
+// Outline reads what there is to do on the page, and what went wrong in it, into a
+// value with the fields of automation/page/outline.ts's Outline: at most most things
+// that can be clicked.
+func (p Page) Outline(ctx context.Context, most int, into any) error {
+	return p.readOutline(ctx, "frame.outline", map[string]any{"timeout": p.ms(), "most": most}, into)
+}
+
+// Summary does the same with a page's links, at most most, and what it says about
+// itself.
+func (p Page) Summary(ctx context.Context, most int, into any) error {
+	return p.readOutline(ctx, "frame.summary", map[string]any{"timeout": p.ms(), "most": most}, into)
+}
+
+// SourceMap returns the source map that a script of the page names, and its address.
+// The text is empty without one, or if it has more than most characters. The page
+// fetches it, under its own rules.
+func (p Page) SourceMap(ctx context.Context, script string, most int) (address, text string, err error) {
+	var found struct{ URL, Text string }
+	err = p.readOutline(ctx, "frame.sourceMap", map[string]any{"timeout": p.ms(), "url": script, "most": most}, &found)
+	return found.URL, found.Text, err
+}
+
+func (p Page) readOutline(ctx context.Context, operation string, params map[string]any, into any) error {
+	var answer struct{ Value json.RawMessage }
+	if err := p.onFrame(ctx, operation, params, &answer); err != nil {
+		return err
+	}
+	return json.Unmarshal(answer.Value, into)
+}
+
 // ScreenshotOptions say what to take a picture of. The zero value of each field
 // is its default.
 type ScreenshotOptions struct {

@@ -232,39 +232,10 @@ func document(ctx context.Context, p page.Page, host Host) (*Hosted, error) {
 	return &Hosted{URL: address}, err
 }
 
-// describeScript returns the links and the metadata of a page, under Steel's
-// names.
-const describeScript = `most => {
-	const meta = (...names) => {
-		for (const name of names) {
-			const found = document.querySelector('meta[name="' + name + '" i], meta[property="' + name + '" i]')?.content;
-			if (found) return found;
-		}
-	};
-	const jsonLd = [];
-	for (const script of document.querySelectorAll('script[type="application/ld+json"]')) {
-		try { jsonLd.push(JSON.parse(script.textContent)); } catch {}
-	}
-	return {
-		links: [...document.links].slice(0, most).map(link => ({ url: link.href, text: link.textContent.trim() })),
-		metadata: {
-			statusCode: performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0,
-			title: document.title, urlSource: location.href, timestamp: new Date().toISOString(),
-			language: document.documentElement.lang || undefined,
-			description: meta('description'), keywords: meta('keywords'), author: meta('author'),
-			articleAuthor: meta('article:author'), publishedTime: meta('article:published_time'), modifiedTime: meta('article:modified_time'),
-			canonical: document.querySelector('link[rel~="canonical" i]')?.href,
-			favicon: document.querySelector('link[rel~="icon" i]')?.href,
-			ogTitle: meta('og:title'), ogDescription: meta('og:description'), ogImage: meta('og:image'), ogUrl: meta('og:url'), ogSiteName: meta('og:site_name'),
-			jsonLd: jsonLd.length ? jsonLd : undefined,
-		},
-	};
-}`
-
 // describe reads the links and the metadata of the page.
 func (s *Scraped) describe(ctx context.Context, p page.Page) error {
-	raw, err := p.Evaluate(ctx, "", describeScript, true, maxLinks)
-	if err != nil {
+	var raw json.RawMessage
+	if err := p.Summary(ctx, maxLinks, &raw); err != nil {
 		return err
 	}
 	if len(raw) > maxMarkup {
