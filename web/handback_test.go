@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -129,12 +130,11 @@ func (h *hand) code() string {
 	return string(found[1])
 }
 
-// signIn takes control and signs in: by a popup in the first tab, by password, slider
-// and code in the second one, after again has loaded that one again. It also opens and
-// closes a tab.
-func (h *hand) signIn(again func(*hand)) {
+// signIn signs in: by a popup in the first tab, by password, slider and code in the
+// second one, after that one has crashed and was loaded again. It also opens and closes
+// a tab.
+func (h *hand) signIn() {
 	h.t.Helper()
-	h.epoch = h.takeControl()
 	h.tab(1)
 	h.press("Tab", 2)
 	h.after(func() { h.press("Enter", 1) }, "/demo/account/consent", 3)
@@ -142,7 +142,7 @@ func (h *hand) signIn(again func(*hand)) {
 	h.after(func() { h.press("Enter", 1) }, "/demo/account", 2)
 
 	h.tab(2)
-	again(h)
+	h.revive()
 	h.press("Tab", 2)
 	h.enter(demo.Email)
 	h.press("Tab", 1)
@@ -160,7 +160,6 @@ func (h *hand) signIn(again func(*hand)) {
 
 	h.after(func() { h.send(map[string]any{"type": "tab", "action": "new", "url": h.s.base + "/demo/"}) }, "/demo/", 3)
 	h.after(func() { h.send(map[string]any{"type": "tab", "action": "close", "tab": h.newest()}) }, "/demo/welcome", 2)
-	h.send(map[string]any{"type": "control", "action": "release"})
 }
 
 // revive loads the page of the sign-in again after its renderer has died.
@@ -201,33 +200,100 @@ func (h *hand) newest() uint32 {
 	return tabs[len(tabs)-1].Tab
 }
 
+// turn is what a client and the person tell each other.
+type turn struct {
+	ready   func() // of the client: its pages are there
+	taken   func() // waits until the person has control
+	sent    func() // of the client: it has sent what writes, and what reads was answered
+	written func() // of the client: something that writes has ended
+}
+
 // handBack starts a session, lets a client get ready in it, and a person sign in.
 // client opens /demo/account in the first tab and /demo/login in a second one, calls
-// ready, and then waits for what the person does.
-func handBack(t *testing.T, again func(*hand), client func(s *testServer, one *session.Session, ready func()) error) {
-	s := startServer(t, nil)
+// turn.ready, waits until the person has control, and sends something that writes, which
+// must not end before the person hands back.
+func handBack(s *testServer, client func(one *session.Session, turn turn) error) {
+	s.t.Helper()
+	s.handBack(true, client)
+}
+
+// handBack is handBack, or handBackReading if the client does not write meanwhile.
+func (s *testServer) handBack(writes bool, client func(one *session.Session, turn turn) error) {
+	s.t.Helper()
 	one := s.create(nil)
 	person := &hand{testViewer: s.join(one, nil), s: s, one: one}
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- client(s, one, func() { close(ready) }) }()
-	select {
-	case <-ready:
-	case err := <-ended:
-		t.Fatalf("the client ended early: %v", err)
+	ready, taken, sent, ended := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	var written atomic.Bool
+	go func() {
+		ended <- client(one, turn{
+			ready: sync.OnceFunc(func() { close(ready) }),
+			taken: func() {
+				select {
+				case <-taken:
+				case <-s.t.Context().Done(): // the test has failed
+				}
+			},
+			sent:    sync.OnceFunc(func() { close(sent) }),
+			written: func() { written.Store(true) },
+		})
+	}()
+	until := func(told <-chan struct{}) {
+		s.t.Helper()
+		select {
+		case <-told:
+		case err := <-ended:
+			s.t.Fatalf("the client ended early: %v", err)
+		}
 	}
-	person.signIn(again)
+	waited := func() {
+		s.t.Helper()
+		if written.Load() {
+			s.t.Fatal("what writes did not wait for the person")
+		}
+	}
+	until(ready)
+	person.epoch = person.takeControl()
+	close(taken)
+	if writes {
+		until(sent)
+		browsertest.Until(s.t, "the client to wait for the person", func() bool { return written.Load() || programWaits() })
+		waited()
+	}
+	person.signIn()
+	waited()
+	person.send(map[string]any{"type": "control", "action": "release"})
 	if err := <-ended; err != nil {
-		t.Error(err)
+		s.t.Error(err)
 	}
 }
 
-// handBackNode does the same with a program of testdata/cdp, which says when it is
-// ready.
-func handBackNode(t *testing.T, program string, address func(s *testServer, one *session.Session) []string) {
-	handBack(t, (*hand).revive, func(s *testServer, one *session.Session, ready func()) error {
-		cmd := exec.CommandContext(browsertest.Context(t, program), "node", append([]string{filepath.Join("testdata", "cdp", program), s.base}, address(s, one)...)...)
+// programWaits reports whether something that writes waits for the person.
+func programWaits() bool {
+	return slices.ContainsFunc(goroutines(), func(stack string) bool { return strings.Contains(stack, "takeover/control.(*Lease).AwaitWrite") })
+}
+
+// handBackReading is handBack for a client that only waits meanwhile for what the person
+// does.
+func handBackReading(t *testing.T, client func(s *testServer, one *session.Session, ready func()) error) {
+	t.Helper()
+	s := startServer(t, nil)
+	s.handBack(false, func(one *session.Session, turn turn) error {
+		return client(s, one, turn.ready)
+	})
+}
+
+// handBackNode is handBack for a program in a folder of testdata, which says in lines how
+// far it is (testdata/cdp/turn.mjs).
+func handBackNode(s *testServer, folder, program string, args func(one *session.Session) []string) {
+	s.t.Helper()
+	handBack(s, func(one *session.Session, turn turn) error {
+		cmd := exec.CommandContext(browsertest.Context(s.t, program), "node", append([]string{filepath.Join("testdata", folder, program), s.base}, args(one)...)...)
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			return err
+		}
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			return err
@@ -236,8 +302,15 @@ func handBackNode(t *testing.T, program string, address func(s *testServer, one 
 			return err
 		}
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if lines.Text() == "ready" {
-				ready()
+			switch lines.Text() {
+			case "ready":
+				turn.ready()
+				turn.taken()
+				_, _ = io.WriteString(in, "taken\n") // fails only if the program has ended, which Wait tells
+			case "sent":
+				turn.sent()
+			case "written":
+				turn.written()
 			}
 		}
 		if err := cmd.Wait(); err != nil {
@@ -247,30 +320,32 @@ func handBackNode(t *testing.T, program string, address func(s *testServer, one 
 	})
 }
 
-// TestHandBackPlaywright lets a person sign in while playwright-core waits for it.
+// TestHandBackPlaywright lets a person sign in while playwright-core is connected.
 func TestHandBackPlaywright(t *testing.T) {
-	handBackNode(t, "handback-playwright.mjs", func(s *testServer, one *session.Session) []string {
-		return []string{s.cdpAddress(one.ID())}
+	s := startServer(t, nil)
+	handBackNode(s, "cdp", "handback-playwright.mjs", func(one *session.Session) []string {
+		return []string{"connectOverCDP", s.cdpAddress(one.ID())}
 	})
 }
 
 // TestHandBackPuppeteer does the same with puppeteer-core.
 func TestHandBackPuppeteer(t *testing.T) {
-	handBackNode(t, "handback-puppeteer.mjs", func(s *testServer, one *session.Session) []string {
+	s := startServer(t, nil)
+	handBackNode(s, "cdp", "handback-puppeteer.mjs", func(one *session.Session) []string {
 		return []string{s.cdpAddress(one.ID())}
 	})
 }
 
 // TestHandBackChromeRemoteInterface does the same with chrome-remote-interface.
 func TestHandBackChromeRemoteInterface(t *testing.T) {
-	handBackNode(t, "handback-remote-interface.mjs", func(_ *testServer, one *session.Session) []string {
+	handBackNode(startServer(t, nil), "cdp", "handback-remote-interface.mjs", func(one *session.Session) []string {
 		return []string{one.ID(), testKey}
 	})
 }
 
 // TestHandBackChromedp does the same with chromedp.
 func TestHandBackChromedp(t *testing.T) {
-	handBack(t, (*hand).revive, func(s *testServer, one *session.Session, ready func()) error {
+	handBackReading(t, func(s *testServer, one *session.Session, ready func()) error {
 		ctx, cancel := remote.NewAllocator(browsertest.Context(t, "chromedp"), s.cdpAddress(one.ID()), remote.NoModifyURL)
 		defer cancel()
 		list, err := session.ListPages(s.t.Context(), one)
@@ -309,7 +384,7 @@ func TestHandBackChromedp(t *testing.T) {
 
 // TestHandBackMCP does the same with a client of the Model Context Protocol.
 func TestHandBackMCP(t *testing.T) {
-	handBack(t, (*hand).revive, func(s *testServer, one *session.Session, ready func()) error {
+	handBackReading(t, func(s *testServer, one *session.Session, ready func()) error {
 		transport := &http.Transport{}
 		defer transport.CloseIdleConnections()
 		ctx := browsertest.Context(t, "mcp")
@@ -353,7 +428,7 @@ func TestHandBackMCP(t *testing.T) {
 
 // TestHandBackScript does the same with a script of the server.
 func TestHandBackScript(t *testing.T) {
-	handBack(t, (*hand).revive, func(s *testServer, one *session.Session, ready func()) error {
+	handBackReading(t, func(s *testServer, one *session.Session, ready func()) error {
 		var run session.RunInfo
 		s.call("POST", "/v1/sessions/"+one.ID()+"/scripts", map[string]any{"args": map[string]any{"base": s.base}, "code": `
 			await page.goto(args.base + '/demo/account');

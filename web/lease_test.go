@@ -446,6 +446,15 @@ func (c *leaseSocket) read() {
 
 // ask sends a command, and waits for the answer with its id.
 func (c *leaseSocket) ask(command map[string]any, id string) (map[string]any, error) {
+	answer, err := c.send(command, id)
+	if err != nil {
+		return nil, err
+	}
+	return answer()
+}
+
+// send sends a command, and returns what waits for the answer with its id.
+func (c *leaseSocket) send(command map[string]any, id string) (func() (map[string]any, error), error) {
 	answer := make(chan map[string]any, 1)
 	c.mu.Lock()
 	c.waiting[id] = answer
@@ -458,10 +467,12 @@ func (c *leaseSocket) ask(command map[string]any, id string) (map[string]any, er
 	if err := c.conn.Write(ctx, websocket.MessageText, raw); err != nil {
 		return nil, err
 	}
-	select {
-	case a := <-answer:
-		return a, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return func() (map[string]any, error) {
+		select {
+		case a := <-answer:
+			return a, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}, nil
 }

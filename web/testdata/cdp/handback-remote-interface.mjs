@@ -1,7 +1,8 @@
-// Waits with chrome-remote-interface while a person signs in, and goes on. Arguments:
-// the address of the server with the demo site, the session's id, the key.
+// Drives a session with chrome-remote-interface while a person signs in, and goes on.
+// Arguments: the address of the server with the demo site, the session's id, the key.
 import assert from 'node:assert/strict';
 import CDP from 'chrome-remote-interface';
+import { personTakes, personWorks } from './turn.mjs';
 
 const [base, id, key] = process.argv.slice(2);
 const { hostname, port } = new URL(base);
@@ -31,10 +32,12 @@ await open(login, `${base}/demo/login`);
 const welcome = new Promise((resolve) => {
   login.Page.frameNavigated(({ frame }) => frame.url.endsWith('/demo/welcome') && resolve());
 });
-console.log('ready');
+await personTakes();
+const [said] = await personWorks(
+  [account.Runtime.callFunctionOn({ objectId, functionDeclaration: 'function() { return this.textContent }' })],
+  async () => assert.match((await account.DOM.getDocument()).root.documentURL, /\/demo\/account$/),
+);
 await welcome;
-// Sent while the person is in control, and answered afterwards.
-const said = await account.Runtime.callFunctionOn({ objectId, functionDeclaration: 'function() { return this.textContent }' });
 assert.equal(said.result.value, 'Signed in as Ada');
 assert.equal((await evaluate(login, `document.querySelector('#user-name').textContent`)).value, 'Demo User');
 const out = login.Page.loadEventFired();

@@ -1,23 +1,12 @@
 // Drives a session with agent-browser, unmodified. Arguments: the socket's address, the
 // address of a site.
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { agentBrowser } from './agent-browser-run.mjs';
 import { end, step } from './steps.mjs';
 
 const [endpoint, site] = process.argv.slice(2);
-const program = path.join(path.dirname(createRequire(import.meta.url).resolve('agent-browser/package.json')), 'bin/agent-browser.js');
-const dir = await mkdtemp(path.join(tmpdir(), 'ab')); // a short path: it contains a socket
-const env = { ...process.env, HOME: dir, AGENT_BROWSER_SOCKET_DIR: dir, AGENT_BROWSER_IDLE_TIMEOUT_MS: '30000' };
-
-/** Runs one command, and returns what it printed, also its warnings. */
-async function run(...args) {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, '--session', 'test', '--cdp', endpoint, ...args], { env, timeout: 30_000 });
-  return (stdout + stderr).trim();
-}
+const { dir, run, close } = await agentBrowser(endpoint);
 const output = () => run('get', 'text', 'output');
 
 await step('open', () => run('open', `${site}/`), /start/);
@@ -64,6 +53,5 @@ await step('new tab', () => run('tab', 'new', `${site}/other.html`).then(() => r
 await step('close the tab', () => run('tab', 'close').then(() => run('get', 'title')), 'start');
 await step('a link', () => run('click', '#other').then(() => run('get', 'title')), 'other');
 await step('back', () => run('back').then(() => run('get', 'title')), 'start');
-await step('close', () => run('close'), /closed/);
-await rm(dir, { recursive: true, force: true });
+await step('close', close, /closed/);
 end();
