@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
+	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/heapprofiler"
@@ -13,6 +15,7 @@ import (
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/cdp/policy"
 	"takeover/files"
 )
 
@@ -34,6 +37,10 @@ const (
 	// about 100 MB.
 	maxHeapSnapshot = 512 << 20
 
+	// maxTraceTime bounds the time that a trace records. What nobody has ended by then is
+	// dropped.
+	maxTraceTime = 10 * time.Minute
+
 	// tracePart is how much of a trace is read at a time, in bytes.
 	tracePart = 1 << 20
 )
@@ -46,15 +53,14 @@ var traceCategories = []string{
 	"disabled-by-default-v8.cpu_profiler",
 }
 
-// keyCategories are those whose events have keys; see door/cdp/tracing.go.
-var keyCategories = []string{"latency", "disabled-by-default-devtools.timeline.inputs"}
-
 // performanceTrace is a trace that a client records.
 type performanceTrace struct {
 	page    *browser.Page
 	client  *cdp.Client // of its own, so that the trace ends with it
 	session *cdp.Session
-	stream  chan cdpio.StreamHandle // gets one handle when the trace is complete
+	ended   chan tracing.EventTracingComplete // gets one event when the trace is complete
+	timer   *time.Timer                       // drops the trace when nobody ends it
+	ready   bool                              // it has begun; guarded by the client's mu
 }
 
 // profileClient returns a connection of its own to a page, and the page's session.
@@ -75,7 +81,7 @@ func opStartPerformance(ctx context.Context, c *Client, p *pageParams) (any, err
 	if err != nil {
 		return nil, err
 	}
-	t := &performanceTrace{page: pg, stream: make(chan cdpio.StreamHandle, 1)}
+	t := &performanceTrace{page: pg, ended: make(chan tracing.EventTracingComplete, 1)}
 	c.mu.Lock()
 	busy, closed := c.tracing != nil, c.closed
 	if !busy && !closed {
@@ -88,13 +94,31 @@ func opStartPerformance(ctx context.Context, c *Client, p *pageParams) (any, err
 	case busy:
 		return nil, errorf("a performance trace is being recorded: stop it first")
 	}
-	if err := t.start(ctx); err != nil {
-		c.mu.Lock()
-		c.tracing = nil
-		c.mu.Unlock()
+	err = t.start(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		c.tracing = nil // nobody else changes it before it is ready
 		return nil, err
 	}
+	t.ready = true
+	t.timer = time.AfterFunc(maxTraceTime, func() {
+		if c.dropTrace(t) {
+			_ = t.close(context.Background()) // its page or browser may be gone
+		}
+	})
 	return emptyJSON, nil
+}
+
+// dropTrace forgets a trace, and reports whether it was still being recorded.
+func (c *Client) dropTrace(t *performanceTrace) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tracing != t {
+		return false
+	}
+	c.tracing = nil
+	return true
 }
 
 func (t *performanceTrace) start(ctx context.Context) (err error) {
@@ -103,7 +127,7 @@ func (t *performanceTrace) start(ctx context.Context) (err error) {
 	}
 	_, err = cdp.Call(ctx, t.session, tracing.Start, tracing.StartParams{
 		TransferMode: tracing.StartTransferModeReturnAsStream,
-		TraceConfig:  &tracing.TraceConfig{IncludedCategories: traceCategories, ExcludedCategories: append([]string{"*"}, keyCategories...)},
+		TraceConfig:  &tracing.TraceConfig{IncludedCategories: traceCategories, ExcludedCategories: append([]string{"*"}, policy.KeyCategories...)},
 	})
 	if err != nil {
 		return errors.Join(err, t.close(ctx))
@@ -119,10 +143,10 @@ func (t *performanceTrace) put(ev cdp.Event) {
 	}
 	complete, err := cdp.Decode(ev, tracing.TracingComplete)
 	if err != nil {
-		return // without a handle, the stop runs into its time limit
+		return // without the event, the stop runs into its time limit
 	}
 	select {
-	case t.stream <- complete.Stream:
+	case t.ended <- complete:
 	default:
 	}
 }
@@ -141,6 +165,7 @@ func (t *performanceTrace) close(ctx context.Context) error {
 type performanceFile struct {
 	files.File
 	Target string `json:"target"` // of the page
+	Lost   bool   `json:"lost"`   // the trace lacks events, because Chromium's buffer was full
 }
 
 type performanceParams struct {
@@ -157,14 +182,14 @@ func opStopPerformance(ctx context.Context, c *Client, p *performanceParams) (an
 	if t == nil {
 		return nil, errorf("no performance trace is being recorded")
 	}
-	file, err := t.stop(ctx, folder, p.Name)
+	file, lost, err := t.stop(ctx, folder, p.Name)
 	if closed := t.close(ctx); err == nil && closed != nil {
 		c.automation.log.Debug("end a performance trace", "error", closed) // its page or browser may be gone
 	}
 	if err != nil {
 		return nil, err
 	}
-	return performanceFile{file, string(t.page.ID())}, nil
+	return performanceFile{file, string(t.page.ID()), lost}, nil
 }
 
 // takeTrace returns the trace that is being recorded, or nil. The caller ends it.
@@ -172,7 +197,11 @@ func (c *Client) takeTrace() *performanceTrace {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.tracing
+	if t == nil || !t.ready {
+		return nil
+	}
 	c.tracing = nil
+	t.timer.Stop()
 	return t
 }
 
@@ -183,16 +212,18 @@ func opDropPerformance(ctx context.Context, c *Client, _ *struct{}) (any, error)
 	return emptyJSON, nil
 }
 
-// stop ends the trace and writes it to a file.
-func (t *performanceTrace) stop(ctx context.Context, folder *files.Folder, name string) (files.File, error) {
+// stop ends the trace and writes it to a file. lost says that the trace lacks events.
+func (t *performanceTrace) stop(ctx context.Context, folder *files.Folder, name string) (file files.File, lost bool, err error) {
 	if _, err := cdp.Call(ctx, t.session, tracing.End, proto.Empty{}); err != nil {
-		return files.File{}, err
+		return files.File{}, false, err
 	}
 	select {
-	case handle := <-t.stream:
-		return folder.Add(name, &streamReader{ctx: ctx, session: t.session, handle: handle})
+	case complete := <-t.ended:
+		file, err = folder.Add(name, &streamReader{ctx: ctx, session: t.session, handle: complete.Stream})
+		_ = cdp.Send(t.session, cdpio.Close, cdpio.CloseParams{Handle: complete.Stream}) // it also ends with the page
+		return file, complete.DataLossOccurred, err
 	case <-ctx.Done():
-		return files.File{}, context.Cause(ctx)
+		return files.File{}, false, context.Cause(ctx)
 	}
 }
 
@@ -235,8 +266,8 @@ func opHeapSnapshot(ctx context.Context, c *Client, p *performanceParams) (any, 
 	if err != nil {
 		return nil, err
 	}
-	chunks := &chunkReader{queue: cdp.NewQueue(0, nil), ctx: ctx}
-	client, session, err := profileClient(ctx, pg, chunks.queue)
+	chunks := &chunkReader{Queue: cdp.NewQueue(0, nil), ctx: ctx}
+	client, session, err := profileClient(ctx, pg, chunks)
 	if err != nil {
 		return nil, err
 	}
@@ -253,22 +284,33 @@ func opHeapSnapshot(ctx context.Context, c *Client, p *performanceParams) (any, 
 	if err != nil {
 		return nil, err
 	}
-	return performanceFile{file, string(pg.ID())}, nil
+	return performanceFile{file, string(pg.ID()), false}, nil
 }
 
-// chunkReader reads the chunks of a heap snapshot from the events in a queue.
+// chunkReader takes the chunks of a heap snapshot as events, and reads them.
 type chunkReader struct {
-	queue *cdp.Queue
+	*cdp.Queue
 	ctx   context.Context
 	part  []byte
-	read  int64
+	bytes atomic.Int64 // of all chunks
+}
+
+// Put implements cdp.Sink.
+func (r *chunkReader) Put(ev cdp.Event) {
+	if r.bytes.Add(int64(len(ev.Params))) > maxHeapSnapshot && ev.Token == nil {
+		ev.Release()
+		return
+	}
+	r.Queue.Put(ev)
 }
 
 // Read implements io.Reader.
 func (r *chunkReader) Read(b []byte) (int, error) {
 	for len(r.part) == 0 {
-		ev, err := r.queue.Next(r.ctx)
+		ev, err := r.Next(r.ctx)
 		switch {
+		case r.bytes.Load() > maxHeapSnapshot:
+			return 0, fmt.Errorf("the snapshot has more than %d bytes", maxHeapSnapshot)
 		case errors.Is(err, io.EOF):
 			return 0, browser.ErrPageClosed
 		case err != nil:
@@ -288,9 +330,6 @@ func (r *chunkReader) Read(b []byte) (int, error) {
 			return 0, err
 		}
 		r.part = []byte(chunk.Chunk)
-		if r.read += int64(len(r.part)); r.read > maxHeapSnapshot {
-			return 0, fmt.Errorf("the snapshot has more than %d bytes", maxHeapSnapshot)
-		}
 	}
 	n := copy(b, r.part)
 	r.part = r.part[n:]

@@ -125,7 +125,7 @@ export class Remote {
   }
 }
 
-/** Number of points that a hand passes through on its way, and how many frames of the page it takes from one to the next: most of a second for all, so that a line which halts for a moment does not make it too fast for a hand. */
+/** Number of points that a hand passes through on its way, and how many frames of the page it takes from one to the next. It needs most of a second for all: a slow line may bring many of them at once, and the site must still see a hand. */
 const STEPS = 24;
 const FRAMES = 2;
 

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -229,13 +228,24 @@ func TestInputIsTakenOnce(t *testing.T) {
 	await(again, "all are taken", func(m TakenMessage) bool { return m.N == 8 })
 	browsertest.Until(t, "the text is in the page", func() bool { return s.Info().Title == "abc|z" })
 
-	// The page moves the focus by itself, long after the last input.
-	inPage(t, s, fmt.Sprintf(`setTimeout(() => a.focus(), %d)`, 2*focusTime.Milliseconds()))
-	was := s.focusFor(again.Viewer).Field
-	await(again, "the first field", func(m FocusMessage) bool { return m.Field > was })
+	// The page has moved the focus away from the field that was pressed.
 	third := joinWith(t, s, ViewerOptions{Role: RoleControl, Resume: again.id + "." + again.secret})
 	if hello := await(third, "hello", anyMessage[HelloMessage]); hello.Taken != 8 || hello.Field != 0 {
 		t.Errorf("after the page moved the focus, hello says %+v", hello)
+	}
+	other := await(third, "the field that has the focus", anyMessage[FocusMessage]).Field
+	third.press(t, epoch, 50, 18)
+	pressed := await(third, "the first field again", func(m FocusMessage) bool { return m.Editable && m.Field > other }).Field
+	fourth := joinWith(t, s, ViewerOptions{Role: RoleControl, Resume: third.id + "." + third.secret})
+	if hello := await(fourth, "hello", anyMessage[HelloMessage]); hello.Field != pressed {
+		t.Errorf("after a press, hello says %+v, want field %d", hello, pressed)
+	}
+	// A refused input leaves unknown where the person meant to go.
+	enter(fourth.Viewer, 9, "x", Stamp{Epoch: epoch, Field: pressed + 1000})
+	await(fourth, "the refusal", func(m UntakenMessage) bool { return m.To == 9 })
+	fifth := joinWith(t, s, ViewerOptions{Role: RoleControl, Resume: fourth.id + "." + fourth.secret})
+	if hello := await(fifth, "hello", anyMessage[HelloMessage]); hello.Field != 0 {
+		t.Errorf("after a refused input, hello says %+v", hello)
 	}
 }
 

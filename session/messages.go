@@ -35,8 +35,8 @@ type (
 		Touch    bool   `json:"touch"`  // the page is made for touch, so touch messages reach it as touch
 		Resume   string `json:"resume"` // a secret word: a new connection with ?resume= keeps this one's control
 		// Taken is the number of the last input that was handled: 0 for a new view,
-		// more for one that was resumed. Field is the field to which that input led,
-		// as in FocusMessage: 0 if the focus has moved without an input since.
+		// more for one that was resumed. Field is the field that the person pressed
+		// last, as in FocusMessage: 0 if another one, or none, has the focus now.
 		// LeaseGrace is how long (ms) a viewer in control may be away and keep it.
 		Taken      uint64 `json:"taken"`
 		Field      uint64 `json:"field,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"takeover/browser"
 	"takeover/screencast"
 )
 
@@ -39,9 +40,6 @@ const (
 	untakenInput   = "input"   // the message was wrong; an error says how
 )
 
-// focusTime is how long after an input the focus may move because of it.
-const focusTime = time.Second
-
 // carried is what a view takes over from those that it continues. When a person's
 // connection breaks, it is kept with the person's seat.
 type carried struct {
@@ -52,8 +50,15 @@ type carried struct {
 // count counts a person's inputs. The session's inputMu guards it.
 type count struct {
 	taken   uint64
-	at      time.Time      // when that one was handled
+	press   press          // the last one that the page got, unless a later input was refused
 	refused UntakenMessage // the newest ones in a row with the same reason
+}
+
+// press is a press of a person, in CSS pixels of the page's viewport.
+type press struct {
+	page *browser.Page // nil for none
+	x, y float64
+	at   time.Time
 }
 
 // next returns nil if n is the number of the next input, or 0. Otherwise it
@@ -68,8 +73,8 @@ func (c *count) next(n uint64) error {
 	return ErrGap
 }
 
-// taken returns the number of the last input that was handled, and the field to
-// which it led: 0 if the focus has moved without an input since. If the input had no
+// taken returns the number of the last input that was handled, and the field that the
+// person pressed last: 0 if another one, or none, has the focus now. If the input had no
 // effect, and the person may not know because the connection broke, taken returns
 // that, too.
 func (v *Viewer) taken() (n, field uint64, refused *UntakenMessage) {
@@ -80,10 +85,8 @@ func (v *Viewer) taken() (n, field uint64, refused *UntakenMessage) {
 		refused = new(c.refused)
 	}
 	c.refused = UntakenMessage{} // this connection's begin anew
-	if f := v.session.shown(); f != nil && c.taken > 0 {
-		if now, since := f.eng.desk.FieldSince(f.page); since.Before(c.at.Add(focusTime)) {
-			field = now
-		}
+	if f := v.session.shown(); f != nil && f.page == c.press.page {
+		field = f.eng.desk.Pressed(f.page, c.press.x, c.press.y, c.press.at)
 	}
 	return c.taken, field, refused
 }
@@ -95,8 +98,9 @@ func (v *Viewer) countLocked(n uint64, why string) {
 		return
 	}
 	c := &v.carried.inputs
-	c.taken, c.at = n, time.Now()
+	c.taken = n
 	if why != "" {
+		c.press = press{}
 		if c.refused.Why != why || c.refused.To+1 != n {
 			c.refused = UntakenMessage{Type: "untaken", From: n, Why: why}
 		}

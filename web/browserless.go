@@ -3,9 +3,11 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -19,9 +21,8 @@ import (
 // This file mounts the calls of Browserless' API, package door/browserless. All of
 // them take the key as ?token=.
 
-// launchQuery names parameters of the calls that open a session of their own. All of
-// socketOptions have an effect, too.
-var launchQuery = []string{"timeout", "blockAds", "launch"}
+// launchQuery names the parameters of the calls that open a session of their own.
+var launchQuery = append(slices.Sorted(maps.Keys(socketOptions)), "launch")
 
 // carriedKey returns the part of a query that carries the caller's key on, if it
 // came in the query.

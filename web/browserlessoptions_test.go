@@ -70,7 +70,9 @@ func (s *testServer) content(body map[string]any) string {
 // TestBrowserlessWaits waits for functions and events of pages that change by themselves.
 func TestBrowserlessWaits(t *testing.T) {
 	s := startServer(t, nil)
-	const counts = `<p id=n>0</p><script>setInterval(() => { n.textContent++; document.dispatchEvent(new Event('at-document')); dispatchEvent(new Event('at-window')); }, 20)</script>`
+	const counts = `<p id=n>0</p><p id=late>0</p><script>
+		setInterval(() => n.textContent++, 20);
+		setInterval(() => { late.textContent++; document.dispatchEvent(new Event('at-document')); dispatchEvent(new Event('at-window')) }, 500)</script>`
 	for _, tt := range []struct {
 		name string
 		body map[string]any
@@ -79,12 +81,15 @@ func TestBrowserlessWaits(t *testing.T) {
 		{"an arrow function", map[string]any{"waitForFunction": map[string]any{"fn": "() => n.textContent > 4"}}, ">4<"},
 		{"a function", map[string]any{"waitForFunction": map[string]any{"fn": "function () { return n.textContent > 4 }", "polling": "mutation"}}, ">4<"},
 		{"an expression", map[string]any{"waitForFunction": map[string]any{"fn": "document.title = n.textContent, n.textContent > 4", "polling": 10, "timeout": 20_000}}, ">4<"},
+		{"a function behind a comment", map[string]any{"waitForFunction": map[string]any{"fn": "/* slow */ (least = Math.max(4, 1)) => n.textContent > least // enough"}}, ">4<"},
+		{"an expression that ends", map[string]any{"waitForFunction": map[string]any{"fn": "n.textContent > 4;"}}, ">4<"},
+		{"a promise of what cannot be returned", map[string]any{"waitForFunction": map[string]any{"fn": "async () => { while (n.textContent < 5) await new Promise(requestAnimationFrame); return window }"}}, ">4<"},
 		{"a function that is async", map[string]any{"waitForFunction": map[string]any{"fn": "async () => { while (n.textContent < 5) await new Promise(requestAnimationFrame) }"}}, ">4<"},
-		{"an event at the document", map[string]any{"waitForEvent": map[string]any{"event": "at-document"}}, ">0<"},
-		{"an event at the window", map[string]any{"waitForEvent": map[string]any{"event": "at-window", "timeout": 20_000}}, ">0<"},
+		{"an event at the document", map[string]any{"waitForEvent": map[string]any{"event": "at-document"}}, `id="late">0<`},
+		{"an event at the window", map[string]any{"waitForEvent": map[string]any{"event": "at-window", "timeout": 20_000}}, `id="late">0<`},
 	} {
 		tt.body["html"] = counts
-		if got := s.content(tt.body); strings.Contains(got, tt.not) || strings.Contains(got, ">0<") {
+		if got := s.content(tt.body); strings.Contains(got, tt.not) || strings.Contains(got, `id="n">0<`) {
 			t.Errorf("%s: %s", tt.name, got)
 		}
 	}

@@ -112,7 +112,7 @@ type sentMessage struct {
 
 // serverMessages lists the messages that the server sends, by type.
 var serverMessages = map[string]sentMessage{
-	"hello":      {session.HelloMessage{}, "The first message: who the viewer is and what its role is. resume is a secret for ?resume=, with which a new connection keeps control. taken is the number of the last input that was handled, field the field to which it led, unless the focus has moved without an input since; leaseGrace is how long (ms) control is kept for a connection that broke."},
+	"hello":      {session.HelloMessage{}, "The first message: who the viewer is and what its role is. resume is a secret for ?resume=, with which a new connection keeps control. taken is the number of the last input that was handled, field the field that the person pressed last, if that has the focus now; leaseGrace is how long (ms) control is kept for a connection that broke."},
 	"control":    {session.ControlMessage{}, "Who is in control, and the epoch that input has to carry. Comes with each change. asked means that another person asks for control."},
 	"tabs":       {session.TabsMessage{}, "The tabs, and which one is shown. Comes with each change."},
 	"life":       {session.LifeMessage{}, "The time at which the session ends, and whether it is being recorded. Sent on each change."},

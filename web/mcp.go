@@ -34,7 +34,7 @@ func (s *Server) serveMCP(c echo.Context) error {
 		return err
 	}
 	req := c.Request()
-	by := mcp.Caller{Key: caller(c).key, Address: limitedAs(req.RemoteAddr), BaseURL: s.baseURL(req)}
+	by := mcp.Caller{Key: caller(c).key, Address: limitedAs(req.RemoteAddr), BaseURL: s.baseURL(req), Session: c.QueryParam("session")}
 	req = req.WithContext(mcp.As(req.Context(), by))
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	c.Response().Header().Set("X-Accel-Buffering", "no") // a proxy must not buffer streams

@@ -99,7 +99,7 @@ type pageState struct {
 	frame     *browser.Frame // the frame that has the focus, or nil
 	element   int            // the agent's number of the field with the focus
 	inner     Focus          // the newest report of the frame, in its own viewport
-	fieldAt   time.Time      // since when inner.Field has the focus
+	changedAt time.Time      // when a document of the page was last replaced
 	asking    bool           // a goroutine is requesting the frame's position
 	again     bool           // the goroutine has to request it again
 	asked     Focus          // the kind of the focused field as Ask found it
@@ -190,20 +190,17 @@ func (d *Desk) Field(p *browser.Page) uint64 {
 	return 0
 }
 
-// FieldSince returns what Field does, and since when that field has the focus.
-func (d *Desk) FieldSince(p *browser.Page) (uint64, time.Time) {
+// Pressed returns the number of the field with the focus, if it is at a point of the
+// page's viewport that was pressed at a time, and no document was replaced since.
+// Otherwise it returns 0.
+func (d *Desk) Pressed(p *browser.Page, x, y float64, at time.Time) uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if st := d.pages[p]; st != nil {
-		return st.inner.Field, st.fieldAt
+	st := d.pages[p]
+	if st == nil || !st.focus.Editable() || !st.focus.Element.contains(x, y) || !st.changedAt.Before(at) {
+		return 0
 	}
-	return 0, time.Time{}
-}
-
-// numberLocked returns the number of a field that has just got the focus.
-func (d *Desk) numberLocked(st *pageState) uint64 {
-	st.fieldAt = time.Now()
-	return d.o.Fields.Add(1)
+	return st.focus.Field
 }
 
 // Drags reports whether a press under a page's pointer begins a drag, for example
@@ -315,7 +312,7 @@ func (d *Desk) reported(w *browser.World, payload string) {
 	case r.Focus != nil:
 		field := st.inner.Field
 		if st.frame != f || st.element != r.Element || st.inner.Kind != r.Focus.Kind {
-			field = d.numberLocked(st)
+			field = d.o.Fields.Add(1)
 		}
 		st.frame, st.element, st.inner = f, r.Element, *r.Focus
 		st.inner.Field = field
@@ -364,6 +361,9 @@ func (d *Desk) left(f *browser.Frame) {
 		st = &pageState{}
 		d.pages[p] = st
 	}
+	if st != nil {
+		st.changedAt = time.Now()
+	}
 	if st != nil && (st.frame == f || f == p.MainFrame()) {
 		secret := st.asked.Secret()
 		st.asked = Focus{}
@@ -387,7 +387,7 @@ func (d *Desk) left(f *browser.Frame) {
 // one.
 func (d *Desk) noneLocked(st *pageState) {
 	st.frame, st.element = nil, 0
-	st.inner = Focus{Field: d.numberLocked(st)}
+	st.inner = Focus{Field: d.o.Fields.Add(1)}
 	st.focus = st.inner
 }
 

@@ -22,6 +22,12 @@ type Rect struct {
 	Height float64 `json:"height"`
 }
 
+// contains reports whether a point is in the rectangle.
+func (r Rect) contains(x, y float64) bool {
+	return x >= r.X && x <= r.X+r.Width && y >= r.Y && y <= r.Y+r.Height
+}
+
+// moved returns the rectangle in a viewport in which its own one begins at x, y.
 func (r Rect) moved(x, y float64) Rect {
 	return Rect{math.Round((r.X+x)*10) / 10, math.Round((r.Y+y)*10) / 10, r.Width, r.Height}
 }

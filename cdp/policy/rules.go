@@ -106,6 +106,10 @@ func responseHead(s *Scope, cmd *Command, o Object) (bool, error) {
 	return false, nil
 }
 
+// KeyCategories are the categories of traces whose events contain the keys that somebody
+// presses. No trace has them.
+var KeyCategories = []string{"latency", "disabled-by-default-devtools.timeline.inputs"}
+
 // pressKey turns a rawKeyDown into a keyDown, which the page cannot tell apart, because
 // Chromium's own shortcuts would run.
 func pressKey(_ *Scope, _ *Command, o Object) (bool, error) {

@@ -2622,8 +2622,11 @@ type StreamEventsBareParamsReplay string
 
 // McpStreamParams defines parameters for McpStream.
 type McpStreamParams struct {
-	// Tools Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify; or default, or all.
+	// Tools Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify, performance; or default, or all.
 	Tools *string `form:"tools,omitempty" json:"tools,omitempty"`
+
+	// Session The session; may be left out while just one is live.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
 }
 
 // McpJSONBody defines parameters for Mcp.
@@ -2631,8 +2634,11 @@ type McpJSONBody map[string]interface{}
 
 // McpParams defines parameters for Mcp.
 type McpParams struct {
-	// Tools Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify; or default, or all.
+	// Tools Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify, performance; or default, or all.
 	Tools *string `form:"tools,omitempty" json:"tools,omitempty"`
+
+	// Session The session; may be left out while just one is live.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
 }
 
 // ListProfilesParams defines parameters for ListProfiles.
@@ -3145,14 +3151,14 @@ type ClientInterface interface {
 	// Corresponds with GET /mcp (the `McpStream` operationId).
 	McpStream(ctx context.Context, params *McpStreamParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// McpWithBody The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network.
+	// McpWithBody The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network; ?session= names the session of calls that name none.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /mcp (the `Mcp` operationId).
 	McpWithBody(ctx context.Context, params *McpParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Mcp The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network.
+	// Mcp The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network; ?session= names the session of calls that name none.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4126,7 +4132,7 @@ func (c *Client) McpStream(ctx context.Context, params *McpStreamParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// McpWithBody The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network.
+// McpWithBody The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network; ?session= names the session of calls that name none.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4143,7 +4149,7 @@ func (c *Client) McpWithBody(ctx context.Context, params *McpParams, contentType
 	return c.Client.Do(req)
 }
 
-// Mcp The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network.
+// Mcp The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network; ?session= names the session of calls that name none.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6699,6 +6705,18 @@ func NewMcpStreamRequest(server string, params *McpStreamParams) (*http.Request,
 
 		}
 
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -6755,6 +6773,18 @@ func NewMcpRequestWithBody(server string, params *McpParams, contentType string,
 		if params.Tools != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tools", *params.Tools, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -11641,14 +11671,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /mcp (the `McpStream` operationId).
 	McpStreamWithResponse(ctx context.Context, params *McpStreamParams, reqEditors ...RequestEditorFn) (*McpStreamResponse, error)
 
-	// McpWithBodyWithResponse The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network.
+	// McpWithBodyWithResponse The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network; ?session= names the session of calls that name none.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /mcp (the `Mcp` operationId).
 	McpWithBodyWithResponse(ctx context.Context, params *McpParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*McpResponse, error)
 
-	// McpWithResponse The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network.
+	// McpWithResponse The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network; ?session= names the session of calls that name none.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -17830,7 +17860,7 @@ func (c *ClientWithResponses) McpStreamWithResponse(ctx context.Context, params 
 	return ParseMcpStreamResponse(rsp)
 }
 
-// McpWithBodyWithResponse The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network.
+// McpWithBodyWithResponse The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network; ?session= names the session of calls that name none.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17843,7 +17873,7 @@ func (c *ClientWithResponses) McpWithBodyWithResponse(ctx context.Context, param
 	return ParseMcpResponse(rsp)
 }
 
-// McpWithResponse The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network.
+// McpWithResponse The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network; ?session= names the session of calls that name none.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

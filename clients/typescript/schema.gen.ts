@@ -372,7 +372,7 @@ export interface paths {
         /** The same: messages of the server, for clients of versions before 2026-07-28. */
         get: operations["mcpStream"];
         put?: never;
-        /** The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network. */
+        /** The Model Context Protocol, streamable HTTP: one message of a client. ?tools= chooses sets of tools, such as core,network; ?session= names the session of calls that name none. */
         post: operations["mcp"];
         /** The same: the end of a client of such a version. */
         delete: operations["mcpEnd"];
@@ -4131,10 +4131,20 @@ export interface operations {
     browserlessContent: {
         parameters: {
             query?: {
-                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
-                timeout?: number;
                 /** @description Whether the session that the call opens refuses hosts of advertising and tracking. */
                 blockAds?: boolean;
+                /** @description Whether the session's state goes back into the profile at its end. */
+                persist?: boolean;
+                /** @description A profile for the session that the call opens. */
+                profile?: string;
+                /** @description The proxy of the session that the call opens. */
+                proxyUrl?: string;
+                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
+                timeout?: number;
+                /** @description The User-Agent of the session that the call opens. */
+                userAgent?: string;
+                /** @description The size of the session's page, such as 1280x720. */
+                viewport?: string;
                 /** @description Options of puppeteer.launch as JSON, or that in base64: defaultViewport, and args that a session takes. */
                 launch?: string;
             };
@@ -4588,10 +4598,20 @@ export interface operations {
     browserlessFunction: {
         parameters: {
             query?: {
-                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
-                timeout?: number;
                 /** @description Whether the session that the call opens refuses hosts of advertising and tracking. */
                 blockAds?: boolean;
+                /** @description Whether the session's state goes back into the profile at its end. */
+                persist?: boolean;
+                /** @description A profile for the session that the call opens. */
+                profile?: string;
+                /** @description The proxy of the session that the call opens. */
+                proxyUrl?: string;
+                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
+                timeout?: number;
+                /** @description The User-Agent of the session that the call opens. */
+                userAgent?: string;
+                /** @description The size of the session's page, such as 1280x720. */
+                viewport?: string;
                 /** @description Options of puppeteer.launch as JSON, or that in base64: defaultViewport, and args that a session takes. */
                 launch?: string;
             };
@@ -5096,8 +5116,10 @@ export interface operations {
     mcpStream: {
         parameters: {
             query?: {
-                /** @description Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify; or default, or all. */
+                /** @description Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify, performance; or default, or all. */
                 tools?: string;
+                /** @description The session; may be left out while just one is live. */
+                session?: string;
             };
             header?: never;
             path?: never;
@@ -5146,8 +5168,10 @@ export interface operations {
     mcp: {
         parameters: {
             query?: {
-                /** @description Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify; or default, or all. */
+                /** @description Sets of tools, separated by commas: core, input, code, network, takeover, diagnose, record, sessions, which are the default; emulate, mouse, storage, routes, verify, performance; or default, or all. */
                 tools?: string;
+                /** @description The session; may be left out while just one is live. */
+                session?: string;
             };
             header?: never;
             path?: never;
@@ -5325,10 +5349,20 @@ export interface operations {
     browserlessPDF: {
         parameters: {
             query?: {
-                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
-                timeout?: number;
                 /** @description Whether the session that the call opens refuses hosts of advertising and tracking. */
                 blockAds?: boolean;
+                /** @description Whether the session's state goes back into the profile at its end. */
+                persist?: boolean;
+                /** @description A profile for the session that the call opens. */
+                profile?: string;
+                /** @description The proxy of the session that the call opens. */
+                proxyUrl?: string;
+                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
+                timeout?: number;
+                /** @description The User-Agent of the session that the call opens. */
+                userAgent?: string;
+                /** @description The size of the session's page, such as 1280x720. */
+                viewport?: string;
                 /** @description Options of puppeteer.launch as JSON, or that in base64: defaultViewport, and args that a session takes. */
                 launch?: string;
             };
@@ -5468,10 +5502,20 @@ export interface operations {
     browserlessScreenshot: {
         parameters: {
             query?: {
-                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
-                timeout?: number;
                 /** @description Whether the session that the call opens refuses hosts of advertising and tracking. */
                 blockAds?: boolean;
+                /** @description Whether the session's state goes back into the profile at its end. */
+                persist?: boolean;
+                /** @description A profile for the session that the call opens. */
+                profile?: string;
+                /** @description The proxy of the session that the call opens. */
+                proxyUrl?: string;
+                /** @description Milliseconds: how long to wait, or how long a session lives that the call opens. */
+                timeout?: number;
+                /** @description The User-Agent of the session that the call opens. */
+                userAgent?: string;
+                /** @description The size of the session's page, such as 1280x720. */
+                viewport?: string;
                 /** @description Options of puppeteer.launch as JSON, or that in base64: defaultViewport, and args that a session takes. */
                 launch?: string;
             };

@@ -133,13 +133,8 @@ func (w *WaitForFunction) polling() (time.Duration, error) {
 	return duration(ms), nil
 }
 
-var (
-	// asyncFunction matches the beginning of a function that returns a promise.
-	asyncFunction = regexp.MustCompile(`^\s*async\b`)
-	// anyFunction matches the beginning of every function. A parenthesis may also begin an
-	// expression.
-	anyFunction = regexp.MustCompile(`^\s*(?:function\b|\([^()]*\)\s*=>|[\pL_$][\pL\d_$]*\s*=>)`)
-)
+// asyncFunction matches the beginning of a function that returns a promise.
+var asyncFunction = regexp.MustCompile(`^\s*async\s*(?:function\b|\(|[\pL_$][\pL\d_$]*\s*=>)`)
 
 // addTags adds style sheets and scripts to the page.
 func (r *PageRequest) addTags(ctx context.Context, p page.Page) error {
@@ -192,7 +187,7 @@ func (w *WaitForFunction) wait(ctx context.Context, p page.Page) error {
 	if err != nil {
 		return err
 	}
-	return p.WaitForFunction(ctx, w.Fn, anyFunction.MatchString(w.Fn), polling)
+	return p.WaitForFunction(ctx, w.Fn, polling)
 }
 
 func (w *WaitForSelector) wait(ctx context.Context, p page.Page) error {

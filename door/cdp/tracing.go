@@ -39,9 +39,6 @@ const (
 )
 
 var (
-	// keyCategories are those whose events contain the keys that somebody presses.
-	keyCategories = []string{"latency", offByDefault + "devtools.timeline.inputs"}
-
 	// openCategories are those of offByDefault that a client may name, besides the
 	// ones above: they contain neither pictures nor drawings of the page. Lighthouse
 	// and the performance panels of DevTools use them.
@@ -125,14 +122,14 @@ func startTracing(c *Client, cmd *call, on attached) (bool, error) {
 // withoutKeys takes the categories of keys from a trace. A category that is named counts
 // more than one that is excluded, so both lists change.
 func withoutKeys(o policy.Object) error {
-	isOfKeys := func(category string) bool { return slices.Contains(keyCategories, strings.TrimSpace(category)) }
+	isOfKeys := func(category string) bool { return slices.Contains(policy.KeyCategories, strings.TrimSpace(category)) }
 	if len(o["traceConfig"]) == 0 {
 		list, _ := o.Text("categories")
 		named := slices.DeleteFunc(strings.Split(list, ","), isOfKeys)
 		if len(named) == 0 {
 			named = []string{"none"} // no category at all stands for most
 		}
-		for _, category := range keyCategories {
+		for _, category := range policy.KeyCategories {
 			named = append(named, "-"+category)
 		}
 		return o.Put("categories", strings.Join(named, ","))
@@ -155,7 +152,7 @@ func withoutKeys(o policy.Object) error {
 			return err
 		}
 	}
-	if err := config.Put("excludedCategories", slices.Concat(excluded, keyCategories)); err != nil {
+	if err := config.Put("excludedCategories", slices.Concat(excluded, policy.KeyCategories)); err != nil {
 		return err
 	}
 	return o.Put("traceConfig", config)
@@ -178,7 +175,7 @@ func checkCategories(method string, o policy.Object) (pictures bool, err error) 
 		switch {
 		case category == pictureCategory:
 			pictures = true
-		case off && !slices.Contains(keyCategories, category) && !slices.Contains(openCategories, name):
+		case off && !slices.Contains(policy.KeyCategories, category) && !slices.Contains(openCategories, name):
 			return false, policy.Refuse(method+" with the category "+text.Clip(category, 100), "it may show what the page draws while a person is in a secret field")
 		}
 	}

@@ -83,6 +83,9 @@ func (c *call) readableAt(w where) (*seat, tab, error) {
 // session finds the session of a call, which may have ended.
 func (c *call) session(w where) (*session.Session, error) {
 	if w.Session == "" {
+		w.Session = c.caller.Session
+	}
+	if w.Session == "" {
 		return c.door.seats.only(c.caller)
 	}
 	s, err := c.door.o.Manager.Get(w.Session)

@@ -70,6 +70,7 @@ type Door struct {
 	stop      context.CancelCauseFunc
 	closing   sync.Once
 	calls     sync.WaitGroup // of tools
+	reading   chan struct{}  // held by the call that reads a trace or a heap snapshot
 
 	mu      sync.Mutex // guards what follows
 	servers map[string]*sdk.Server
@@ -84,7 +85,7 @@ func New(o Options) *Door {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	d := &Door{o: o, servers: map[string]*sdk.Server{}}
+	d := &Door{o: o, servers: map[string]*sdk.Server{}, reading: make(chan struct{}, 1)}
 	d.ctx, d.stop = context.WithCancelCause(context.Background())
 	d.seats.door = d
 	pick := func(r *http.Request) *sdk.Server {
@@ -142,6 +143,9 @@ type Caller struct {
 	// BaseURL is the address under which the caller reaches the server, without a
 	// slash at the end. Default: answers have no links to a session's page.
 	BaseURL string
+	// Session is the session that calls are about which name none. Default: the only
+	// one that the caller has created.
+	Session string
 }
 
 type callerKey struct{}

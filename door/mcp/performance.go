@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"takeover/door/mcp/insight"
@@ -51,20 +52,22 @@ var performanceTools = []tool{
 
 func (c *call) startTrace(in traceStartArgs) (*answer, error) {
 	reload, stops := in.Reload == nil || *in.Reload, in.AutoStop == nil || *in.AutoStop
-	began := false
+	var began atomic.Bool // a dialog may interrupt the action, which then goes on
 	a, err := c.act(in.where, view{}, func(ctx context.Context, t tab) error {
 		if err := t.run(ctx, "performance.start", params{"page": t.names.Page}, nil); err != nil {
 			return err
 		}
-		if began = true; !reload {
+		began.Store(true)
+		if !reload {
 			return nil
 		}
 		return t.Reload(ctx)
 	})
-	if err != nil && began {
+	switch {
+	case err != nil && began.Load():
 		c.dropTrace()
-	}
-	if err != nil || !stops {
+		return nil, err
+	case err != nil || !stops || !began.Load():
 		return a, err
 	}
 	select {
@@ -73,16 +76,29 @@ func (c *call) startTrace(in traceStartArgs) (*answer, error) {
 		c.dropTrace()
 		return nil, context.Cause(c.ctx)
 	}
-	return c.endTrace(cmp.Or(in.Filename, "trace.json"))
+	trace, err := c.endTrace(cmp.Or(in.Filename, "trace.json"))
+	if err != nil {
+		c.dropTrace()
+		return nil, err
+	}
+	trace.lines = append(trace.lines, a.lines...) // such as a dialog that opened
+	return trace, nil
 }
 
 // dropTrace ends a recording whose call failed, if there is one.
 func (c *call) dropTrace() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), settleTime)
 	defer cancel()
-	if t, err := c.seat.shown(ctx); err == nil {
-		_ = t.run(ctx, "performance.drop", params{}, nil) // it may have ended with its page
+	_ = c.seat.perform(ctx, "performance.drop", params{}, nil) // its browser may be gone
+}
+
+// perform carries out an operation that concerns no shown tab.
+func (s *seat) perform(ctx context.Context, operation string, in params, into any) error {
+	client, err := s.program.Client(ctx)
+	if err != nil {
+		return err
 	}
+	return tab{client: client}.run(ctx, operation, in, into)
 }
 
 func (c *call) stopTrace(in traceStopArgs) (*answer, error) {
@@ -96,33 +112,43 @@ func (c *call) stopTrace(in traceStopArgs) (*answer, error) {
 func (c *call) endTrace(name string) (*answer, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, traceTime)
 	defer cancel()
-	t, err := c.seat.shown(ctx)
+	var file performanceFile
+	if err := c.seat.perform(ctx, "performance.stop", params{"name": name}, &file); err != nil {
+		return nil, err
+	}
+	a := say("The session's file %s has the trace, %d bytes; the performance panel of Chrome's DevTools opens it.", file.Name, file.Size)
+	if file.Lost {
+		a.add("It lacks events, because Chromium's buffer was full: record a shorter time.")
+	}
+	return a, c.insights(a, file, func(r io.Reader) ([]string, error) { return insight.Trace(r, file.Target, c.hide) })
+}
+
+func (c *call) heap(in heapArgs) (*answer, error) {
+	written := make(chan performanceFile, 1) // a dialog may interrupt the action, which then goes on
+	a, err := c.act(in.where, view{}, func(ctx context.Context, t tab) error {
+		ctx, cancel := context.WithTimeout(ctx, heapTime)
+		defer cancel()
+		var file performanceFile
+		if err := t.run(ctx, "performance.heap", params{"page": t.names.Page, "name": cmp.Or(in.Filename, "page.heapsnapshot")}, &file); err != nil {
+			return err
+		}
+		written <- file
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	var file performanceFile
-	if err := t.run(ctx, "performance.stop", params{"name": name}, &file); err != nil {
-		return nil, err
-	}
-	a := say("The session's file %s has the trace, %d bytes; the performance panel of Chrome's DevTools opens it.", file.Name, file.Size)
-	return a, c.insights(a, file, func(r io.Reader) ([]string, error) { return insight.Trace(r, file.Target) })
-}
-
-func (c *call) heap(in heapArgs) (*answer, error) {
-	var file performanceFile
-	a, err := c.act(in.where, view{}, func(ctx context.Context, t tab) error {
-		ctx, cancel := context.WithTimeout(ctx, heapTime)
-		defer cancel()
-		return t.run(ctx, "performance.heap", params{"page": t.names.Page, "name": cmp.Or(in.Filename, "page.heapsnapshot")}, &file)
-	})
-	if err != nil || file.Name == "" {
-		return a, err
+	select {
+	case file = <-written:
+	default:
+		return a, nil
 	}
 	a = say("The session's file %s has the page's memory, %d bytes; the memory panel of Chrome's DevTools opens it.", file.Name, file.Size)
 	if file.Size > insight.MaxHeap {
 		return a.add("It is too large to be summarized here."), nil
 	}
-	return a, c.insights(a, file, insight.Heap)
+	return a, c.insights(a, file, func(r io.Reader) ([]string, error) { return insight.Heap(r, c.hide) })
 }
 
 // performanceFile is what the operations that write files return.
@@ -130,6 +156,7 @@ type performanceFile struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	Target string `json:"target"`
+	Lost   bool   `json:"lost"`
 }
 
 // insights adds to an answer what a file of the session contains.
@@ -143,6 +170,12 @@ func (c *call) insights(a *answer, file performanceFile, read func(io.Reader) ([
 		return err
 	}
 	defer content.Close()
+	select { // one at a time, because each needs memory
+	case c.door.reading <- struct{}{}:
+		defer func() { <-c.door.reading }()
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
+	}
 	lines, err := read(content)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -46,9 +47,11 @@ func (p Page) EmulateMedia(ctx context.Context, media string) error {
 
 // WaitForFunction calls a function in the page, or evaluates an expression, again and
 // again until its value is true. polling is the time between two calls; 0 stands for each
-// frame that the page draws.
-func (p Page) WaitForFunction(ctx context.Context, code string, isFunction bool, polling time.Duration) error {
-	params := map[string]any{"expression": code, "isFunction": isFunction, "timeout": p.ms()}
+// frame that the page draws. The page finds out which of both it is: no pattern knows all
+// functions.
+func (p Page) WaitForFunction(ctx context.Context, code string, polling time.Duration) error {
+	code = "(made => typeof made === 'function' ? made() : made)((" + strings.TrimRight(code, "; \t\r\n") + "\n))"
+	params := map[string]any{"expression": code, "isFunction": false, "timeout": p.ms()}
 	if polling > 0 {
 		params["polling"] = float64(polling) / float64(time.Millisecond)
 	}
@@ -59,7 +62,7 @@ func (p Page) WaitForFunction(ctx context.Context, code string, isFunction bool,
 // returns, has ended.
 func (p Page) Run(ctx context.Context, function string) error {
 	return p.inTime(ctx, func(ctx context.Context) error {
-		_, err := p.Evaluate(ctx, "", function, true, nil)
+		_, err := p.Evaluate(ctx, "", "async () => { await ("+function+"\n)() }", true, nil) // not every value can be returned
 		return err
 	})
 }
@@ -69,9 +72,10 @@ func (p Page) WaitForDOMEvent(ctx context.Context, event string) error {
 	return p.onFrame(ctx, "frame.waitForDOMEvent", map[string]any{"event": event, "timeout": p.ms()}, nil)
 }
 
-// inTime bounds an operation that has no timeout of its own.
+// inTime bounds an operation that has no timeout of its own. The wait for a person who is
+// in control when it begins does not count.
 func (p Page) inTime(ctx context.Context, operation func(context.Context) error) error {
-	if err := p.Program.AwaitTurn(ctx); err != nil { // the wait for a person does not count
+	if err := p.Program.AwaitTurn(ctx); err != nil {
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, time.Duration(p.ms()*float64(time.Millisecond)))

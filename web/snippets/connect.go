@@ -13,13 +13,15 @@ type Connection struct {
 // session, to one that is made for them. server is its address, without a slash at the
 // end. devTools is what opens Chrome's DevTools when a key is appended, or "".
 func Connections(server, session, devTools string) []Connection {
+	tools := server + "/mcp"
 	socket, look := "ws"+strings.TrimPrefix(server, "http")+"/?", "SERVER/v1/sessions/"+session
 	if session == "" {
 		look = "-X POST SERVER/v1/sessions"
 	} else {
 		socket += "sessionId=" + session + "&"
+		tools += "?session=" + session
 	}
-	fill := strings.NewReplacer("LOOK", strings.Replace(look, "SERVER", server, 1), "SERVER", server, "SOCKET", socket, "KEY_VARIABLE", KeyVariable)
+	fill := strings.NewReplacer("TOOLS", tools, "LOOK", strings.Replace(look, "SERVER", server, 1), "SERVER", server, "SOCKET", socket, "KEY_VARIABLE", KeyVariable)
 	list := []Connection{
 		{"playwright", "Playwright (Node.js)", `import { chromium } from 'playwright-core';
 const browser = await chromium.connectOverCDP('SOCKETtoken=' + process.env.KEY_VARIABLE);
@@ -34,7 +36,7 @@ const browser = await puppeteer.connect({ browserWSEndpoint: 'SOCKETtoken=' + pr
 const [page] = await browser.pages();`},
 		{"mcp", "Hosts of MCP servers", `{
   "mcpServers": {
-    "takeover": { "type": "http", "url": "SERVER/mcp", "headers": { "Authorization": "Bearer ${KEY_VARIABLE}" } }
+    "takeover": { "type": "http", "url": "TOOLS", "headers": { "Authorization": "Bearer ${KEY_VARIABLE}" } }
   }
 }`},
 		{"playwright-mcp", "playwright-mcp", `npx @playwright/mcp --cdp-endpoint "SOCKETtoken=$KEY_VARIABLE"`},

@@ -1,18 +1,17 @@
 package insight
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-
-	"takeover/text"
 )
 
 // MaxHeap bounds the snapshots that Heap reads, in bytes.
-const MaxHeap = 128 << 20
+const MaxHeap = 64 << 20
 
 // maxClasses is how many kinds of objects an answer names.
 const maxClasses = 20
@@ -40,9 +39,10 @@ type class struct {
 	bytes int64 // of the objects themselves
 }
 
-// Heap says in lines what a snapshot of a page's memory contains. The error says why the
-// snapshot cannot be read.
-func Heap(r io.Reader) ([]string, error) {
+// Heap says in lines what a snapshot of a page's memory contains. hide removes secrets
+// from a text; names in the lines have passed it. The error says why the snapshot cannot
+// be read.
+func Heap(r io.Reader, hide func(string) string) ([]string, error) {
 	var h heap
 	if err := json.NewDecoder(r).Decode(&h); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoHeap, err)
@@ -57,7 +57,7 @@ func Heap(r io.Reader) ([]string, error) {
 	}
 	lines := []string{fmt.Sprintf("%d objects, %s. The most memory (of the objects themselves):", whole.count, size(float64(whole.bytes)))}
 	for _, c := range classes[:min(len(classes), maxClasses)] {
-		lines = append(lines, fmt.Sprintf("- %s: %d, %s", c.name, c.count, size(float64(c.bytes))))
+		lines = append(lines, fmt.Sprintf("- %s: %d, %s", name(c.name, hide), c.count, size(float64(c.bytes))))
 	}
 	if more := len(classes) - maxClasses; more > 0 {
 		lines = append(lines, fmt.Sprintf("- … %d more kinds", more))
@@ -69,8 +69,8 @@ func Heap(r io.Reader) ([]string, error) {
 // their types.
 func (h *heap) classes() ([]class, error) {
 	meta := h.Snapshot.Meta
-	typ, name, bytes, width := slices.Index(meta.Fields, "type"), slices.Index(meta.Fields, "name"), slices.Index(meta.Fields, "self_size"), len(meta.Fields)
-	if typ < 0 || name < 0 || bytes < 0 || width == 0 || len(h.Nodes)%width != 0 || len(meta.Types) <= typ {
+	typ, called, bytes, width := slices.Index(meta.Fields, "type"), slices.Index(meta.Fields, "name"), slices.Index(meta.Fields, "self_size"), len(meta.Fields)
+	if typ < 0 || called < 0 || bytes < 0 || width == 0 || len(h.Nodes)%width != 0 || len(meta.Types) <= typ {
 		return nil, errNoHeap
 	}
 	var types []string
@@ -83,10 +83,8 @@ func (h *heap) classes() ([]class, error) {
 		if at := node[typ]; at >= 0 && at < int64(len(types)) {
 			key = "(" + types[at] + ")"
 		}
-		if at := node[name]; (key == "(object)" || key == "(native)") && at >= 0 && at < int64(len(h.Strings)) {
-			// The rest of a name may be what the page shows.
-			key, _, _ = strings.Cut(h.Strings[at], " ")
-			key = text.Clip(key, maxAddress)
+		if at := node[called]; (key == "(object)" || key == "(native)") && at >= 0 && at < int64(len(h.Strings)) {
+			key, _, _ = strings.Cut(h.Strings[at], " ") // the rest may be what the page shows
 		}
 		c := byName[key]
 		if c == nil {
@@ -102,7 +100,7 @@ func (h *heap) classes() ([]class, error) {
 	}
 	slices.SortFunc(list, func(a, b class) int {
 		if a.bytes != b.bytes {
-			return int(b.bytes - a.bytes)
+			return cmp.Compare(b.bytes, a.bytes)
 		}
 		return strings.Compare(a.name, b.name)
 	})

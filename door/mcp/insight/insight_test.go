@@ -7,6 +7,8 @@ import (
 	"testing"
 )
 
+func hide(text string) string { return strings.ReplaceAll(text, "s3cret", "[hidden]") }
+
 // trace returns a trace of a page whose main frame is F: a navigation, and then events.
 func trace(events ...string) string {
 	first := `{"name":"thread_name","ph":"M","pid":7,"tid":1,"args":{"name":"CrRendererMain"}},
@@ -28,10 +30,10 @@ func TestTrace(t *testing.T) {
 	}{
 		"shifts a second apart are of two windows": {[]string{shift(0, 0.1), shift(900, 0.1), shift(2000, 0.15)}, []string{"Layout shifts: 3, cumulative score 0.200 (good: at most 0.1), the last at 2000 ms."}},
 		"time inside belongs to what is inside": {
-			[]string{span("RunTask", 0, 100, ""), span("FunctionCall", 0, 100, `"url":"https://shop.example/a.js?key=1","lineNumber":3,"functionName":"draw"`), span("Layout", 10, 40, "")},
+			[]string{span("RunTask", 0, 100, ""), span("FunctionCall", 0, 100, `"url":"https://shop.example/a.js?key=1","lineNumber":3,"functionName":"draw\nIgnore s3cret"`), span("Layout", 10, 40, "")},
 			[]string{
 				"Main thread: 100 ms of work (scripts 60 ms, styles and layout 40 ms).", "1 long tasks, which blocked the page for 50 ms:",
-				"- 100 ms at 0 ms (draw, https://shop.example/a.js:3)",
+				"- 100 ms at 0 ms (draw Ignore [hidden], https://shop.example/a.js:3)",
 			},
 		},
 		"another process, and what came before, do not count": {
@@ -46,16 +48,22 @@ func TestTrace(t *testing.T) {
 			},
 			[]string{
 				"Requests: 2, 1.5 kB.", "Delay the first picture (render-blocking):", "- https://shop.example/b.css not finished, 0 bytes, from 31 ms",
-				"Slowest:", "- https://shop.example/ 20 ms, 1.5 kB, from 1 ms", "- https://shop.example/b.css not finished, 0 bytes, from 31 ms",
+				"Slowest:", "- https://shop.example/b.css not finished, 0 bytes, from 31 ms", "- https://shop.example/ 20 ms, 1.5 kB, from 1 ms",
 			},
 		},
 	} {
-		got, err := Trace(strings.NewReader(trace(tt.events...)), "F")
+		got, err := Trace(strings.NewReader(trace(tt.events...)), "F", hide)
 		if err != nil || len(got) == 0 || !strings.HasPrefix(got[0], "Loaded https://shop.example/") || !slices.Equal(got[1:], tt.want) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	if got, err := Trace(strings.NewReader(trace()), "another"); err != nil || got[0] != "No page was loaded in this time." {
+	const late = `{"traceEvents":[{"name":"thread_name","ph":"M","pid":7,"tid":1,"args":{"name":"CrRendererMain"}},
+		{"name":"RunTask","ph":"X","ts":9000000,"dur":1000,"pid":7,"tid":1,"args":{"frame":"F"}},
+		{"name":"RunTask","ph":"X","ts":9200000,"dur":60000,"pid":7,"tid":1,"args":{"frame":"F"}}]}`
+	if got, err := Trace(strings.NewReader(late), "F", hide); err != nil || got[len(got)-1] != "- 60 ms at 200 ms " {
+		t.Errorf("without a navigation: %q, %v", got, err)
+	}
+	if got, err := Trace(strings.NewReader(trace()), "another", hide); err != nil || got[0] != "No page was loaded in this time." {
 		t.Errorf("of another page: %q, %v", got, err)
 	}
 }
@@ -63,7 +71,7 @@ func TestTrace(t *testing.T) {
 // TestGarbage refuses files that are neither.
 func TestGarbage(t *testing.T) {
 	for _, text := range []string{"", "[]", "{}", `{"traceEvents":{}}`, `{"traceEvents":[1,`, `{"a":`, "\x00"} {
-		if got, err := Trace(strings.NewReader(text), "F"); err == nil {
+		if got, err := Trace(strings.NewReader(text), "F", hide); err == nil {
 			t.Errorf("%q is a trace: %q", text, got)
 		}
 	}
@@ -72,11 +80,11 @@ func TestGarbage(t *testing.T) {
 	}
 	const fields, types = `["type","name","self_size"]`, `[["hidden","object"],"string","number"]`
 	for _, text := range []string{"", "[]", "{}", heap(`[]`, types, `[]`), heap(fields, `[]`, `[]`), heap(fields, `[1]`, `[]`), heap(fields, types, `[1,1]`), heap(fields, types, `["a"]`)} {
-		if got, err := Heap(strings.NewReader(text)); err == nil {
+		if got, err := Heap(strings.NewReader(text), hide); err == nil {
 			t.Errorf("%q is a snapshot: %q", text, got)
 		}
 	}
-	got, err := Heap(strings.NewReader(heap(fields, types, `[1,1,8, 1,1,16, 0,0,4, 9,-5,2, 1,99,1]`)))
+	got, err := Heap(strings.NewReader(heap(fields, types, `[1,1,8, 1,1,16, 0,0,4, 9,-5,2, 1,99,1]`)), hide)
 	want := []string{"5 objects, 31 bytes. The most memory (of the objects themselves):", "- Leaked: 2, 24 bytes", "- (hidden): 1, 4 bytes", "- (unknown): 1, 2 bytes", "- (object): 1, 1 bytes"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("the snapshot has %q, %v", got, err)

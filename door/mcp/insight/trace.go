@@ -3,6 +3,7 @@
 package insight
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"takeover/text"
 )
@@ -27,7 +29,7 @@ const (
 
 	maxRows    = 5       // of a list in an answer
 	maxAddress = 120     // characters of an address in an answer
-	maxEvents  = 500_000 // of a kind that is read from a trace
+	maxEvents  = 300_000 // that are read from a trace
 )
 
 // errNoTrace is returned for a file that is no trace.
@@ -84,10 +86,11 @@ var kinds = map[string]string{
 	"Paint": "painting", "Commit": "painting", "Layerize": "painting", "ParseHTML": "parsing", "ParseAuthorStyleSheet": "parsing",
 }
 
-// Trace says in lines what a trace contains of one page, whose main frame is frame. The
-// error says why the trace cannot be read.
-func Trace(r io.Reader, frame string) ([]string, error) {
-	events, err := readTrace(r)
+// Trace says in lines what a trace contains of one page, whose main frame is frame. hide
+// removes secrets from a text; names and addresses in the lines have passed it. The error
+// says why the trace cannot be read.
+func Trace(r io.Reader, frame string, hide func(string) string) ([]string, error) {
+	events, whole, err := readTrace(r)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +107,12 @@ func Trace(r io.Reader, frame string) ([]string, error) {
 		}
 		return 0
 	})
-	p := &page{frame: frame, events: events}
+	p := &page{frame: frame, events: events, hide: hide}
 	p.find()
 	var lines []string
+	if !whole {
+		lines = append(lines, fmt.Sprintf("Only the first %d events were read, so figures are too low: record a shorter time.", maxEvents))
+	}
 	lines = append(lines, p.loading()...)
 	lines = append(lines, p.interactions()...)
 	lines = append(lines, p.shifts()...)
@@ -115,28 +121,31 @@ func Trace(r io.Reader, frame string) ([]string, error) {
 }
 
 // readTrace reads the events that are wanted, one after the other: a trace may be large.
-func readTrace(r io.Reader) ([]event, error) {
+// whole is false if there are more.
+func readTrace(r io.Reader) (events []event, whole bool, err error) {
 	d := json.NewDecoder(r)
 	if err := enter(d, "traceEvents"); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var events []event
 	for d.More() {
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			return nil, fmt.Errorf("%w: %w", errNoTrace, err)
+			return nil, false, fmt.Errorf("%w: %w", errNoTrace, err)
 		}
 		var name struct{ Name string }
 		if json.Unmarshal(raw, &name) != nil || !wanted[name.Name] && kinds[name.Name] == "" {
 			continue
 		}
 		var e event
-		if json.Unmarshal(raw, &e) != nil || len(events) == maxEvents {
+		if json.Unmarshal(raw, &e) != nil {
 			continue // an event of another version of Chromium
+		}
+		if len(events) == maxEvents {
+			return events, false, nil
 		}
 		events = append(events, e)
 	}
-	return events, nil
+	return events, true, nil
 }
 
 // enter reads up to the list in a field of the outermost object.
@@ -167,6 +176,7 @@ func enter(d *json.Decoder, field string) error {
 type page struct {
 	frame  string
 	events []event
+	hide   func(string) string
 
 	navigation string // the id of the last one; empty without one
 	address    string
@@ -176,8 +186,8 @@ type page struct {
 
 // find finds the page's last navigation, and its main thread.
 func (p *page) find() {
-	if len(p.events) > 0 {
-		p.began = p.events[0].Time
+	if first := slices.IndexFunc(p.events, func(e event) bool { return e.Phase != "M" }); first >= 0 { // metadata has no time
+		p.began = p.events[first].Time
 	}
 	for _, e := range p.events {
 		switch {
@@ -204,7 +214,7 @@ func (p *page) loading() []string {
 	if p.navigation == "" {
 		return []string{"No page was loaded in this time."}
 	}
-	parts := []string{"Loaded " + short(p.address)}
+	parts := []string{"Loaded " + p.short(p.address)}
 	var document, first, largest *event
 	for i := range p.events {
 		e := &p.events[i]
@@ -229,16 +239,16 @@ func (p *page) loading() []string {
 		if node := largest.Args.Data.Node; node != "" {
 			what = node
 		}
-		parts = append(parts, strings.TrimSpace("largest contentful paint "+p.at(largest.Time)+" "+inBrackets(what)))
+		parts = append(parts, strings.TrimSpace("largest contentful paint "+p.at(largest.Time)+" "+p.inBrackets(what)))
 	}
 	return []string{strings.Join(parts, ", ") + "."}
 }
 
-func inBrackets(what string) string {
+func (p *page) inBrackets(what string) string {
 	if what == "" {
 		return ""
 	}
-	return "(" + text.Clip(what, maxAddress) + ")"
+	return "(" + name(what, p.hide) + ")"
 }
 
 // interactions says how slowly the page answered to the person or the program.
@@ -258,7 +268,7 @@ func (p *page) interactions() []string {
 	if slowest == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("Slowest of %d interactions: %s took %.0f ms until the page showed it, at %s.", n, slowest.Args.Data.Type, slowest.Args.Data.Duration, p.at(slowest.Time))}
+	return []string{fmt.Sprintf("Slowest of %d interactions: %s took %.0f ms until the page showed it, at %s.", n, name(slowest.Args.Data.Type, p.hide), slowest.Args.Data.Duration, p.at(slowest.Time))}
 }
 
 // shifts says how much the page moved by itself: the largest window of shifts.
@@ -331,7 +341,7 @@ func (p *page) work() []string {
 		return lines
 	}
 	lines = append(lines, fmt.Sprintf("%d long tasks, which blocked the page for %s:", len(tasks), milliseconds(blocked)))
-	slices.SortStableFunc(tasks, func(a, b event) int { return int(b.Long - a.Long) })
+	slices.SortStableFunc(tasks, func(a, b event) int { return cmp.Compare(b.Long, a.Long) })
 	for _, t := range tasks[:min(len(tasks), maxRows)] {
 		lines = append(lines, fmt.Sprintf("- %s at %s %s", milliseconds(t.Long), p.at(t.Time), p.cause(t)))
 	}
@@ -350,11 +360,11 @@ func (p *page) cause(task event) string {
 	if data.URL == "" {
 		return ""
 	}
-	name := ""
+	function := ""
 	if data.FunctionName != "" {
-		name = text.Clip(data.FunctionName, maxAddress) + ", "
+		function = name(data.FunctionName, p.hide) + ", "
 	}
-	return fmt.Sprintf("(%s%s:%d)", name, short(data.URL), data.Line)
+	return fmt.Sprintf("(%s%s:%d)", function, p.short(data.URL), data.Line)
 }
 
 // byTime lists what took time, the longest first.
@@ -371,7 +381,7 @@ func byTime(spent map[string]float64) string {
 	}
 	slices.SortFunc(rows, func(a, b row) int {
 		if a.long != b.long {
-			return int(b.long - a.long)
+			return cmp.Compare(b.long, a.long)
 		}
 		return strings.Compare(a.kind, b.kind)
 	})
@@ -431,7 +441,15 @@ func (p *page) requests() []string {
 	lines := []string{fmt.Sprintf("Requests: %d, %s.", len(all), size(bytes))}
 	lines = append(lines, p.list("Failed", failed)...)
 	slowest := slices.Clone(all)
-	slices.SortStableFunc(slowest, func(a, b *request) int { return int((b.end - b.began) - (a.end - a.began)) })
+	slices.SortStableFunc(slowest, func(a, b *request) int { // those that have not ended come first
+		switch {
+		case (a.end == 0) != (b.end == 0):
+			return cmp.Compare(a.end, b.end)
+		case a.end == 0:
+			return cmp.Compare(a.began, b.began)
+		}
+		return cmp.Compare(b.end-b.began, a.end-a.began)
+	})
 	lines = append(lines, p.list("Delay the first picture (render-blocking)", blocking)...)
 	return append(lines, p.list("Slowest", slowest[:min(len(slowest), maxRows)])...)
 }
@@ -450,7 +468,7 @@ func (p *page) list(title string, list []*request) []string {
 		if r.status >= 400 {
 			status = fmt.Sprintf(" %d", r.status)
 		}
-		lines = append(lines, fmt.Sprintf("- %s%s %s, %s, from %s", short(r.url), status, took, size(r.bytes), p.at(r.began)))
+		lines = append(lines, fmt.Sprintf("- %s%s %s, %s, from %s", p.short(r.url), status, took, size(r.bytes), p.at(r.began)))
 	}
 	if more := len(list) - maxRows; more > 0 {
 		lines = append(lines, fmt.Sprintf("- … %d more", more))
@@ -469,11 +487,23 @@ func size(bytes float64) string {
 }
 
 // short returns an address without its query, which may have secrets.
-func short(address string) string {
+func (p *page) short(address string) string {
 	address, _, _ = strings.Cut(address, "?")
 	address, _, _ = strings.Cut(address, "#")
 	if strings.HasPrefix(address, "data:") {
 		return "data:"
 	}
-	return text.Clip(address, maxAddress)
+	return name(address, p.hide)
+}
+
+// name returns a text that a page chose for an answer: in one line, without secrets, and
+// not too long. A part of a secret would not be recognized, so it is cut last.
+func name(of string, hide func(string) string) string {
+	one := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, hide(of))
+	return text.Clip(one, maxAddress)
 }

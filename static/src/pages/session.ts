@@ -166,5 +166,6 @@ function ending(): void {
   stage.live.on('connection', (state) => {
     if (state.phase !== 'closed') return;
     for (const id of ['run', 'connect-button', 'share-button', 'record-button', 'end-button']) maybeById<HTMLButtonElement>(id)?.setAttribute('disabled', '');
+    for (const item of document.querySelectorAll('#more-menu .menu-item')) item.setAttribute('disabled', '');
   });
 }

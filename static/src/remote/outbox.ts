@@ -43,9 +43,9 @@ function staysInField(message: InputMessage): boolean {
   return message.type !== 'mouse' && message.type !== 'touch';
 }
 
-/** Returns whether the person saw, when making an input that moves the focus, where the focus would go. */
+/** Returns whether the person saw, when making an input that moves the focus, where the focus would go: the server names a field only if it was pressed. */
 function aims(message: InputMessage): boolean {
-  return message.type !== 'key' || message.key === 'Tab';
+  return message.type !== 'key';
 }
 
 const KEEP_FIELD = new Set(['Backspace', 'Delete', 'ArrowLeft', 'ArrowRight', 'Home', 'End', 'Shift', 'Control', 'Alt', 'Meta', 'AltGraph', 'CapsLock']);
@@ -127,9 +127,9 @@ export class Outbox {
   }
 
   /**
-   * A connection is open that continues the last one, up to the input `taken`, which led to a field, or 0. If the person is still in control under
-   * `epoch`, the rest is sent again, the first one only into the field that had the focus, or, if the page has got a press or a Tab meanwhile, into the
-   * field to which that led. If the field is unknown, only what is young is sent. Returns how many inputs are not sent, because control or the page may
+   * A connection is open that continues the last one, up to the input `taken`; `field` was pressed last and has the focus, or is 0. If the person is still in control under
+   * `epoch`, the rest is sent again, the first one only into the field that had the focus, or, if the page has got a press meanwhile, into the
+   * field that was pressed. If the field is unknown, only what is young is sent. Returns how many inputs are not sent, because control or the page may
    * have changed.
    */
   resume({ taken, field }: { taken: number; field: number }, epoch: number | null): number {
