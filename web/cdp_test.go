@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,6 +181,9 @@ func TestDiscovery(t *testing.T) {
 	s.call("GET", base+"/json/protocol", nil, 200, &protocol)
 	if len(protocol.Domains) < 40 {
 		t.Errorf("%d domains", len(protocol.Domains))
+	}
+	if slices.ContainsFunc(protocol.Domains, func(d cdp.Domain) bool { return d.Name == "Extensions" }) {
+		t.Error("a domain without commands is there")
 	}
 	describes := func(command string) string {
 		name, member, _ := strings.Cut(command, ".")

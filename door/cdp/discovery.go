@@ -133,6 +133,10 @@ var DescribeProtocol = sync.OnceValue(func() Protocol {
 		})
 		d.Events = slices.DeleteFunc(d.Events, func(m Member) bool { return !slices.Contains(policy.Events(), d.Name+"."+m.Name) })
 	}
+	// A program finds out by a domain's presence what it may use.
+	p.Domains = slices.DeleteFunc(p.Domains, func(d Domain) bool {
+		return len(d.Commands) == 0 && len(d.Events) == 0 && !slices.ContainsFunc(p.Domains, func(other Domain) bool { return slices.Contains(other.Dependencies, d.Name) })
+	})
 	// Other versions of Chromium have more, and the door has its own.
 	for m := range policy.All() {
 		if m.Client != policy.Refused {
