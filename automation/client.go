@@ -319,15 +319,13 @@ func (c *Client) Close() {
 		}
 	}
 	c.mu.Lock()
-	own, undos, cdp, tracing := c.own, c.undos, c.cdp, c.tracing
-	c.own, c.undos, c.cdp, c.tracing = nil, undoList{}, nil, nil
+	own, undos, cdp := c.own, c.undos, c.cdp
+	c.own, c.undos, c.cdp = nil, undoList{}, nil
 	c.mu.Unlock()
 	if cdp != nil {
 		cdp.close(a, sessions)
 	}
-	if tracing != nil {
-		_ = tracing.close(a.life) // the page or the browser may be gone
-	}
+	c.dropTrace(a.life, nil)
 	undos.undoAll(a)
 	for _, bc := range own {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.life), closeTimeout)

@@ -24,7 +24,7 @@ import (
 var performanceOperations = table{
 	"performance.start": op(false, opStartPerformance), // {page}: begins to trace what the browser does for a page
 	"performance.stop":  op(false, opStopPerformance),  // {name} → {name,size,target}: ends that, and writes it to a new file
-	"performance.drop":  op(false, opDropPerformance),  // {}: ends it without a file; does nothing if there is none
+	"performance.drop":  op(false, opDropPerformance),  // {}: ends the trace without a file, if one is being recorded
 	"performance.heap":  op(true, opHeapSnapshot),      // {page,name} → {name,size}: writes the page's memory to a new file
 }
 
@@ -102,23 +102,17 @@ func opStartPerformance(ctx context.Context, c *Client, p *pageParams) (any, err
 		return nil, err
 	}
 	t.ready = true
-	t.timer = time.AfterFunc(maxTraceTime, func() {
-		if c.dropTrace(t) {
-			_ = t.close(context.Background()) // its page or browser may be gone
-		}
+	t.timer = time.AfterFunc(maxTraceTime, func() { // takes c.mu, and so waits for ready
+		c.dropTrace(context.Background(), t)
 	})
 	return emptyJSON, nil
 }
 
-// dropTrace forgets a trace, and reports whether it was still being recorded.
-func (c *Client) dropTrace(t *performanceTrace) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.tracing != t {
-		return false
+// dropTrace ends the trace that takeTrace returns, if there is one, without a file.
+func (c *Client) dropTrace(ctx context.Context, only *performanceTrace) {
+	if t := c.takeTrace(only); t != nil {
+		_ = t.close(ctx) // its page or browser may be gone
 	}
-	c.tracing = nil
-	return true
 }
 
 func (t *performanceTrace) start(ctx context.Context) (err error) {
@@ -178,7 +172,7 @@ func opStopPerformance(ctx context.Context, c *Client, p *performanceParams) (an
 	if err != nil {
 		return nil, err
 	}
-	t := c.takeTrace()
+	t := c.takeTrace(nil)
 	if t == nil {
 		return nil, errorf("no performance trace is being recorded")
 	}
@@ -192,12 +186,13 @@ func opStopPerformance(ctx context.Context, c *Client, p *performanceParams) (an
 	return performanceFile{file, string(t.page.ID()), lost}, nil
 }
 
-// takeTrace returns the trace that is being recorded, or nil. The caller ends it.
-func (c *Client) takeTrace() *performanceTrace {
+// takeTrace returns the trace that is being recorded, or nil. The caller ends it. only
+// restricts it to one trace; nil does not.
+func (c *Client) takeTrace(only *performanceTrace) *performanceTrace {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.tracing
-	if t == nil || !t.ready {
+	if t == nil || !t.ready || only != nil && t != only {
 		return nil
 	}
 	c.tracing = nil
@@ -206,9 +201,7 @@ func (c *Client) takeTrace() *performanceTrace {
 }
 
 func opDropPerformance(ctx context.Context, c *Client, _ *struct{}) (any, error) {
-	if t := c.takeTrace(); t != nil {
-		_ = t.close(ctx) // its page or browser may be gone
-	}
+	c.dropTrace(ctx, nil)
 	return emptyJSON, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,13 +109,21 @@ func decodeFailure(err error) error {
 	return badField(field, "must be %s", typeName(semantic))
 }
 
-// fieldName converts a JSON pointer to the form of field names: dimensions.width.
+// fieldName converts a JSON pointer to the form of field names: dimensions.width, or
+// cookies[0].name.
 func fieldName(p jsontext.Pointer) string {
-	var parts []string
+	var name strings.Builder
 	for token := range p.Tokens() {
-		parts = append(parts, token)
+		switch _, err := strconv.ParseUint(token, 10, 32); {
+		case err == nil:
+			name.WriteString("[" + token + "]")
+		case name.Len() > 0:
+			name.WriteString("." + token)
+		default:
+			name.WriteString(token)
+		}
 	}
-	return strings.Join(parts, ".")
+	return name.String()
 }
 
 // typeName returns the JSON type that a field needs.

@@ -106,8 +106,11 @@ func (s *Server) cdpURL(r *http.Request, id string) string {
 }
 
 // devToolsURL returns the address of Chrome's DevTools for the page of a session that
-// people see. A key is missing at its end.
+// people see, or "" if they may not connect. A key is missing at its end.
 func (s *Server) devToolsURL(r *http.Request, id string) string {
+	if !s.allowedOrigin(devToolsOrigin) {
+		return ""
+	}
 	scheme, rest, _ := strings.Cut(s.socketURL(r), "://")
 	return devToolsOrigin + "/bundled/inspector.html?" + url.Values{scheme: {rest + "/v1/sessions/" + id + "/cdp/page?apiKey="}}.Encode()
 }

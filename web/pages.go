@@ -115,7 +115,7 @@ func (s *Server) pageSession(c echo.Context) error {
 // is made for them.
 func (s *Server) programLines(c echo.Context, id string) (list []views.Connection) {
 	devTools := ""
-	if id != "" && s.allowedOrigin(devToolsOrigin) {
+	if id != "" {
 		devTools = s.devToolsURL(c.Request(), id)
 	}
 	for _, one := range snippets.Connections(s.baseURL(c.Request()), id, devTools) {

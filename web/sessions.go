@@ -65,9 +65,7 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 		return v
 	}
 	v.WebsocketURL = s.cdpURL(c.Request(), info.ID)
-	if s.allowedOrigin(devToolsOrigin) {
-		v.DevToolsURL = s.devToolsURL(c.Request(), info.ID)
-	}
+	v.DevToolsURL = s.devToolsURL(c.Request(), info.ID)
 	if forSteel(c) {
 		v.Session, v.Status = steel.SessionOf(one), session.Status(steel.Status(info.Status))
 	}

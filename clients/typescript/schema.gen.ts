@@ -458,7 +458,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Open a page in a session of its own and return a picture. The call of Browserless' API. */
+        /** Open a page in a session of its own and return a picture, with options.encoding base64 as text. The call of Browserless' API. */
         post: operations["browserlessScreenshot"];
         delete?: never;
         options?: never;

@@ -35,7 +35,7 @@ const (
 // errNoTrace is returned for a file that is no trace.
 var errNoTrace = errors.New("this is no trace of Chrome's DevTools")
 
-// event is an event of a trace, with what is read of it.
+// event is an event of a trace. It has only the fields that are read.
 type event struct {
 	Name  string  `json:"name"`
 	Phase string  `json:"ph"`

@@ -129,7 +129,7 @@ export class Outbox {
   /**
    * A connection is open that continues the last one, up to the input `taken`; `field` was pressed last and has the focus, or is 0. If the person is still in control under
    * `epoch`, the rest is sent again, the first one only into the field that had the focus, or, if the page has got a press meanwhile, into the
-   * field that was pressed. If the field is unknown, only what is young is sent. Returns how many inputs are not sent, because control or the page may
+   * field that was pressed. If the field is unknown, old inputs are not sent. Returns how many inputs are not sent, because control or the page may
    * have changed.
    */
   resume({ taken, field }: { taken: number; field: number }, epoch: number | null): number {
