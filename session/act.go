@@ -44,7 +44,7 @@ func (v *Viewer) Mouse(m Mouse, made Stamp) error {
 		case "down":
 			v.session.secrets.Elsewhere()
 			v.session.pressed(at)
-			v.carried.inputs.press = press{at.page, m.X, m.Y, time.Now()}
+			v.carried.inputs.press = press{at.tab, m.X, m.Y, time.Now()}
 		case "up":
 			v.session.pressed(at)
 			v.session.gestures.enter(at.page)
@@ -89,7 +89,7 @@ func (v *Viewer) Touch(t Touch, made Stamp) error {
 		switch t.Event {
 		case "start":
 			v.session.secrets.Elsewhere()
-			v.carried.inputs.press = press{at.page, t.Points[0].X, t.Points[0].Y, time.Now()}
+			v.carried.inputs.press = press{at.tab, t.Points[0].X, t.Points[0].Y, time.Now()}
 		case "end":
 			v.session.gestures.enter(at.page)
 			at.eng.asker.press(at.page)

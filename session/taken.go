@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"takeover/browser"
 	"takeover/screencast"
 )
 
@@ -56,7 +55,7 @@ type count struct {
 
 // press is a press of a person, in CSS pixels of the page's viewport.
 type press struct {
-	page *browser.Page // nil for none
+	tab  uint32 // of the page; 0 for none. A seat outlives pages, so it holds none.
 	x, y float64
 	at   time.Time
 }
@@ -85,7 +84,7 @@ func (v *Viewer) taken() (n, field uint64, refused *UntakenMessage) {
 		refused = new(c.refused)
 	}
 	c.refused = UntakenMessage{} // this connection's begin anew
-	if f := v.session.shown(); f != nil && f.page == c.press.page {
+	if f := v.session.shown(); f != nil && f.tab == c.press.tab {
 		field = f.eng.desk.Pressed(f.page, c.press.x, c.press.y, c.press.at)
 	}
 	return c.taken, field, refused
