@@ -61,6 +61,7 @@ var notLimits = map[string]bool{
 	"automation.maxExpires": true, "fetch.maxExpires": true, // the latest possible time
 	"fetch.maxAttribute": true,                                                                  // as in browsers
 	"automation.maxLost": true, "automation.maxRefusals": true, "automation.maxLogPeriod": true, // internal to one action
+	"automation.maxMatched": true, // only says where an address is matched
 }
 
 // TestLimitsInDocs compares the table of limits with the constants, and checks

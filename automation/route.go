@@ -103,13 +103,21 @@ func opSetRoutes(ctx context.Context, c *Client, p *setRoutesParams) (any, error
 	return emptyJSON, nil
 }
 
+func (r *routes) match(address string) bool {
+	return len(r.patterns) > 0 && len(address) > maxMatched || slices.ContainsFunc(r.patterns, func(p *regexp.Regexp) bool { return p.MatchString(address) })
+}
+
 // anyURL stands for patterns that only the client can evaluate.
 var anyURL = regexp.MustCompile(``)
+
+// maxMatched bounds the addresses (bytes) that are matched here, on the model's goroutine.
+// Longer ones go to the client, which can tell itself.
+const maxMatched = 8 << 10
 
 // offerRequest passes a request to the client, if the client has a route for it.
 func (c *Client) offerRequest(of any, r *browser.Request) bool {
 	wanted := c.network.routesOf(of)
-	if wanted == nil || !c.events.open() || !slices.ContainsFunc(wanted.patterns, func(p *regexp.Regexp) bool { return p.MatchString(r.URL) }) {
+	if wanted == nil || !c.events.open() || !wanted.match(r.URL) {
 		return false
 	}
 	c.emit("route", requestResult{c.describeRequest(r)})

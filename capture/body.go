@@ -58,7 +58,7 @@ func textual(mimeType string) bool {
 // waitingBody is a response that waits for its body.
 type waitingBody struct {
 	w    *watched
-	id   string // of the request
+	r    *request
 	e    Event
 	data networkResponseData
 	due  time.Time // when to fetch it even if the page is still loading
@@ -78,7 +78,7 @@ func (w *watched) withBody(r *request, e Event, data networkResponseData) {
 		return
 	}
 	e.CaptureSessionID = w.m.id
-	w.l.bodies = append(w.l.bodies, waitingBody{w, r.id, e, data, now.Add(bodyDelay)})
+	w.l.bodies = append(w.l.bodies, waitingBody{w, r, e, data, now.Add(bodyDelay)})
 	w.l.bodiesAt = now
 }
 
@@ -119,7 +119,7 @@ func (l *link) askForBodies(now time.Time) {
 
 // fetch fetches a body and writes its response.
 func (l *link) fetch(b waitingBody) {
-	body, ok := b.w.fetchBody(b.id)
+	body, ok := b.w.fetchBody(b.r)
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
 	l.fetching--
@@ -148,12 +148,13 @@ func (l *link) giveUpBodies() {
 	l.bodies = nil
 }
 
-// fetchBody fetches a body from Chromium, as text.
-func (w *watched) fetchBody(id string) (string, bool) {
+// fetchBody fetches the body of a request's response from Chromium, as text. A secret
+// that the request sent is removed from it, too: many servers repeat what they got.
+func (w *watched) fetchBody(r *request) (string, bool) {
 	ctx, cancel := context.WithTimeout(w.l.ctx, bodyPatience)
 	defer cancel()
 	var raw json.RawMessage
-	if err := w.session.Call(ctx, network.GetResponseBody.Method, network.GetResponseBodyParams{RequestID: network.RequestID(id)}, &raw); err != nil {
+	if err := w.session.Call(ctx, network.GetResponseBody.Method, network.GetResponseBodyParams{RequestID: network.RequestID(r.id)}, &raw); err != nil {
 		return "", false
 	}
 	var res struct {
@@ -175,5 +176,10 @@ func (w *watched) fetchBody(id string) (string, bool) {
 	if len(res.Body) > 2*MaxBodyBytes {
 		res.Body, _ = cut(res.Body, 2*MaxBodyBytes)
 	}
-	return w.m.redactor.Text(res.Body), true
+	sent := append(w.m.redactor.removed(r.post), w.m.redactor.removed(r.url)...)
+	body := w.m.redactor.Text(res.Body)
+	if len(sent) > 0 {
+		body = string(onlyValues(body, sent).bytes([]byte(body)))
+	}
+	return body, true
 }

@@ -122,6 +122,9 @@ func (w *watched) requestWillBeSent(ev cdp.Event) {
 		started: time.Now(), sent: p.Timestamp, wall: p.WallTime, owed: owed,
 		counts: previous != nil && previous.counts || previous == nil && countsForIdle(p.Type),
 	}
+	if w.m.config.NetworkResponseBody {
+		r.post = data.PostData
+	}
 	w.requests.add(r)
 	if r.kind == "document" && r.frame == w.target && w.kind == "page" {
 		w.loads(false) // the page is being left, so bodies may be fetched

@@ -1,7 +1,9 @@
 package capture_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -244,5 +246,46 @@ func TestSettling(t *testing.T) {
 	}
 	if count != 2 {
 		t.Errorf("settled %d times for two navigations", count)
+	}
+}
+
+// TestAnswersThatRepeatSecrets checks that a secret that a request sent does not stand
+// in the body of its response, whatever the answer calls it.
+func TestAnswersThatRepeatSecrets(t *testing.T) {
+	r := record(t, capture.Config{Network: true, NetworkResponseBody: true})
+	base := site{
+		pages: map[string]string{"/": `<link rel=icon href=data:,>`},
+		handlers: map[string]http.HandlerFunc{"/echo": func(w http.ResponseWriter, q *http.Request) {
+			sent, _ := io.ReadAll(q.Body)
+			w.Header().Set("Content-Type", "application/json")
+			said, _ := json.Marshal(map[string]any{"got": string(sent), "asked": q.URL.RawQuery, "words": "we know open sésame/1 now", "n": 8812345, "plain": "grape fruit"})
+			_, _ = w.Write(said)
+		}},
+	}.start(t)
+	p := browsertest.Page(t)
+	p.Open(base + "/")
+	echoed := func(_ capture.Event, data map[string]any) bool {
+		return strings.Contains(fmt.Sprint(data["url"]), "/echo")
+	}
+	for name, call := range map[string]string{
+		"a form":     `fetch("/echo", {method: "POST", body: new URLSearchParams({user: "bob", password: "open sésame/1"})})`,
+		"JSON":       `fetch("/echo", {method: "POST", body: JSON.stringify({user: "bob", password: "open sésame/1"})})`,
+		"a list":     `fetch("/echo", {method: "POST", body: JSON.stringify({user: "bob", passwords: ["open sésame/1"]})})`,
+		"an address": `fetch("/echo?password=" + encodeURIComponent("open sésame/1"))`,
+	} {
+		p.Eval(call+`.then(r => r.text()); 0`, nil)
+		_, data := r.await(capture.TypeNetworkResponse, echoed)
+		body := fmt.Sprint(data["body"])
+		if strings.Contains(body, "sésame") || strings.Contains(body, `s\u00e9same`) || !json.Valid([]byte(body)) {
+			t.Errorf("%s: the answer is %s", name, body)
+		}
+		if !strings.Contains(body, "grape fruit") || !strings.Contains(body, "8812345") {
+			t.Errorf("%s: too much is removed: %s", name, body)
+		}
+	}
+	p.Eval(`fetch("/echo", {method: "POST", body: JSON.stringify({user: "bob", password: 8812345})}).then(r => r.text()); 0`, nil)
+	_, data := r.await(capture.TypeNetworkResponse, echoed)
+	if body := fmt.Sprint(data["body"]); strings.Contains(body, "8812345") || !json.Valid([]byte(body)) {
+		t.Errorf("a number: the answer is %s", body)
 	}
 }

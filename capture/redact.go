@@ -88,8 +88,11 @@ func (r *Redactor) rebuildLocked() {
 
 // WithoutValues removes values from a text, in every encoding in which a Redactor
 // finds a registered secret. It ignores values under three bytes.
-func WithoutValues(s string, values []string) string {
-	own := rules{valuesOnly: true}
+func WithoutValues(s string, values []string) string { return onlyValues(s, values).text(s, 0) }
+
+// onlyValues returns rules that remove these values from a text, and nothing else.
+func onlyValues(s string, values []string) *rules {
+	own := &rules{valuesOnly: true}
 	own.add(func(yield func(secret) bool) {
 		for _, v := range values {
 			if len(v) <= len(s) && !yield(newSecret(v)) { // no encoding is shorter than the value
@@ -97,7 +100,7 @@ func WithoutValues(s string, values []string) string {
 			}
 		}
 	})
-	return own.text(s, 0)
+	return own
 }
 
 // Event redacts an event's URL and data. The bytes of a picture stay unchanged.
@@ -246,7 +249,7 @@ func (r *rules) once(s string, depth int) string {
 			if string(out) != s {
 				s = string(out)
 			}
-			return r.values(s)
+			return s
 		}
 	}
 	if r.valuesOnly {

@@ -239,3 +239,18 @@ func BenchmarkRedactLargeBody(b *testing.B) {
 		r.Text(body)
 	}
 }
+
+// TestSecretsLikeSyntax checks that JSON stays what it is when a secret looks like a part
+// of its syntax.
+func TestSecretsLikeSyntax(t *testing.T) {
+	const text = `{"takeover":"x","state":"done","list":["a","b"]}`
+	for _, secret := range []string{`"state":"`, `","`, `":"`, `{"takeover"`, `["a","b"]`} {
+		r := NewRedactor(RedactorOptions{})
+		r.AddSecret(secret)
+		for name, got := range map[string]string{"JSON": string(r.JSON([]byte(text))), "Bytes": string(r.Bytes([]byte(text))), "Text": r.Text(text)} {
+			if got != text {
+				t.Errorf("%s without %s is %s", name, secret, got)
+			}
+		}
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -294,4 +296,61 @@ func passes[T string | []byte](v *sieve, form T) bool {
 		}
 	}
 	return true
+}
+
+// markForm is the mark as it stands in a redacted text. The quotes around it may be
+// the redactor's, because JSON's numbers and objects have none.
+var markForm = regexp.MustCompile(`"?` + regexp.QuoteMeta(Redacted) + `"?`)
+
+// removed returns the values that Text removes from a text that a program sends: a form,
+// JSON or a URL. They are decoded, because a server that repeats them has decoded them,
+// too. Values under six bytes are left out: they stand in many answers by chance.
+func (r *Redactor) removed(sent string) (values []string) {
+	between := markForm.Split(r.Text(sent), -1)
+	at := 0
+	for i, text := range between {
+		next := strings.Index(sent[at:], text)
+		if i == len(between)-1 {
+			next = len(sent) - at - len(text)
+		}
+		if next < 0 {
+			return values // the redactor wrote the text anew; what follows cannot be told apart
+		}
+		if i > 0 && next > 0 {
+			values = appendDecoded(values, sent[at:at+next])
+		}
+		at += next + len(text)
+	}
+	return values
+}
+
+// appendDecoded appends what a part of a form, of JSON or of a URL stands for.
+func appendDecoded(values []string, part string) []string {
+	var decoded any
+	if json.Unmarshal([]byte(part), &decoded) == nil {
+		values = appendLeaves(values, decoded)
+	}
+	if plain, err := url.QueryUnescape(part); err == nil {
+		part = plain
+	}
+	return appendLeaves(values, strings.Trim(part, `"`))
+}
+
+// appendLeaves appends the texts in a value of JSON.
+func appendLeaves(values []string, value any) []string {
+	switch value := value.(type) {
+	case string:
+		if len(value) >= leastFound {
+			values = append(values, value)
+		}
+	case []any:
+		for _, v := range value {
+			values = appendLeaves(values, v)
+		}
+	case map[string]any:
+		for _, v := range value {
+			values = appendLeaves(values, v)
+		}
+	}
+	return values
 }

@@ -11,6 +11,8 @@ import (
 type request struct {
 	id, loader, url, method, kind, frame string
 
+	post string // what it sent, if the body of its response is wanted; at most maxPostData bytes
+
 	started  time.Time // by our clock
 	sent     float64   // by Chromium's monotonic clock, seconds
 	wall     float64   // the same moment, in seconds since the epoch

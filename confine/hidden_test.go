@@ -257,3 +257,15 @@ func copyProgram(t *testing.T, to string) {
 		}
 	}
 }
+
+// TestEndsBeforeTheServer checks that the kernel of a machine without memory ends what is
+// in rooms before the server.
+func TestEndsBeforeTheServer(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "program")
+	copyProgram(t, program)
+	const score = "/proc/self/oom_score_adj"
+	seen, _ := readTexts(t, Options{Launcher: launcherOf(program), Path: program, Env: []string{quickEnd}, UID: os.Geteuid()}, []string{score})
+	if got := strings.TrimSpace(seen[score]); got != memoryScore {
+		t.Errorf("the score is %q, want %s", got, memoryScore)
+	}
+}

@@ -24,3 +24,14 @@ func Visible(s string) string {
 	}
 	return b.String()
 }
+
+// OneLine writes a text that somebody else chose as a part of a line: what is not
+// printable, such as a line break, becomes a space.
+func OneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -11,3 +11,9 @@ func TestVisible(t *testing.T) {
 		}
 	}
 }
+
+func TestOneLine(t *testing.T) {
+	if got := OneLine("a\nb\rc\u2028d\x00é漢"); got != "a b c d é漢" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,14 @@ func site(t *testing.T) string {
 	mux.HandleFunc("/app.js.map", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"version":3,"sources":["src/save.ts"],"names":[],"mappings":"AAoBA"}`)
 	})
+	for name, wrong := range wrongMaps {
+		mux.HandleFunc("/wrong-"+name, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = fmt.Fprintf(w, `<title>wrong</title><link rel=icon href="data:,"><script>throw new Error(1)
+//# sourceMappingURL=data:application/json,%s
+</script>`, url.PathEscape(wrong))
+		})
+	}
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
 	return srv.URL
@@ -165,6 +174,35 @@ func TestTheProblemsWords(t *testing.T) {
 	if len(report.Findings) != 1 || !strings.HasSuffix(report.Findings[0].Location, "src/save.ts:21:1") {
 		t.Errorf("found %+v", report.Findings)
 	}
+}
+
+// wrongMaps are source maps that say nothing, or point to what is not there.
+var wrongMaps = map[string]string{
+	"section": `{"version":3,"sections":[{}]}`,
+	"source":  `{"version":3,"sources":[],"mappings":"AAAA"}`,
+	"name":    `{"version":3,"sources":["a"],"names":[],"mappings":"AAAAA"}`,
+	"before":  `{"version":3,"sources":["a"],"names":[],"mappings":"ADDDD"}`,
+}
+
+// TestWrongSourceMaps diagnoses pages whose source maps are wrong. The position in the
+// script itself is given then.
+func TestWrongSourceMaps(t *testing.T) {
+	base := site(t)
+	s := doortest.Session(t, session.CreateOptions{})
+	for name := range wrongMaps {
+		report := diagnose(t, s, Options{URL: base + "/wrong-" + name, MaxSteps: 1})
+		if len(report.Findings) != 1 || report.Findings[0].Rule != "uncaught-error" || report.Findings[0].Location == "" {
+			t.Errorf("%s: found %+v", name, report.Findings)
+		}
+	}
+}
+
+// FuzzSourceMap checks that no source map ends the server.
+func FuzzSourceMap(f *testing.F) {
+	for _, wrong := range wrongMaps {
+		f.Add(wrong, 1, 1)
+	}
+	f.Fuzz(func(_ *testing.T, text string, line, column int) { sourceOf("http://a/b.js.map", text, line, column) })
 }
 
 // TestOptions checks what is refused.

@@ -71,16 +71,30 @@ func (p *Page) original(ctx context.Context, location string) string {
 	if err != nil || text == "" {
 		return location
 	}
-	consumer, err := sourcemap.Parse(address, []byte(text))
-	if err != nil {
-		return location
-	}
 	line, _ := strconv.Atoi(match[2])
 	column, _ := strconv.Atoi(match[3])
-	if source, _, l, c, ok := consumer.Source(line, column-1); ok { // columns of source maps start at 0
-		return fmt.Sprintf("%s:%d:%d", source, l, c+1)
+	if source := sourceOf(address, text, line, column); source != "" {
+		return source
 	}
 	return location
+}
+
+// sourceOf returns where a position of a script (from 1) lies in its source, by a source
+// map, or "". The page wrote the map, and some wrong ones make the library panic.
+func sourceOf(address, text string, line, column int) (source string) {
+	defer func() {
+		if recover() != nil {
+			source = ""
+		}
+	}()
+	consumer, err := sourcemap.Parse(address, []byte(text))
+	if err != nil {
+		return ""
+	}
+	if name, _, l, c, ok := consumer.Source(line, column-1); ok { // columns of source maps start at 0
+		return fmt.Sprintf("%s:%d:%d", name, l, c+1)
+	}
+	return ""
 }
 
 func jsonText(text string) []byte {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -126,10 +127,27 @@ func (c *call) result(a *answer) *sdk.CallToolResult {
 	r := &sdk.CallToolResult{Content: append([]sdk.Content{&sdk.TextContent{Text: text}}, a.more...)}
 	if a.structured != nil {
 		if raw, err := json.Marshal(a.structured); err == nil {
-			r.StructuredContent = json.RawMessage(c.hide(string(raw)))
+			r.StructuredContent = json.RawMessage(c.hideJSON(raw))
 		}
 	}
 	return r
+}
+
+// attempt runs a tool. A panic, which what a page sends may cause in a library, fails the
+// call but not the server.
+func attempt(c *call, name string, do func() (*answer, error)) (a *answer, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			a, err = nil, c.door.panicked(name, fault)
+		}
+	}()
+	return do()
+}
+
+// panicked logs a panic of a tool, and returns the error for the caller.
+func (d *Door) panicked(name string, fault any) error {
+	d.o.Logger.Error("a tool panicked", "tool", name, "fault", fault, "stack", string(debug.Stack()))
+	return fmt.Errorf("internal error in %s", name)
 }
 
 // recorded records the end of the call, if the session is being recorded.
@@ -149,7 +167,7 @@ const maxError = 500
 // failed makes the result of a call that failed. A model reads it, so it says what to
 // do.
 func (c *call) failed(err error) *sdk.CallToolResult {
-	text, _ := clip(c.explain(err), maxError)
+	text, _ := clip(c.hide(c.explain(err)), maxError) // a part of a secret would not be recognized
 	a := say("Error: %s", text)
 	r := c.result(a)
 	r.IsError = true
@@ -162,6 +180,15 @@ func (c *call) hide(text string) string {
 		return text
 	}
 	return c.seat.session.Monitor().Redactor().Values(text)
+}
+
+// hideJSON is like hide for a JSON text, which stays valid: a secret may look like a part
+// of its syntax.
+func (c *call) hideJSON(raw []byte) []byte {
+	if c.seat == nil {
+		return raw
+	}
+	return c.seat.session.Monitor().Redactor().JSON(raw)
 }
 
 // explain adds to an error what a model can do about it.

@@ -132,9 +132,7 @@ func (c *call) readFile(in filesArgs) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if utf8.Valid(whole) { // before it is cut, because a part of a secret is not recognized
-		whole = []byte(c.hide(string(whole)))
-	}
+	whole = c.seat.session.Monitor().Redactor().Bytes(whole) // before it is cut, because a part of a secret is not recognized
 	size := int64(len(whole))
 	if in.From < 0 || in.From > size {
 		return nil, fmt.Errorf("from: must be between 0 and %d", size)

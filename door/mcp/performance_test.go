@@ -148,6 +148,13 @@ func TestFileResources(t *testing.T) {
 		}
 	}
 
+	s.manager.List()[0].Monitor().Redactor().AddSecret("open sesame")
+	c.tool("session_files", map[string]any{"action": "write", "name": "latin.txt", "content": "/29wZW4gc2VzYW1l", "base64": true}) // open sesame, after a byte that is not UTF-8
+	if got := read("takeover://sessions/" + id + "/files/latin.txt"); strings.Contains(string(got.Blob)+got.Text, "sesame") {
+		t.Errorf("a secret stands in %+v", got)
+	}
+	c.tool("session_files", map[string]any{"action": "delete", "name": "latin.txt"})
+
 	other, err := s.manager.Create(t.Context(), session.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)

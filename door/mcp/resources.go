@@ -130,8 +130,9 @@ func readResource(s *session.Session, name string) (*sdk.ResourceContents, error
 		return nil, err
 	}
 	contents := &sdk.ResourceContents{MIMEType: mime.TypeByExtension(filepath.Ext(name))}
+	raw = s.Monitor().Redactor().Bytes(raw)
 	if utf8.Valid(raw) {
-		contents.Text = s.Monitor().Redactor().Values(string(raw))
+		contents.Text = string(raw)
 	} else {
 		contents.Blob = raw
 	}

@@ -13,8 +13,16 @@ import (
 	"takeover/urlglob"
 )
 
-// maxRoutes bounds the routes of a caller in one session.
-const maxRoutes = 100
+const (
+	// maxRoutes bounds the routes of a caller in one session, and maxPattern their
+	// patterns, in bytes.
+	maxRoutes  = 100
+	maxPattern = 2 << 10
+
+	// maxRouted bounds the addresses (bytes) that are matched. Requests to longer ones go
+	// to their servers.
+	maxRouted = 8 << 10
+)
 
 type routeArgs struct {
 	where
@@ -53,6 +61,9 @@ type route struct {
 func (c *call) addRoute(in routeArgs) (*answer, error) {
 	if in.Pattern == "" {
 		return nil, errors.New("pattern: is required")
+	}
+	if len(in.Pattern) > maxPattern {
+		return nil, fmt.Errorf("pattern: must have at most %d bytes", maxPattern)
 	}
 	one := &route{routeArgs: in}
 	var err error
@@ -151,6 +162,20 @@ func (c *call) listRoutes(in routeListArgs) (*answer, error) {
 	return a, nil
 }
 
+// routeOf returns the newest route that matches an address, or nil. It is nil for
+// addresses that are too long to be matched.
+func routeOf(routes []*route, address string) *route {
+	if len(address) > maxRouted {
+		return nil
+	}
+	for _, r := range slices.Backward(routes) {
+		if r.pattern.Match(address) {
+			return r
+		}
+	}
+	return nil
+}
+
 // requested answers a request for which the caller has a route; the newest one counts. A
 // request for which it has none any more goes to its server.
 func (s *seat) requested(raw json.RawMessage) {
@@ -159,19 +184,13 @@ func (s *seat) requested(raw json.RawMessage) {
 		return // it is written by this server
 	}
 	s.mu.Lock()
-	client := s.client
-	var found *route
-	for _, one := range slices.Backward(s.routes) {
-		if one.pattern.Match(r.Request.URL) {
-			found = one
-			break
-		}
-	}
+	client, routes := s.client, s.routes // changeRoutes replaces the list
 	s.mu.Unlock()
 	if client == nil {
 		return
 	}
-	s.start(func() {
+	s.start(func() { // because matching may need much of a processor
+		found := routeOf(routes, r.Request.URL)
 		t := tab{client: client}
 		with := params{"request": r.Request.ID}
 		operation := "route.continue"

@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"bytes"
+	"log/slog"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -35,5 +37,15 @@ func TestShortURL(t *testing.T) {
 		if short := shortURL(long); !utf8.ValidString(short) || !strings.HasPrefix(long, strings.TrimSuffix(short, "…")) || len(short) > 210 {
 			t.Errorf("%q", short)
 		}
+	}
+}
+
+// TestToolThatPanics checks that a panic fails only the call.
+func TestToolThatPanics(t *testing.T) {
+	var log bytes.Buffer
+	c := &call{door: &Door{o: Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}}}
+	a, err := attempt(c, "look", func() (*answer, error) { panic("no such page") })
+	if a != nil || err == nil || err.Error() != "internal error in look" || !strings.Contains(log.String(), "no such page") {
+		t.Errorf("got %v, %v, and the log says %s", a, err, log.String())
 	}
 }

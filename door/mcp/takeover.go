@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"takeover/session"
+	"takeover/text"
 )
 
 const (
@@ -246,7 +247,7 @@ func changed(ch *session.Changes) (lines []string) {
 			names, more = names[:maxNames], fmt.Sprintf(" and %d more", len(names)-maxNames)
 		}
 		if len(names) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %s%s.", list.what, strings.Join(names, ", "), more))
+			lines = append(lines, fmt.Sprintf("%s: %s%s.", list.what, text.OneLine(strings.Join(names, ", ")), more))
 		}
 	}
 	return lines

@@ -207,3 +207,16 @@ func TestClientGoesAway(t *testing.T) {
 		second.tool("session_release", nil)
 	})
 }
+
+// TestSecretsLikeJSON registers a secret that looks like a part of JSON, as a page may,
+// and asks how a takeover stands.
+func TestSecretsLikeJSON(t *testing.T) {
+	s := startServer(t, nil)
+	c := s.connect("", "", nil)
+	c.tool("session_create", map[string]any{"url": s.base + "/demo/login"})
+	c.tool("request_takeover", map[string]any{"reason": "Sign in, please"})
+	for _, secret := range []string{`"state":"`, `","`, `{"takeover"`} {
+		s.manager.List()[0].Monitor().Redactor().AddSecret(secret)
+	}
+	contains(t, c.tool("takeover_status", nil), s.openTakeover().ID(), "pending")
+}

@@ -100,7 +100,7 @@ func row[In any](name, set, title string, does effect, description, example stri
 			c, done := d.begin(ctx, req)
 			defer done()
 			c.acts = does != reads
-			a, err := do(c, in)
+			a, err := attempt(c, req.Params.Name, func() (*answer, error) { return do(c, in) })
 			c.recorded(a, err)
 			if err != nil {
 				return c.failed(err), nil, nil

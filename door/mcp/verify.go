@@ -123,7 +123,7 @@ func (c *call) verifyValue(in verifyValueArgs) (*answer, error) {
 		return nil, err
 	}
 	if got := fmt.Sprint(answer.Value); got != in.Value {
-		shown, _ := clip(got, maxError)
+		shown, _ := clip(c.hide(got), maxError)
 		return nil, fmt.Errorf("the value is %q, not %q", shown, in.Value)
 	}
 	return say("The value is %q.", in.Value), nil

@@ -8,11 +8,15 @@ import (
 // harPath is the member of a message that names a HAR file on the client's machine.
 const harPath = "harPath"
 
+// maxHARMessage bounds the messages (bytes) in which that member is looked for, because
+// taking a message apart needs several times its size. Clients' own have a few hundred.
+const maxHARMessage = 1 << 20
+
 // withoutHARPath removes that member. Playwright's server would write the file where the
 // client wants it, but on its own machine, where the process may not. Without the path,
 // it only sends the file, which the client then writes itself.
 func withoutHARPath(message []byte) []byte {
-	if !bytes.Contains(message, []byte(`"`+harPath+`"`)) {
+	if len(message) > maxHARMessage || !bytes.Contains(message, []byte(`"`+harPath+`"`)) {
 		return message
 	}
 	var whole, params, options map[string]json.RawMessage

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"takeover/text"
 )
@@ -499,11 +498,5 @@ func (p *page) short(address string) string {
 // name returns a text that a page chose for an answer: in one line, without secrets, and
 // not too long. A part of a secret would not be recognized, so it is cut last.
 func name(of string, hide func(string) string) string {
-	one := strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, hide(of))
-	return text.Clip(one, maxAddress)
+	return text.Clip(text.OneLine(hide(of)), maxAddress)
 }
