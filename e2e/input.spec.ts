@@ -359,14 +359,18 @@ test('fast taps on different keys are taps, two in one place zoom and press noth
   const whole = await frame.boundingBox();
   // As fast as a hand, by the time stamps of the events.
   let timestamp = Date.now() / 1000;
-  const tap = async (x: number): Promise<void> => {
+  const tap = (point: { x: number; y: number }): Promise<unknown> => {
     timestamp += 0.15;
-    await cdp.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [await remote.at({ x, y: 500 })], timestamp });
-    await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [], timestamp });
+    return Promise.all([
+      cdp.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [point], timestamp }),
+      cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [], timestamp }),
+    ]);
   };
-  for (const x of [100, 200, 300, 400, 500]) await tap(x);
+  for (const x of [100, 200, 300, 400]) await tap(await remote.at({ x, y: 500 }));
   expect(await frame.boundingBox()).toEqual(whole);
-  await tap(505);
+  // A tap waits a quarter of a second for a second one, by the clock: nothing may come between these two.
+  const twice = [await remote.at({ x: 500, y: 500 }), await remote.at({ x: 505, y: 500 })];
+  await Promise.all(twice.map(tap));
   await expect.poll(async () => (await frame.boundingBox())?.width).toBeGreaterThan(whole?.width ?? Infinity);
   expect((await look()).told.filter((line) => line.startsWith('click'))).toHaveLength(4);
   await context.close();

@@ -13,6 +13,11 @@ const MARGIN = 8;
 /** Keys that suggestions take while a person types. */
 const SUGGESTION_KEYS = new Set(['ArrowDown', 'ArrowUp', 'Enter', 'Escape']);
 
+/** Returns whether a message describes what another one did, perhaps at another place. The page tells of one field more than once. */
+export function sameField({ rect: _, ...one }: SelectMessage, { rect: __, ...other }: SelectMessage): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
 /** Draws what Chromium would open over the remote page: lists, dates, colours, suggestions. */
 export class Widgets {
   #panel = h('div', { class: 'widget', role: 'dialog', popover: 'manual' });
@@ -51,7 +56,9 @@ export class Widgets {
     }
     // The page shows such a list itself, and several options can be chosen in it with a mouse.
     if (!this.live.mine || (message.inline && !this.#coarse.matches)) return;
+    const again = this.#open !== null && sameField(this.#open, message);
     this.#open = message;
+    if (again) return this.#place(); // what the person has entered stays
     const answers = { choose: (values: string[]) => this.#answer(values), cancel: () => this.#answer(null) };
     const list = message.kind === 'select' || message.kind === 'datalist';
     this.#body = list ? new OptionList(message, answers) : new FieldPanel(message, answers);

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SelectMessage } from '../protocol.js';
+import { sameField } from './widgets.js';
+
+const colour: SelectMessage = { type: 'select', id: 'sel_1', kind: 'color', value: '#000000', min: '', max: '', step: '', options: [], rect: { x: 40, y: 450, width: 240, height: 36 } };
+
+test('a field that is told of again is the same one, wherever it stands', () => {
+  assert.equal(sameField(colour, { ...colour, rect: { x: 40, y: 400, width: 240, height: 36 } }), true);
+});
+
+test('another field, or one whose value or choices changed, is not', () => {
+  assert.equal(sameField(colour, { ...colour, id: 'sel_2' }), false);
+  assert.equal(sameField(colour, { ...colour, value: '#ffffff' }), false);
+  assert.equal(sameField(colour, { ...colour, options: [{ value: 'a', label: 'a', group: '', disabled: false, selected: false }] }), false);
+});
