@@ -141,7 +141,7 @@ var internalBounds = map[string][]string{
 	},
 	"how far redaction looks; what lies beyond is removed as a whole": {
 		"capture.maxRedactPasses", "capture.maxEmbedded", "capture.maxRedactDepth", "capture.maxKeyBytes", "capture.maxAuthority", "secrets.maxTypedText",
-		"capture.maxCard", "capture.maxMember", "capture.maxTag", "capture.maxUnclosed",
+		"capture.maxRemoved", "capture.maxCard", "capture.maxMember", "capture.maxTag", "capture.maxUnclosed",
 	},
 	"shortens what is shown of a text, not the text": {
 		"background.MaxMessage", "background.maxStack", "background.maxTitles", "background.maxName", "background.maxResult", "browser.maxFaviconURL", "browser.maxTitle",

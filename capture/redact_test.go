@@ -7,6 +7,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -252,5 +253,31 @@ func TestSecretsLikeSyntax(t *testing.T) {
 				t.Errorf("%s without %s is %s", name, secret, got)
 			}
 		}
+	}
+}
+
+// TestRemoved checks what is looked for in the answer to a text.
+func TestRemoved(t *testing.T) {
+	r := NewRedactor(RedactorOptions{})
+	for sent, want := range map[string][]string{
+		"user=bob&password=open+s%C3%A9same%2F1&x=1":        {"open sésame/1"},
+		`{"a":"x","password":"tulip\"4711","pin":48213377}`: {`tulip"4711`, "48213377"},
+		"https://a.test/?token=abcdefgh&n=1":                {"abcdefgh"},
+		"password=short&q=long enough":                      nil,
+		"nothing secret":                                    nil,
+		"":                                                  nil,
+	} {
+		got := r.removed(sent)
+		for _, value := range want {
+			if !slices.Contains(got, value) {
+				t.Errorf("of %s: %q, without %q", sent, got, value)
+			}
+		}
+		if want == nil && len(got) > 0 {
+			t.Errorf("of %s: %q", sent, got)
+		}
+	}
+	if got := r.removed(strings.Repeat("password=abcdefgh&", 5000)); len(got) != maxRemoved {
+		t.Errorf("%d values of very many", len(got))
 	}
 }

@@ -298,13 +298,18 @@ func passes[T string | []byte](v *sieve, form T) bool {
 	return true
 }
 
+// maxRemoved bounds the values that are looked for in the answer to what had them. Each is
+// searched for in the whole answer, and a page chooses both.
+const maxRemoved = 20
+
 // markForm is the mark as it stands in a redacted text. The quotes around it may be
 // the redactor's, because JSON's numbers and objects have none.
 var markForm = regexp.MustCompile(`"?` + regexp.QuoteMeta(Redacted) + `"?`)
 
 // removed returns the values that Text removes from a text that a program sends: a form,
 // JSON or a URL. They are decoded, because a server that repeats them has decoded them,
-// too. Values under six bytes are left out: they stand in many answers by chance.
+// too. Values under six bytes are left out: they stand in many answers by chance. Of more
+// than maxRemoved values, the first are returned.
 func (r *Redactor) removed(sent string) (values []string) {
 	between := markForm.Split(r.Text(sent), -1)
 	at := 0
@@ -313,15 +318,15 @@ func (r *Redactor) removed(sent string) (values []string) {
 		if i == len(between)-1 {
 			next = len(sent) - at - len(text)
 		}
-		if next < 0 {
-			return values // the redactor wrote the text anew; what follows cannot be told apart
+		if next < 0 || len(values) >= maxRemoved {
+			break // with next < 0, the redactor wrote the text anew: what follows cannot be told apart
 		}
 		if i > 0 && next > 0 {
 			values = appendDecoded(values, sent[at:at+next])
 		}
 		at += next + len(text)
 	}
-	return values
+	return values[:min(len(values), maxRemoved)]
 }
 
 // appendDecoded appends what a part of a form, of JSON or of a URL stands for.

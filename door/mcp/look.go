@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -275,6 +276,9 @@ var pageTools = []tool{
 
 func (c *call) readPage(in snapshotArgs) (*answer, error) {
 	s, t, err := c.shownAt(in.where)
+	if errors.Is(err, errDialog) { // it opened meanwhile
+		return &answer{lines: s.status()}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
