@@ -103,16 +103,20 @@ func opSetRoutes(ctx context.Context, c *Client, p *setRoutesParams) (any, error
 	return emptyJSON, nil
 }
 
-func (r *routes) match(address string) bool {
-	return len(r.patterns) > 0 && len(address) > maxMatched || slices.ContainsFunc(r.patterns, func(p *regexp.Regexp) bool { return p.MatchString(address) })
-}
-
 // anyURL stands for patterns that only the client can evaluate.
 var anyURL = regexp.MustCompile(``)
 
 // maxMatched bounds the addresses (bytes) that are matched here, on the model's goroutine.
 // Longer ones go to the client, which can tell itself.
 const maxMatched = 8 << 10
+
+// match reports whether the client is asked about an address.
+func (r *routes) match(address string) bool {
+	if len(address) > maxMatched {
+		return len(r.patterns) > 0
+	}
+	return slices.ContainsFunc(r.patterns, func(p *regexp.Regexp) bool { return p.MatchString(address) })
+}
 
 // offerRequest passes a request to the client, if the client has a route for it.
 func (c *Client) offerRequest(of any, r *browser.Request) bool {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 )
 
 // Redacted is the mark that replaces a secret.
@@ -137,25 +138,28 @@ func (r *Redactor) JSON(src []byte) []byte {
 	return []byte(`"` + Redacted + `"`) // the text is not JSON, which callers do not pass
 }
 
-// Bytes is like Values, for the content of a file. JSON stays valid JSON. In any
-// other content, registered values are removed.
+// Bytes is like Values, for the content of a file. JSON stays valid JSON. In any other
+// text, registered values are removed; in what is not text, those of six bytes or more.
 func (r *Redactor) Bytes(src []byte) []byte {
 	rules := r.current.Load()
-	if len(rules.secrets) == 0 {
+	switch {
+	case len(rules.secrets) == 0:
 		return src
+	case !utf8.Valid(src):
+		return r.long().bytes(src)
 	}
 	return rules.registered().bytes(src)
 }
 
-// leastFound is the size (bytes) of the shortest value that Finder looks for.
+// leastFound is the size (bytes) of the shortest value that is looked for where shorter
+// ones stand by chance.
 const leastFound = 6
 
-// Finder returns a function that reports whether the content of a file has a value of
-// six bytes or more that is registered now. Shorter ones stand in many files by chance.
-func (r *Redactor) Finder() func(content []byte) bool {
+// long returns rules that remove the registered values of six bytes or more.
+func (r *Redactor) long() *rules {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	long := rules{valuesOnly: true}
+	long := &rules{valuesOnly: true}
 	long.add(func(yield func(secret) bool) {
 		for _, s := range r.secrets {
 			if len(s.values) > 0 && len(s.values[0]) >= leastFound && !yield(s) {
@@ -163,6 +167,13 @@ func (r *Redactor) Finder() func(content []byte) bool {
 			}
 		}
 	})
+	return long
+}
+
+// Finder returns a function that reports whether the content of a file has a value of
+// six bytes or more that is registered now.
+func (r *Redactor) Finder() func(content []byte) bool {
+	long := r.long()
 	return func(content []byte) bool {
 		return len(long.secrets) > 0 && !bytes.Equal(long.bytes(content), content)
 	}

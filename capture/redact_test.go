@@ -281,3 +281,19 @@ func TestRemoved(t *testing.T) {
 		t.Errorf("%d values of very many", len(got))
 	}
 }
+
+// TestBytes checks that a file that is not text keeps what is there by chance.
+func TestBytes(t *testing.T) {
+	r := NewRedactor(RedactorOptions{})
+	r.AddSecret("123")
+	r.AddSecret("open sesame")
+	for content, want := range map[string]string{
+		"\xff\x00123 open sesame\xfe": "\xff\x00123 [REDACTED]\xfe",
+		"123 open sesame":             "[REDACTED] [REDACTED]",
+		`["123"]`:                     `["[REDACTED]"]`,
+	} {
+		if got := string(r.Bytes([]byte(content))); got != want {
+			t.Errorf("%q became %q, want %q", content, got, want)
+		}
+	}
+}

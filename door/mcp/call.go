@@ -133,21 +133,17 @@ func (c *call) result(a *answer) *sdk.CallToolResult {
 	return r
 }
 
-// attempt runs a tool. A panic, which what a page sends may cause in a library, fails the
-// call but not the server.
-func attempt(c *call, name string, do func() (*answer, error)) (a *answer, err error) {
+// attempt runs a part of a call. A panic, which what a page sends may cause in a library,
+// fails the call but not the server.
+func (c *call) attempt(do func() error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			a, err = nil, c.door.panicked(name, fault)
+			name := c.req.Params.Name
+			c.door.o.Logger.Error("a tool panicked", "tool", name, "fault", fault, "stack", string(debug.Stack()))
+			err = fmt.Errorf("internal error in %s", name)
 		}
 	}()
 	return do()
-}
-
-// panicked logs a panic of a tool, and returns the error for the caller.
-func (d *Door) panicked(name string, fault any) error {
-	d.o.Logger.Error("a tool panicked", "tool", name, "fault", fault, "stack", string(debug.Stack()))
-	return fmt.Errorf("internal error in %s", name)
 }
 
 // recorded records the end of the call, if the session is being recorded.

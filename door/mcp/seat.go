@@ -280,7 +280,7 @@ func (s *seat) doing(c *call, t tab, do func(ctx context.Context) error) error {
 	done := make(chan error, 1)
 	s.count(1)
 	started := s.start(func() {
-		_, err := attempt(c, c.req.Params.Name, func() (*answer, error) { return nil, do(ctx) })
+		err := c.attempt(func() error { return do(ctx) })
 		cancel(nil)
 		s.count(-1)
 		s.leaveDialogs(ctx, t)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // TestSeatStartsNothing starts work in a seat while it closes: close waits for all that
@@ -43,9 +45,12 @@ func TestShortURL(t *testing.T) {
 // TestToolThatPanics checks that a panic fails only the call.
 func TestToolThatPanics(t *testing.T) {
 	var log bytes.Buffer
-	c := &call{door: &Door{o: Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}}}
-	a, err := attempt(c, "look", func() (*answer, error) { panic("no such page") })
-	if a != nil || err == nil || err.Error() != "internal error in look" || !strings.Contains(log.String(), "no such page") {
-		t.Errorf("got %v, %v, and the log says %s", a, err, log.String())
+	c := &call{
+		door: &Door{o: Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}},
+		req:  &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{Name: "look"}},
+	}
+	err := c.attempt(func() error { panic("no such page") })
+	if err == nil || err.Error() != "internal error in look" || !strings.Contains(log.String(), "no such page") {
+		t.Errorf("got %v, and the log says %s", err, log.String())
 	}
 }

@@ -100,7 +100,11 @@ func row[In any](name, set, title string, does effect, description, example stri
 			c, done := d.begin(ctx, req)
 			defer done()
 			c.acts = does != reads
-			a, err := attempt(c, req.Params.Name, func() (*answer, error) { return do(c, in) })
+			var a *answer
+			err := c.attempt(func() (err error) {
+				a, err = do(c, in)
+				return err
+			})
 			c.recorded(a, err)
 			if err != nil {
 				return c.failed(err), nil, nil
