@@ -136,12 +136,12 @@ var internalBounds = map[string][]string{
 	},
 	"protects against what Chromium, the worker or the store never send": {
 		"browser.maxAddress", "browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
-		"browser.keptEarly", "capture.maxPlaceDigits", "web.drainLimit",
+		"browser.keptEarly", "redact.maxPlaceDigits", "web.drainLimit",
 		"door/cdp.maxIDDigits", "door/playwright.maxPackageFile",
 	},
 	"how far redaction looks; what lies beyond is removed as a whole": {
-		"capture.maxRedactPasses", "capture.maxEmbedded", "capture.maxRedactDepth", "capture.maxKeyBytes", "capture.maxAuthority", "secrets.maxTypedText",
-		"capture.maxRemoved", "capture.maxCard", "capture.maxMember", "capture.maxTag", "capture.maxUnclosed",
+		"redact.maxPasses", "redact.maxEmbedded", "redact.maxDepth", "redact.maxKeyBytes", "redact.maxAuthority", "secrets.maxTypedText",
+		"redact.maxRemoved", "redact.maxCard", "redact.maxMember", "redact.maxTag", "redact.maxUnclosed",
 	},
 	"shortens what is shown of a text, not the text": {
 		"background.MaxMessage", "background.maxStack", "background.maxTitles", "background.maxName", "background.maxResult", "browser.maxFaviconURL", "browser.maxTitle",
@@ -154,7 +154,7 @@ var internalBounds = map[string][]string{
 
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
-	"archive", "background", "browser", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/mcp/insight", "door/playwright", "egress", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "savedscripts", "screencast",
+	"archive", "background", "browser", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/mcp/insight", "door/playwright", "egress", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "redact", "savedscripts", "screencast",
 	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "trajectory", "web", "webhook", "widget",
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"takeover/capture"
+	"takeover/redact"
 )
 
 // redacted are events of typical size, and how long their redaction may take.
@@ -40,7 +41,7 @@ func bodyOf(begin, part, end string) string {
 // benchRedact measures the processor time that redaction adds to an event, against
 // that of reading the event's JSON and writing it again.
 func benchRedact(ctx context.Context, e *env) (rows []row, err error) {
-	r := capture.NewRedactor(capture.RedactorOptions{})
+	r := redact.New(redact.Options{})
 	r.AddSecret("hunter2 & co")
 	for _, one := range redacted {
 		data := []byte(one.data)
@@ -57,7 +58,7 @@ func benchRedact(ctx context.Context, e *env) (rows []row, err error) {
 			}{
 				{&ours, func() error {
 					event := capture.Event{Category: capture.CategoryNetwork, URL: "https://shop.example/products?color=green", Data: data}
-					r.Event(&event)
+					event.Redact(r)
 					return nil
 				}},
 				{&reference, func() error {

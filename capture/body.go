@@ -148,8 +148,7 @@ func (l *link) giveUpBodies() {
 	l.bodies = nil
 }
 
-// fetchBody fetches the body of a request's response from Chromium, as text. A secret
-// that the request sent is removed from it, too: many servers repeat what they got.
+// fetchBody fetches the body of a request's response from Chromium, as text.
 func (w *watched) fetchBody(r *request) (string, bool) {
 	ctx, cancel := context.WithTimeout(w.l.ctx, bodyPatience)
 	defer cancel()
@@ -176,10 +175,5 @@ func (w *watched) fetchBody(r *request) (string, bool) {
 	if len(res.Body) > 2*MaxBodyBytes {
 		res.Body, _ = cut(res.Body, 2*MaxBodyBytes)
 	}
-	sent := append(w.m.redactor.removed(r.post), w.m.redactor.removed(r.url)...)
-	body := w.m.redactor.Text(res.Body)
-	if len(sent) > 0 {
-		body = string(onlyValues(body, sent).bytes([]byte(body)))
-	}
-	return body, true
+	return w.m.redactor.Answer(res.Body, r.post, r.url), true
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"takeover/cdp"
+	"takeover/redact"
 )
 
 const (
@@ -107,17 +108,19 @@ type consoleCall struct {
 	StackTrace *stackTrace    `json:"stackTrace"`
 }
 
+// longestName is the size (bytes) of the longest argument that may be a name.
+const longestName = 128
+
 // hidePairs redacts the arguments of a console call that follow the name of a
 // secret: console.log('password', value).
-func (r *Redactor) hidePairs(args []remoteObject) {
-	rules := r.current.Load()
+func hidePairs(r *redact.Redactor, args []remoteObject) {
 	for i := range args[:max(0, len(args)-1)] {
-		if args[i].Type != "string" || len(args[i].Value) > maxKeyBytes {
+		if args[i].Type != "string" || len(args[i].Value) > longestName {
 			continue
 		}
 		name := strings.TrimRight(args[i].stringValue(), ":= ")
-		if (len(args) == 2 || !strings.Contains(name, " ")) && rules.secretKey(name) {
-			args[i+1] = remoteObject{Type: "string", Value: jsonValue(`"` + Redacted + `"`)}
+		if (len(args) == 2 || !strings.Contains(name, " ")) && r.SecretName(name) {
+			args[i+1] = remoteObject{Type: "string", Value: jsonValue(`"` + redact.Mark + `"`)}
 		}
 	}
 }
@@ -139,7 +142,7 @@ func (w *watched) consoleCalled(ev cdp.Event) {
 		}
 	}
 	w.releaseHandles()
-	w.m.redactor.hidePairs(p.Args)
+	hidePairs(w.m.redactor, p.Args)
 	level := consoleLevels[p.Type]
 	if listening && level != "" {
 		asked, _ := ev.Token.(*question)

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"takeover/redact"
 	"takeover/text"
 )
 
@@ -91,13 +91,13 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.JSON(), nil }
 // appendTail writes everything except the seq, which the ring sets last.
 func (e *Event) appendTail(b []byte) []byte {
 	b = append(b, `"capture_session_id":`...)
-	b = appendQuoted(b, e.CaptureSessionID)
+	b = text.AppendQuoted(b, e.CaptureSessionID)
 	b = append(b, `,"ts":`...)
 	b = strconv.AppendInt(b, e.TS, 10)
 	b = append(b, `,"type":`...)
-	b = appendQuoted(b, e.Type)
+	b = text.AppendQuoted(b, e.Type)
 	b = append(b, `,"category":`...)
-	b = appendQuoted(b, e.Category)
+	b = text.AppendQuoted(b, e.Category)
 	b = appendField(b, `,"target_id":`, e.TargetID)
 	b = appendField(b, `,"cdp_session_id":`, e.CDPSessionID)
 	b = appendField(b, `,"frame_id":`, e.FrameID)
@@ -119,48 +119,7 @@ func appendField(b []byte, name, value string) []byte {
 	if value == "" {
 		return b
 	}
-	return appendQuoted(append(b, name...), value)
-}
-
-// appendQuoted writes s as a JSON string. Invalid UTF-8 becomes U+FFFD.
-func appendQuoted(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			if r, size := utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || size > 1 {
-				i += size
-				continue
-			}
-			b = append(append(b, s[start:i]...), "\uFFFD"...)
-			i++
-			start = i
-			continue
-		}
-		if c >= ' ' && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		b = append(b, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, '\\', 'n')
-		case '\r':
-			b = append(b, '\\', 'r')
-		case '\t':
-			b = append(b, '\\', 't')
-		default:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-		i++
-		start = i
-	}
-	b = append(b, s[start:]...)
-	return append(b, '"')
+	return text.AppendQuoted(append(b, name...), value)
 }
 
 // lenient are the options with which mappings read and write JSON. Text from
@@ -171,6 +130,14 @@ var lenient = jsonv2.JoinOptions(jsonv2.AllowInvalidUTF8(true), jsontext.AllowDu
 
 // encode writes the data of a mapping.
 func encode(data any) (json.RawMessage, error) { return jsonv2.Marshal(data, lenient) }
+
+// Redact redacts an event's URL and data. The bytes of a picture stay unchanged.
+func (e *Event) Redact(r *redact.Redactor) {
+	e.URL = r.Text(e.URL)
+	if len(e.Data) > 0 && e.Category != CategoryScreenshot {
+		e.Data = r.Document(e.Data)
+	}
+}
 
 // decode decodes a CDP payload into a type of the mapping. Types of cdproto would
 // reject lone surrogates in page text.

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"takeover/cdp"
+	"takeover/text"
 )
 
 const (
@@ -65,7 +66,7 @@ func (x *expansion) append(b []byte, o *remoteObject, depth int, above []string)
 		value, _ := o.json()
 		return append(b, value...)
 	case depth > maxDepth:
-		return appendQuoted(b, o.Description)
+		return text.AppendQuoted(b, o.Description)
 	case o.Preview != nil && !o.Preview.Overflow && o.Preview.flat():
 		b, _ = o.Preview.appendJSON(b)
 		return b
@@ -76,7 +77,7 @@ func (x *expansion) append(b []byte, o *remoteObject, depth int, above []string)
 			b, _ = o.Preview.appendJSON(b)
 			return b
 		}
-		return appendQuoted(b, o.Description)
+		return text.AppendQuoted(b, o.Description)
 	}
 	above = append(above, o.ObjectID)
 	circles := x.circles(members, above)
@@ -92,7 +93,7 @@ func (x *expansion) append(b []byte, o *remoteObject, depth int, above []string)
 		}
 		m := &members[i]
 		if !list {
-			b = append(appendQuoted(b, m.name), ':')
+			b = append(text.AppendQuoted(b, m.name), ':')
 		}
 		switch {
 		case m.value == nil:

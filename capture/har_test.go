@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"takeover/har"
+	"takeover/redact"
 )
 
 // harLog holds the parts of a file that the tests read.
@@ -49,7 +50,7 @@ func networkEvent(ts int64, eventType string, data any) Event {
 		panic(err)
 	}
 	e := Event{TS: ts, Type: eventType, Category: CategoryOf(eventType), TargetID: "tab", CDPSessionID: "s", Data: raw}
-	NewRedactor(RedactorOptions{}).Event(&e)
+	e.Redact(redact.New(redact.Options{}))
 	return e
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"takeover/har"
+	"takeover/redact"
 )
 
 // maxHARMessages bounds the messages in the entry of a WebSocket.
@@ -214,7 +215,7 @@ func (e *harEntry) took(ms float64) {
 
 // named drops cookies whose names are redacted.
 func named(cookies []har.Cookie) []har.Cookie {
-	return slices.DeleteFunc(cookies, func(c har.Cookie) bool { return c.Name == Redacted })
+	return slices.DeleteFunc(cookies, func(c har.Cookie) bool { return c.Name == redact.Mark })
 }
 
 // harHeaders sorts headers by name. Several values of one name stay separate

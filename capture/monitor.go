@@ -15,6 +15,7 @@ import (
 	"takeover/background"
 	"takeover/cdp"
 	"takeover/limits"
+	"takeover/redact"
 )
 
 var (
@@ -32,9 +33,9 @@ var (
 // field is its default.
 type Options struct {
 	Ring        *Ring
-	Redactor    *Redactor // default: a redactor without registered secrets
-	QueueEvents int       // default DefaultQueueEvents
-	QueueBytes  int       // default DefaultQueueBytes
+	Redactor    *redact.Redactor // default: a redactor without registered secrets
+	QueueEvents int              // default DefaultQueueEvents
+	QueueBytes  int              // default DefaultQueueBytes
 	// Log gets the console lines and errors of pages and workers, with or without
 	// a capture. Default: none.
 	Log    *background.Log
@@ -61,7 +62,7 @@ type Network interface {
 // called from any goroutine; only Attach, Close, Heard and Rest wait.
 type Monitor struct {
 	ring     *Ring
-	redactor *Redactor
+	redactor *redact.Redactor
 	log      *slog.Logger
 	queue    RingOptions     // limits of the intake
 	heard    *background.Log // nil if there is no background log
@@ -102,7 +103,7 @@ func NewMonitor(o Options) *Monitor {
 		queue: RingOptions{Events: o.QueueEvents, Bytes: o.QueueBytes},
 	}
 	if m.redactor == nil {
-		m.redactor = NewRedactor(RedactorOptions{})
+		m.redactor = redact.New(redact.Options{})
 	}
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
@@ -130,7 +131,7 @@ func (m *Monitor) fits(n, most int) bool {
 func (m *Monitor) Ring() *Ring { return m.ring }
 
 // Redactor returns the redactor of the monitor's events.
-func (m *Monitor) Redactor() *Redactor { return m.redactor }
+func (m *Monitor) Redactor() *redact.Redactor { return m.redactor }
 
 // Log returns the background log, or nil if there is none.
 func (m *Monitor) Log() *background.Log { return m.heard }
@@ -436,7 +437,7 @@ func (m *Monitor) putLocked(e Event) Event {
 	if e.TS == 0 {
 		e.TS = time.Now().UnixMilli()
 	}
-	m.redactor.Event(&e)
+	e.Redact(m.redactor)
 	m.counts[e.Category]++
 	return m.ring.Write(e)
 }

@@ -14,6 +14,7 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
+	"takeover/redact"
 )
 
 func TestNetwork(t *testing.T) {
@@ -68,7 +69,7 @@ func TestNetwork(t *testing.T) {
 		t.Errorf("got %s", e.JSON())
 	}
 	headers, _ := data["headers"].(map[string]any)
-	if headers["Set-Cookie"] != capture.Redacted {
+	if headers["Set-Cookie"] != redact.Mark {
 		t.Errorf("the headers of the wire are not merged: %v", headers)
 	}
 	for _, seen := range r.seen {

@@ -1,10 +1,13 @@
 package capture
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
+
+	"takeover/text"
 )
 
 // jsonValue is a value that is already JSON.
@@ -73,7 +76,7 @@ func (o *remoteObject) json() (jsonValue, bool) {
 
 func quoted(s string) (jsonValue, bool) {
 	s, short := cut(s, maxConsoleText)
-	return appendQuoted(nil, s), short
+	return text.AppendQuoted(nil, s), short
 }
 
 func (o *remoteObject) stringValue() string {
@@ -203,21 +206,21 @@ func (p *preview) appendJSON(b []byte) ([]byte, bool) {
 			b = append(b, ',')
 		}
 		if open == '{' {
-			b = append(appendQuoted(b, q.Name), ':')
+			b = append(text.AppendQuoted(b, q.Name), ':')
 		}
 		switch {
 		case q.Nested != nil:
 			var nested bool
 			b, nested = q.Nested.appendJSON(b)
 			short = short || nested
-		case q.Type == "number" && validLiteral([]byte(q.Value)), q.Type == "boolean", q.Subtype == "null":
+		case q.Type == "number" && json.Valid([]byte(q.Value)), q.Type == "boolean", q.Subtype == "null":
 			b = append(b, q.Value...)
 		default:
-			text := q.plain()
+			shown := q.plain()
 			if q.Type == "string" {
-				text = q.Value
+				shown = q.Value
 			}
-			b = appendQuoted(b, text)
+			b = text.AppendQuoted(b, shown)
 		}
 	}
 	return append(b, end), short
@@ -235,11 +238,11 @@ func (p *preview) appendEntries(b []byte) ([]byte, bool) {
 			value = entry.Value.Description
 		}
 		if entry.Key != nil {
-			b = appendQuoted(append(b, '['), entry.Key.Description)
-			b = append(appendQuoted(append(b, ','), value), ']')
+			b = text.AppendQuoted(append(b, '['), entry.Key.Description)
+			b = append(text.AppendQuoted(append(b, ','), value), ']')
 			continue
 		}
-		b = appendQuoted(b, value)
+		b = text.AppendQuoted(b, value)
 	}
 	return append(b, ']'), false
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"takeover/capture"
 	"takeover/limits"
+	"takeover/redact"
 )
 
 const (
@@ -16,7 +16,7 @@ const (
 // List is a list of secrets that a redactor hides. It has 64 at most, and forgets the
 // oldest first. Its methods must not be called at the same time.
 type List struct {
-	redactor *capture.Redactor
+	redactor *redact.Redactor
 	limits   *limits.Hits
 	held     []registered
 }
@@ -28,7 +28,7 @@ type registered struct {
 
 // NewList returns an empty list. hits counts the secrets that it forgets; nil counts
 // nothing.
-func NewList(r *capture.Redactor, hits *limits.Hits) *List {
+func NewList(r *redact.Redactor, hits *limits.Hits) *List {
 	return &List{redactor: r, limits: hits}
 }
 

@@ -4,17 +4,17 @@ import (
 	"context"
 	"log/slog"
 
-	"takeover/capture"
+	"takeover/redact"
 )
 
 // Handler returns a log handler that redacts the message and the values of each
 // record before it passes the record to the next handler.
-func Handler(next slog.Handler, r *capture.Redactor) slog.Handler { return handler{next, r} }
+func Handler(next slog.Handler, r *redact.Redactor) slog.Handler { return handler{next, r} }
 
 // handler redacts the records of a log.
 type handler struct {
 	slog.Handler
-	redactor *capture.Redactor
+	redactor *redact.Redactor
 }
 
 // Handle redacts a record's message and values.

@@ -10,9 +10,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"takeover/capture"
 	"takeover/input"
 	"takeover/limits"
+	"takeover/redact"
 )
 
 // Limits of what a Secrets remembers.
@@ -47,7 +47,7 @@ type known struct {
 
 // New returns a Secrets that knows no secrets yet. hits counts the secrets that it
 // forgets; nil counts nothing.
-func New(r *capture.Redactor, hits *limits.Hits) *Secrets {
+func New(r *redact.Redactor, hits *limits.Hits) *Secrets {
 	origin := func() known { return known{NewList(r, hits), NewList(r, hits)} }
 	return &Secrets{ofKeys: origin(), ofPages: origin(), changed: make(chan struct{})}
 }

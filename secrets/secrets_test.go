@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"takeover/capture"
 	"takeover/input"
+	"takeover/redact"
 )
 
 // TestPagesDisplaceNothing tells more secrets than are remembered: what a person typed
 // stays hidden.
 func TestPagesDisplaceNothing(t *testing.T) {
-	r := capture.NewRedactor(capture.RedactorOptions{})
+	r := redact.New(redact.Options{})
 	c := New(r, nil)
 	c.ControlChanged(true)
 	const password = "Tr0ub4dor&3"
@@ -34,7 +34,7 @@ func TestPagesDisplaceNothing(t *testing.T) {
 
 // TestCredible tells what would make harmless texts unreadable.
 func TestCredible(t *testing.T) {
-	r := capture.NewRedactor(capture.RedactorOptions{})
+	r := redact.New(redact.Options{})
 	c := New(r, nil)
 	for _, value := range []string{"http", "error", `","`, "::::::", "shop.example.com", "example", "EXAMPLE"} {
 		c.Holds(value, "https://shop.example.com/login")
@@ -53,7 +53,7 @@ func TestCredible(t *testing.T) {
 		c.Key(input.Key{Event: "down", Key: string(key), Text: string(key)}, "otp")
 	}
 	c.Holds("12-34", "https://shop.example.com/")
-	if got := r.Text("12-34"); got != capture.Redacted {
+	if got := r.Text("12-34"); got != redact.Mark {
 		t.Errorf("the code stays as %q", got)
 	}
 }
@@ -61,7 +61,7 @@ func TestCredible(t *testing.T) {
 // TestTypedInOtherSpellings finds what a person typed in upper case, as hexadecimal
 // numbers and with its letters spaced out.
 func TestTypedInOtherSpellings(t *testing.T) {
-	r := capture.NewRedactor(capture.RedactorOptions{})
+	r := redact.New(redact.Options{})
 	c := New(r, nil)
 	c.ControlChanged(true)
 	const password = "Tr0ub4dor"
@@ -70,7 +70,7 @@ func TestTypedInOtherSpellings(t *testing.T) {
 	}
 	c.Elsewhere()
 	for _, text := range []string{strings.ToUpper(password), strings.ToLower(password), fmt.Sprintf("%x", password), fmt.Sprintf("%X", password), "T r 0 u b 4 d o r", "t-r-0-u-b-4-d-o-r"} {
-		if got := r.Text(text); got != capture.Redacted {
+		if got := r.Text(text); got != redact.Mark {
 			t.Errorf("%q stays as %q", text, got)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"takeover/control"
 	"takeover/id"
 	"takeover/limits"
+	"takeover/redact"
 	"takeover/text"
 	"takeover/trajectory"
 )
@@ -244,7 +245,7 @@ func failureOf(err error, params json.RawMessage) string {
 	}
 	contents := automation.Contents(params)
 	if len(contents) > maxContents || len(contents) > 0 && len(message) > maxMessage {
-		return capture.Redacted
+		return redact.Mark
 	}
-	return capture.WithoutValues(message, contents)
+	return redact.Without(message, contents)
 }

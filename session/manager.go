@@ -27,6 +27,7 @@ import (
 	"takeover/limits"
 	"takeover/links"
 	"takeover/profiles"
+	"takeover/redact"
 	"takeover/scripting"
 	"takeover/store"
 	"takeover/trajectory"
@@ -68,7 +69,7 @@ type settings struct {
 	s2              *store.S2
 	captures        bool           // whether sessions that do not choose capture from the start
 	capture         capture.Config // of sessions that capture from the start
-	redaction       capture.RedactorOptions
+	redaction       redact.Options
 	limits          *limits.Hits
 	notify          func(Notice)
 	logger          *slog.Logger

@@ -13,12 +13,13 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
+	"takeover/redact"
 )
 
 // markers returns the texts of capture's table of secrets, and their secrets.
 func markers(t *testing.T) (texts, secrets []string) {
 	t.Helper()
-	table, err := os.ReadFile("../capture/testdata/secrets.txt")
+	table, err := os.ReadFile("../redact/testdata/secrets.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestMarkersAreFoundNowhere(t *testing.T) {
 	secrets = append(secrets, "title-marker")
 	v := join(t, s, RoleView)
 	run := endOf(t, startRun(t, s, code))
-	if run.Status != RunFailed || !strings.Contains(run.Error.Message, capture.Redacted) {
+	if run.Status != RunFailed || !strings.Contains(run.Error.Message, redact.Mark) {
 		t.Fatalf("run: %+v", run.Error)
 	}
 	var events, export bytes.Buffer
@@ -119,7 +120,7 @@ func TestMarkersAreFoundNowhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(info, []byte("access_token="+capture.Redacted)) || !bytes.Contains(info, []byte("card "+capture.Redacted)) {
+	if !bytes.Contains(info, []byte("access_token="+redact.Mark)) || !bytes.Contains(info, []byte("card "+redact.Mark)) {
 		t.Errorf("the session's address and title: %s", info)
 	}
 	failed, err := json.Marshal(run.Error)

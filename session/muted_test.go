@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"takeover/browser/browsertest"
-	"takeover/capture"
+	"takeover/redact"
 )
 
 // TestMutedReports lets a script stop what the server runs in the page from
@@ -69,7 +69,7 @@ func TestMutedReports(t *testing.T) {
 				t.Fatal(err)
 			}
 			absent(t, "the run", string(all), password)
-			if info.Status != RunSucceeded || !strings.Contains(string(all), "typed "+capture.Redacted) {
+			if info.Status != RunSucceeded || !strings.Contains(string(all), "typed "+redact.Mark) {
 				t.Errorf("the script did not read the field: %s", all)
 			}
 		})

@@ -20,6 +20,7 @@ import (
 	"takeover/invalid"
 	"takeover/limits"
 	"takeover/profiles"
+	"takeover/redact"
 	"takeover/storagestate"
 	"takeover/store"
 	"takeover/trajectory"
@@ -61,36 +62,36 @@ const (
 
 // Options configures a Manager. The zero value of each field is its default.
 type Options struct {
-	Dir             string                  // required: the data directory
-	MaxSessions     int                     // live sessions; default: four per core
-	WarmBrowsers    int                     // Chromiums kept started; default 1, negative: none
-	ChromiumPath    string                  // default: found on PATH
-	Launcher        []string                // the command that confines Chromium (browser.LaunchOptions); default: none
-	Hide            []string                // files of the server that its Chromiums must not read, besides Dir, wherever they are
-	Executable      []string                // the command of a script worker; default: this binary
-	PublicURL       func() string           // beginning of links for people, without a slash at the end; default http://127.0.0.1:8080
-	Bandwidth       int64                   // bytes in a second that a session may send and receive; default: no limit
-	Egress          *egress.Policy          // what sessions may reach; default: all but link-local and like addresses, private networks included
-	Resolver        *net.Resolver           // resolves names for sessions; default: the system's
-	Timeout         time.Duration           // default DefaultTimeout
-	IdleTimeout     time.Duration           // default: none
-	TakeoverTimeout time.Duration           // default DefaultTakeoverTimeout
-	AskTimeout      time.Duration           // default control.DefaultAskTimeout
-	LeaseGrace      time.Duration           // default control.DefaultGrace
-	MaxProfileBytes int64                   // that Chromium stores for a session; default DefaultProfileBytes
-	Files           files.Limits            // of each session; default: those of package files
-	Profiles        *profiles.Profiles      // saved profiles; default: none
-	SecretKeys      *profiles.Keys          // encrypt checkpoints; default: none, so none can be saved
-	Store           *store.Store            // keeps data after the process has ended; default: none, so nothing can be saved
-	Events          store.EventsOptions     // limits of the stored events
-	S2              *store.S2               // also gets the events; default: none
-	Redaction       capture.RedactorOptions // further secrets to remove from events and logs; default: none
-	Limits          *limits.Hits            // counts how often limits are reached; default: one of its own
-	Keep            KeepOptions             // limits of the kept ended sessions
-	Trajectories    trajectory.KeepOptions  // limits of the kept bundles
-	Capture         *capture.Config         // what sessions capture that do not choose for themselves; default nothing
-	Notify          func(Notice)            // receives news for receivers other than viewers; must not block; default: none
-	Logger          *slog.Logger            // default: discard
+	Dir             string                 // required: the data directory
+	MaxSessions     int                    // live sessions; default: four per core
+	WarmBrowsers    int                    // Chromiums kept started; default 1, negative: none
+	ChromiumPath    string                 // default: found on PATH
+	Launcher        []string               // the command that confines Chromium (browser.LaunchOptions); default: none
+	Hide            []string               // files of the server that its Chromiums must not read, besides Dir, wherever they are
+	Executable      []string               // the command of a script worker; default: this binary
+	PublicURL       func() string          // beginning of links for people, without a slash at the end; default http://127.0.0.1:8080
+	Bandwidth       int64                  // bytes in a second that a session may send and receive; default: no limit
+	Egress          *egress.Policy         // what sessions may reach; default: all but link-local and like addresses, private networks included
+	Resolver        *net.Resolver          // resolves names for sessions; default: the system's
+	Timeout         time.Duration          // default DefaultTimeout
+	IdleTimeout     time.Duration          // default: none
+	TakeoverTimeout time.Duration          // default DefaultTakeoverTimeout
+	AskTimeout      time.Duration          // default control.DefaultAskTimeout
+	LeaseGrace      time.Duration          // default control.DefaultGrace
+	MaxProfileBytes int64                  // that Chromium stores for a session; default DefaultProfileBytes
+	Files           files.Limits           // of each session; default: those of package files
+	Profiles        *profiles.Profiles     // saved profiles; default: none
+	SecretKeys      *profiles.Keys         // encrypt checkpoints; default: none, so none can be saved
+	Store           *store.Store           // keeps data after the process has ended; default: none, so nothing can be saved
+	Events          store.EventsOptions    // limits of the stored events
+	S2              *store.S2              // also gets the events; default: none
+	Redaction       redact.Options         // further secrets to remove from events and logs; default: none
+	Limits          *limits.Hits           // counts how often limits are reached; default: one of its own
+	Keep            KeepOptions            // limits of the kept ended sessions
+	Trajectories    trajectory.KeepOptions // limits of the kept bundles
+	Capture         *capture.Config        // what sessions capture that do not choose for themselves; default nothing
+	Notify          func(Notice)           // receives news for receivers other than viewers; must not block; default: none
+	Logger          *slog.Logger           // default: discard
 }
 
 // KeepOptions limits the ended sessions that are kept. The oldest are dropped

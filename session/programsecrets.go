@@ -9,8 +9,8 @@ import (
 
 	"takeover/automation"
 	"takeover/browser"
-	"takeover/capture"
 	"takeover/limits"
+	"takeover/redact"
 	"takeover/secrets"
 	"takeover/trajectory"
 	"takeover/widget"
@@ -21,8 +21,8 @@ import (
 // what they typed. What pages tell is hidden, too, but never keeps a bundle in, because
 // pages may lie.
 type programSecrets struct {
-	trajectory.Redactor                       // the session's
-	hidesEntered, hidesTold *capture.Redactor // those of the lists
+	trajectory.Redactor                      // the session's
+	hidesEntered, hidesTold *redact.Redactor // those of the lists
 
 	mu            sync.Mutex // guards what follows
 	entered, told *secrets.List
@@ -30,7 +30,7 @@ type programSecrets struct {
 }
 
 func newProgramSecrets(ofSession trajectory.Redactor, hits *limits.Hits) *programSecrets {
-	p := &programSecrets{Redactor: ofSession, hidesEntered: capture.NewRedactor(capture.RedactorOptions{}), hidesTold: capture.NewRedactor(capture.RedactorOptions{})}
+	p := &programSecrets{Redactor: ofSession, hidesEntered: redact.New(redact.Options{}), hidesTold: redact.New(redact.Options{})}
 	p.entered, p.told = secrets.NewList(p.hidesEntered, hits), secrets.NewList(p.hidesTold, hits)
 	return p
 }
@@ -41,7 +41,7 @@ var linkSecret = regexp.MustCompile(`(/(?:sessions|takeover)/[\w-]+#)[\w.~-]+`)
 // Text removes secrets from a text.
 func (p *programSecrets) Text(text string) string {
 	text = p.hidesTold.Values(p.hidesEntered.Values(p.Redactor.Text(text)))
-	return linkSecret.ReplaceAllString(text, "${1}"+capture.Redacted)
+	return linkSecret.ReplaceAllString(text, "${1}"+redact.Mark)
 }
 
 // JSON removes registered secrets from a JSON text.

@@ -7,13 +7,14 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
+	"takeover/redact"
 )
 
 // TestConfiguredRedaction checks that secrets that an operator configured are
 // removed from events and from the log of a run, like those that are always
 // removed.
 func TestConfiguredRedaction(t *testing.T) {
-	m := startManager(t, Options{WarmBrowsers: -1, Redaction: capture.RedactorOptions{
+	m := startManager(t, Options{WarmBrowsers: -1, Redaction: redact.Options{
 		Keys:     []string{"Badge-Number"},
 		Patterns: []*regexp.Regexp{regexp.MustCompile(`ACME-[0-9]{4,6}`), regexp.MustCompile(`ticket (\w+)`)},
 	}})

@@ -26,6 +26,7 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
+	"takeover/redact"
 )
 
 // secretPage reports everything that it receives: it sends each change to the
@@ -204,7 +205,7 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e.Type == "console_error" && strings.Contains(string(e.Data), "answer x=") {
-			if !strings.Contains(string(e.Data), capture.Redacted) {
+			if !strings.Contains(string(e.Data), redact.Mark) {
 				t.Errorf("the answer has no secret: %s", e.Data)
 			}
 			break
@@ -221,7 +222,7 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	absent(t, "the session's state", string(info), append(secrets, code)...)
-	if !strings.Contains(string(info), "Typed "+capture.Redacted) {
+	if !strings.Contains(string(info), "Typed "+redact.Mark) {
 		t.Errorf("the page's title is not what it was made: %s", info)
 	}
 	if err := v.Takeover("done", to.ID(), "the password is "+password); err != nil {
@@ -236,11 +237,11 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	absent(t, "the run", string(all), append(secrets, code)...)
-	if !strings.Contains(string(all), "typed "+capture.Redacted) {
+	if !strings.Contains(string(all), "typed "+redact.Mark) {
 		t.Errorf("the script did not read the field: %s", all)
 	}
 	absent(t, "the background log", r.Log()+s.Log(), append(secrets, code)...)
-	if !strings.Contains(r.Log(), "value "+capture.Redacted) {
+	if !strings.Contains(r.Log(), "value "+redact.Mark) {
 		t.Errorf("the background log has no secret: %s", r.Log())
 	}
 	recordings(t, s, code, secrets...)
@@ -323,7 +324,7 @@ func recordings(t *testing.T, s *Session, code string, secrets ...string) {
 			}
 			all += text
 		}
-		if !strings.Contains(all, capture.Redacted) {
+		if !strings.Contains(all, redact.Mark) {
 			t.Errorf("%s had no secret", name)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"takeover/journal"
 	"takeover/limits"
 	"takeover/questions"
+	"takeover/redact"
 	"takeover/screencast"
 	"takeover/secrets"
 )
@@ -75,7 +76,7 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 	if s.metadata == nil {
 		s.metadata = map[string]any{}
 	}
-	redactor := capture.NewRedactor(shared.settings.redaction)
+	redactor := redact.New(shared.settings.redaction)
 	s.secrets = secrets.New(redactor, shared.settings.limits)
 	s.log = slog.New(secrets.Handler(shared.settings.logger.Handler(), redactor)).With("session", s.id)
 	s.said = background.New(background.Options{Hide: redactor.Text, Limits: shared.settings.limits})

@@ -1,4 +1,4 @@
-// Package text shortens texts that come from outside.
+// Package text shortens, writes and quotes texts that come from outside.
 package text
 
 import "unicode/utf8"

@@ -59,7 +59,7 @@ func ValidID(id string) bool { return idForm.MatchString(id) }
 
 // Redactor removes secrets: from any text by its form and by registered values, from
 // JSON by registered values only. Finder returns a function that reports whether the
-// content of a file has one of those. A capture.Redactor is one.
+// content of a file has one of those. A redact.Redactor is one.
 type Redactor interface {
 	Text(text string) string
 	JSON(text []byte) []byte

@@ -15,9 +15,9 @@ import (
 	"sync"
 	"testing"
 
-	"takeover/capture"
 	"takeover/contract"
 	"takeover/limits"
+	"takeover/redact"
 )
 
 const secret = "super-secret-fixture-password"
@@ -31,7 +31,7 @@ func library(t *testing.T) *Library {
 func begin(t *testing.T, l *Library, o Options) *Bundle {
 	t.Helper()
 	if o.Redactor == nil {
-		o.Redactor = capture.NewRedactor(capture.RedactorOptions{})
+		o.Redactor = redact.New(redact.Options{})
 	}
 	o.Session = "s1"
 	b, err := l.Begin(o)
@@ -87,7 +87,7 @@ func events(t *testing.T, dir string) (list []Event) {
 // TestBundle writes one thing of each kind, and reads the whole bundle back.
 func TestBundle(t *testing.T) {
 	l := library(t)
-	r := capture.NewRedactor(capture.RedactorOptions{})
+	r := redact.New(redact.Options{})
 	t.Cleanup(r.AddSecret(secret))
 	b := begin(t, l, Options{Redactor: r})
 	if !ValidID(b.ID()) {
@@ -293,7 +293,7 @@ func TestMend(t *testing.T) {
 
 // TestLeakScan registers a secret after it was written.
 func TestLeakScan(t *testing.T) {
-	r := capture.NewRedactor(capture.RedactorOptions{})
+	r := redact.New(redact.Options{})
 	b := begin(t, library(t), Options{Redactor: r})
 	b.Add(Event{Kind: Hint, Result: map[string]string{"text": secret}})
 	t.Cleanup(r.AddSecret(secret))

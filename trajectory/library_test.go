@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"takeover/capture"
+	"takeover/redact"
 )
 
 // TestLibrary lists bundles, lets files out, and keeps in what it must.
@@ -25,7 +25,7 @@ func TestLibrary(t *testing.T) {
 	clean.AddCall(Event{Tool: "click"}, []byte("a PNG"))
 	end(t, clean)
 
-	r := capture.NewRedactor(capture.RedactorOptions{})
+	r := redact.New(redact.Options{})
 	leaky := begin(t, l, Options{Redactor: r})
 	leaky.Add(Event{Kind: Hint, Args: secret}) // before anybody knows that it is one
 	r.AddSecret(secret)
@@ -188,7 +188,7 @@ func TestWithoutReport(t *testing.T) {
 // when it is mended.
 func TestLeakStays(t *testing.T) {
 	l := library(t)
-	r := capture.NewRedactor(capture.RedactorOptions{})
+	r := redact.New(redact.Options{})
 	b := begin(t, l, Options{Redactor: r})
 	b.Add(Event{Kind: Hint, Result: map[string]string{"text": secret}})
 	r.AddSecret(secret)

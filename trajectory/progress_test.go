@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"takeover/capture"
+	"takeover/redact"
 )
 
 // act is a writing call after which the page has a text.
@@ -300,7 +300,7 @@ func TestHints(t *testing.T) {
 		t.Errorf("stored report %+v", stored)
 	}
 
-	r = NewRecorder(RecorderOptions{Redactor: capture.NewRedactor(capture.RedactorOptions{})})
+	r = NewRecorder(RecorderOptions{Redactor: redact.New(redact.Options{})})
 	actInVain(t, r)
 	_, timeline, err := r.Stop()
 	if err != nil {

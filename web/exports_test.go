@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"takeover/capture"
+	"takeover/redact"
 )
 
 // TestDownloads checks that captured events can be downloaded as files, all of
@@ -56,7 +57,7 @@ func TestDownloads(t *testing.T) {
 	}
 	lines := s.do(request{method: "GET", path: base + "/events.jsonl"})
 	for _, text := range [][]byte{file, lines.body} {
-		if bytes.Contains(text, []byte("-zanzibar")) || !bytes.Contains(text, []byte(capture.Redacted)) {
+		if bytes.Contains(text, []byte("-zanzibar")) || !bytes.Contains(text, []byte(redact.Mark)) {
 			t.Errorf("not redacted: %.2000s", text)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"takeover/capture"
+	"takeover/redact"
 )
 
 // minRedactKey is the minimum length of a name in --redact-keys, in letters and
@@ -17,7 +17,7 @@ const minRedactKey = 2
 
 // parseRedaction parses --redact-keys and --redact-patterns. One value may hold
 // several patterns, one per line.
-func parseRedaction(keys, patterns []string) (o capture.RedactorOptions, err error) {
+func parseRedaction(keys, patterns []string) (o redact.Options, err error) {
 	for _, key := range keys {
 		if len(notInNames.ReplaceAllString(key, "")) < minRedactKey {
 			return o, fmt.Errorf("--redact-keys: %q has fewer than %d letters or digits", key, minRedactKey)

@@ -34,6 +34,7 @@ import (
 	"takeover/files"
 	"takeover/limits"
 	"takeover/profiles"
+	"takeover/redact"
 	"takeover/savedscripts"
 	"takeover/secrets"
 	"takeover/session"
@@ -188,7 +189,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		}
 		captured = &config
 	}
-	log = slog.New(secrets.Handler(log.Handler(), capture.NewRedactor(redaction)))
+	log = slog.New(secrets.Handler(log.Handler(), redact.New(redaction)))
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return fmt.Errorf("make data directory: %w", err)
 	}

@@ -1,4 +1,4 @@
-package capture
+package redact
 
 import "strings"
 
@@ -49,10 +49,10 @@ type xmlReader struct {
 }
 
 func (x *xmlReader) hide(from, to int) {
-	if strings.TrimSpace(x.s[from:to]) == "" || x.s[from:to] == Redacted {
+	if strings.TrimSpace(x.s[from:to]) == "" || x.s[from:to] == Mark {
 		return
 	}
-	x.out = append(append(x.out, x.s[x.done:from]...), Redacted...)
+	x.out = append(append(x.out, x.s[x.done:from]...), Mark...)
 	x.done = to
 }
 

@@ -1,14 +1,18 @@
-package capture
+package redact
 
 import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+
+	"takeover/text"
 )
 
-// maxRedactDepth is how many levels of JSON are redacted. Deeper values are
+// maxDepth is how many levels of JSON are redacted. Deeper values are
 // removed entirely.
-const maxRedactDepth = 200
+const maxDepth = 200
 
 // json removes the secrets from one JSON value and keeps everything else
 // unchanged, including order and spaces. It reports whether src was JSON.
@@ -140,8 +144,8 @@ func (w *jsonRedactor) value(depth int) bool {
 		} else {
 			ok = w.list(depth + 1)
 		}
-		if depth == maxRedactDepth {
-			w.out = append(w.out[:start], `"`+Redacted+`"`...)
+		if depth == maxDepth {
+			w.out = append(w.out[:start], `"`+Mark+`"`...)
 		}
 		return ok
 	case '"':
@@ -161,7 +165,7 @@ func (w *jsonRedactor) put(raw []byte, before, after string) {
 		w.out = append(w.out, raw...)
 		return
 	}
-	w.out = appendQuoted(w.out, after)
+	w.out = text.AppendQuoted(w.out, after)
 }
 
 // string reads a string without copying it.
@@ -186,7 +190,7 @@ func (w *jsonRedactor) string() (raw []byte, s string, ok bool) {
 	if plain {
 		return raw, string(raw[1 : len(raw)-1]), true
 	}
-	if decode(raw, &s) != nil {
+	if jsonv2.Unmarshal(raw, &s, jsonv2.AllowInvalidUTF8(true)) != nil { // text of pages may have lone surrogates
 		return nil, "", false
 	}
 	return raw, s, true
@@ -206,7 +210,7 @@ func (w *jsonRedactor) literal() bool {
 	w.at = end
 	if len(w.rules.numbers) > 0 && slices.Contains(w.rules.numbers, string(raw)) ||
 		len(raw) >= minCard && !w.rules.valuesOnly && cardEnd(string(raw), 0) == len(raw) {
-		w.out = append(w.out, `"`+Redacted+`"`...)
+		w.out = append(w.out, `"`+Mark+`"`...)
 	} else {
 		w.out = append(w.out, raw...)
 	}
@@ -256,7 +260,7 @@ func digits(b []byte) int {
 // list copies a list. If it is a pair of a secret name and a value, as entries of
 // a map are written, the value is redacted.
 func (w *jsonRedactor) list(depth int) bool {
-	if depth > maxRedactDepth+1 {
+	if depth > maxDepth+1 {
 		return w.skip()
 	}
 	w.next('[')
@@ -314,7 +318,7 @@ func (w *jsonRedactor) follows(before extent, from int) bool {
 // object copies an object. A member with a secret name loses its value. So does a
 // {"name": …, "value": …} pair whose name is secret.
 func (w *jsonRedactor) object(depth int) bool {
-	if depth > maxRedactDepth+1 {
+	if depth > maxDepth+1 {
 		return w.skip()
 	}
 	var pair pairedValue
@@ -369,7 +373,7 @@ func (w *jsonRedactor) hide(from, to int) {
 	case "null", "true", "false", `""`:
 		return
 	}
-	w.out = slices.Replace(w.out, from, to, []byte(`"`+Redacted+`"`)...)
+	w.out = slices.Replace(w.out, from, to, []byte(`"`+Mark+`"`)...)
 }
 
 // names reports whether the value at out[from:to] is a string that is a secret

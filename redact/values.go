@@ -1,4 +1,4 @@
-package capture
+package redact
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"takeover/text"
 )
 
 const (
@@ -141,7 +143,7 @@ func writtenForms(secret string) []string {
 	if quoted, err := json.Marshal(secret); err == nil {
 		all = append(all, string(quoted[1:len(quoted)-1]))
 	}
-	plain := appendQuoted(nil, secret)
+	plain := text.AppendQuoted(nil, secret)
 	all = append(all, string(plain[1:len(plain)-1]), strings.ReplaceAll(secret, "/", `\/`), asciiJSON(secret))
 	return atLeast(minSecretBytes, all)
 }
@@ -233,7 +235,7 @@ func percentEnd(s string, at int, secret string, same *[256]byte) int {
 // encoders do.
 func asciiJSON(s string) string {
 	var b strings.Builder
-	quoted := appendQuoted(nil, s)
+	quoted := text.AppendQuoted(nil, s)
 	for _, r := range string(quoted[1 : len(quoted)-1]) {
 		switch {
 		case r < 0x80:
@@ -304,7 +306,7 @@ const maxRemoved = 20
 
 // markForm is the mark as it stands in a redacted text. The quotes around it may be
 // the redactor's, because JSON's numbers and objects have none.
-var markForm = regexp.MustCompile(`"?` + regexp.QuoteMeta(Redacted) + `"?`)
+var markForm = regexp.MustCompile(`"?` + regexp.QuoteMeta(Mark) + `"?`)
 
 // removed returns the values that Text removes from a text that a program sends: a form,
 // JSON or a URL. They are decoded, because a server that repeats them has decoded them,

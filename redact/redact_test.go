@@ -1,4 +1,4 @@
-package capture
+package redact
 
 import (
 	"encoding/base64"
@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"takeover/text"
 )
 
-func TestRedactText(t *testing.T) {
-	r := NewRedactor(RedactorOptions{Keys: []string{"Badge-Number"}, Patterns: []*regexp.Regexp{regexp.MustCompile(`sk-[a-z0-9]+`), regexp.MustCompile(`id=(\d+)`)}})
+func TestText(t *testing.T) {
+	r := New(Options{Keys: []string{"Badge-Number"}, Patterns: []*regexp.Regexp{regexp.MustCompile(`sk-[a-z0-9]+`), regexp.MustCompile(`id=(\d+)`)}})
 	r.AddSecret("hunter2 & co")
 	for _, c := range []struct{ in, want string }{
 		{"nothing here: at all, a=b", "nothing here: at all, a=b"},
@@ -59,31 +61,25 @@ func TestRedactText(t *testing.T) {
 	}
 }
 
-func TestRedactEvent(t *testing.T) {
-	r := NewRedactor(RedactorOptions{})
+func TestDocument(t *testing.T) {
+	r := New(Options{})
 	remove := r.AddSecret("424242")
-	e := Event{
-		Category: CategoryNetwork,
-		URL:      "https://x.test/?session_id=1",
-		Data:     json.RawMessage(`{"url":"https://x.test/?api_key=1","headers":{"Set-Cookie":"a=b","Accept":"text/html"},"post_data":"{\"otp\":\"1\",\"n\":424242}","n":424242,"status":200}`),
-	}
-	r.Event(&e)
+	const document = `{"url":"https://x.test/?api_key=1","headers":{"Set-Cookie":"a=b","Accept":"text/html"},"post_data":"{\"otp\":\"1\",\"n\":424242}","n":424242,"status":200}`
 	want := `{"url":"https://x.test/?api_key=[REDACTED]","headers":{"Set-Cookie":"[REDACTED]","Accept":"text/html"},"post_data":"{\"otp\":\"[REDACTED]\",\"n\":\"[REDACTED]\"}","n":"[REDACTED]","status":200}`
-	if string(e.Data) != want || e.URL != "https://x.test/?session_id=[REDACTED]" {
-		t.Fatalf("got %s %s", e.Data, e.URL)
+	if got := r.Document([]byte(document)); string(got) != want {
+		t.Fatalf("got %s", got)
+	}
+	if got := r.Document([]byte("no JSON")); string(got) != "{}" {
+		t.Fatalf("got %s", got)
 	}
 	remove()
 	if got := r.Text("424242"); got != "424242" {
 		t.Fatal(got)
 	}
-	picture := Event{Category: CategoryScreenshot, Data: json.RawMessage(`{"png":"token=x"}`)}
-	if r.Event(&picture); string(picture.Data) != `{"png":"token=x"}` {
-		t.Fatal(string(picture.Data))
-	}
 }
 
-func TestRedactFindsEveryEncoding(t *testing.T) {
-	r := NewRedactor(RedactorOptions{})
+func TestFindsEveryEncoding(t *testing.T) {
+	r := New(Options{})
 	for _, secret := range []string{"correct horse/battery+staple", `q"u\o'te<&>`, "пароль-日本-🔑", "s3cr3t!"} {
 		r.AddSecret(secret)
 		quoted, _ := json.Marshal(secret)
@@ -98,16 +94,16 @@ func TestRedactFindsEveryEncoding(t *testing.T) {
 			base64.StdEncoding.EncodeToString([]byte("me:" + secret + "!")), base64.StdEncoding.EncodeToString([]byte("user:" + secret)),
 			base64.RawURLEncoding.EncodeToString([]byte("é:" + secret + "..")),
 		} {
-			if got := r.Text("before " + text + " after"); text != "" && !strings.Contains(got, Redacted) {
+			if got := r.Text("before " + text + " after"); text != "" && !strings.Contains(got, Mark) {
 				t.Errorf("%q is left in %q", secret, got)
 			}
 		}
 	}
 }
 
-// TestRedactFindsEveryCase writes secrets in forms that keep neither case nor spelling.
-func TestRedactFindsEveryCase(t *testing.T) {
-	r := NewRedactor(RedactorOptions{})
+// TestFindsEveryCase writes secrets in forms that keep neither case nor spelling.
+func TestFindsEveryCase(t *testing.T) {
+	r := New(Options{})
 	for _, secret := range []string{"Correct/horse+staple", "пАроль-日本", "s3Cr3t", "Tr0ub4dor & 3"} {
 		r.AddSecret(secret)
 		for _, text := range []string{
@@ -116,7 +112,7 @@ func TestRedactFindsEveryCase(t *testing.T) {
 			strings.Join(strings.Split(secret, ""), " "), strings.Join(strings.Split(strings.ToUpper(secret), ""), "-"), strings.Join(strings.Split(secret, ""), ", "),
 		} {
 			for _, got := range []string{r.Text("before " + text + " and " + text + " after"), r.Values("before " + text + " and " + text + " after")} {
-				if got != "before [REDACTED] and [REDACTED] after" && !strings.HasPrefix(text, "deadbeef") || !strings.Contains(got, Redacted) {
+				if got != "before [REDACTED] and [REDACTED] after" && !strings.HasPrefix(text, "deadbeef") || !strings.Contains(got, Mark) {
 					t.Errorf("%q is left in %q", text, got)
 				}
 			}
@@ -160,8 +156,8 @@ func lowerHalf(escaped string) string {
 	return strings.Join(parts, "%")
 }
 
-func TestRedactDeepAndLarge(t *testing.T) {
-	r := NewRedactor(RedactorOptions{})
+func TestDeepAndLarge(t *testing.T) {
+	r := New(Options{})
 	deep := strings.Repeat(`{"a":[`, 5000) + `{"password":"hunter2"}` + strings.Repeat(`]}`, 5000)
 	got := r.Text(deep)
 	if strings.Contains(got, "hunter2") || !json.Valid([]byte(got)) {
@@ -174,9 +170,9 @@ func TestRedactDeepAndLarge(t *testing.T) {
 
 var threeAndDigits = regexp.MustCompile(`[A-Z]{3}\d+`)
 
-// FuzzRedact checks what a redactor guarantees: the secret is gone, JSON stays
+// FuzzText checks what a redactor guarantees: the secret is gone, JSON stays
 // JSON, and redacting again changes nothing.
-func FuzzRedact(f *testing.F) {
+func FuzzText(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":{"password":"§"},"b":["§",{"token":["§"]}]}`, "https://a:§@h/?q=§&token=§#x=§", "password=§&x=§", `{"x":"{\"secret\":\"§\"}"`,
 		"Authorization: Basic §\r\nX: §", `{"name":"password","value":"§"}`, `{password: '§', pin:[§, 1]}`, `"\u0070assword":"§"`, "a%3D§%26token%3D§",
@@ -187,11 +183,11 @@ func FuzzRedact(f *testing.F) {
 	}
 	f.Add(`{"a":"§","b":12345}`, "12345")
 	f.Fuzz(func(t *testing.T, template, secret string) {
-		if len(secret) < minSecretBytes || strings.Contains(Redacted, secret) || strings.ContainsAny(secret, "[]\x00") ||
+		if len(secret) < minSecretBytes || strings.Contains(Mark, secret) || strings.ContainsAny(secret, "[]\x00") ||
 			strings.Contains(strings.ToUpper(secret), "REDACTED") || strings.ToValidUTF8(secret, "") != secret {
 			return
 		}
-		r := NewRedactor(RedactorOptions{Patterns: []*regexp.Regexp{threeAndDigits}})
+		r := New(Options{Patterns: []*regexp.Regexp{threeAndDigits}})
 		r.AddSecret(secret)
 		in := strings.ReplaceAll(template, "§", secret)
 		once := r.Text(in)
@@ -201,13 +197,13 @@ func FuzzRedact(f *testing.F) {
 		if again := r.Text(once); again != once {
 			t.Fatalf("%q became %q and then %q", in, once, again)
 		}
-		raw := append([]byte(nil), appendQuoted([]byte(`{"body":`), in)...)
-		e := Event{Category: CategoryNetwork, Data: append(raw, '}')}
-		if r.Event(&e); !json.Valid(e.Data) {
-			t.Fatalf("%q became %q", raw, e.Data)
+		raw := append(text.AppendQuoted([]byte(`{"body":`), in), '}')
+		out := r.Document(raw)
+		if !json.Valid(out) {
+			t.Fatalf("%q became %q", raw, out)
 		}
 		var data struct{ Body string }
-		if err := json.Unmarshal(e.Data, &data); err != nil {
+		if err := json.Unmarshal(out, &data); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(data.Body, secret) {
@@ -221,19 +217,19 @@ func FuzzRedact(f *testing.F) {
 	})
 }
 
-func BenchmarkRedactConsoleLine(b *testing.B) {
-	r := NewRedactor(RedactorOptions{})
+func BenchmarkConsoleLine(b *testing.B) {
+	r := New(Options{})
 	r.AddSecret("hunter2 & co")
-	e := note(strings.Repeat("a line on the console: with=things ", 8))
-	b.SetBytes(int64(len(e.Data)))
+	line := []byte(`{"text":"` + strings.Repeat("a line on the console: with=things ", 8) + `"}`)
+	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	for b.Loop() {
-		r.Event(&e)
+		r.Document(line)
 	}
 }
 
-func BenchmarkRedactLargeBody(b *testing.B) {
-	r := NewRedactor(RedactorOptions{})
+func BenchmarkLargeBody(b *testing.B) {
+	r := New(Options{})
 	body := "[" + strings.Repeat(`{"id":1,"name":"x","url":"https://a.test/?b=c","list":[1,2,3]},`, 14_000) + "1]"
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
@@ -246,7 +242,7 @@ func BenchmarkRedactLargeBody(b *testing.B) {
 func TestSecretsLikeSyntax(t *testing.T) {
 	const text = `{"takeover":"x","state":"done","list":["a","b"]}`
 	for _, secret := range []string{`"state":"`, `","`, `":"`, `{"takeover"`, `["a","b"]`} {
-		r := NewRedactor(RedactorOptions{})
+		r := New(Options{})
 		r.AddSecret(secret)
 		for name, got := range map[string]string{"JSON": string(r.JSON([]byte(text))), "Bytes": string(r.Bytes([]byte(text))), "Text": r.Text(text)} {
 			if got != text {
@@ -258,7 +254,7 @@ func TestSecretsLikeSyntax(t *testing.T) {
 
 // TestRemoved checks what is looked for in the answer to a text.
 func TestRemoved(t *testing.T) {
-	r := NewRedactor(RedactorOptions{})
+	r := New(Options{})
 	for sent, want := range map[string][]string{
 		"user=bob&password=open+s%C3%A9same%2F1&x=1":        {"open sésame/1"},
 		`{"a":"x","password":"tulip\"4711","pin":48213377}`: {`tulip"4711`, "48213377"},
@@ -284,7 +280,7 @@ func TestRemoved(t *testing.T) {
 
 // TestBytes checks that a file that is not text keeps what is there by chance.
 func TestBytes(t *testing.T) {
-	r := NewRedactor(RedactorOptions{})
+	r := New(Options{})
 	r.AddSecret("123")
 	r.AddSecret("open sesame")
 	for content, want := range map[string]string{

@@ -1,4 +1,4 @@
-package capture
+package redact
 
 import (
 	"slices"
@@ -36,7 +36,7 @@ func (r *rules) scan(s string) string {
 				from, to = queries.member(r, s, at, key)
 			}
 		}
-		if from < 0 || from >= to || s[from:to] == Redacted {
+		if from < 0 || from >= to || s[from:to] == Mark {
 			i = max(at+width, to)
 			continue
 		}
@@ -56,7 +56,7 @@ type cutter struct {
 
 // cut replaces text[from:to].
 func (c *cutter) cut(from, to int) {
-	c.out = append(append(c.out, c.text[c.done:from]...), Redacted...)
+	c.out = append(append(c.out, c.text[c.done:from]...), Mark...)
 	c.done = to
 }
 
@@ -250,8 +250,8 @@ func keyBefore(s string, from, at int) string {
 	for start > from && end-start < maxKeyBytes && isKeyByte(s[start-1]) {
 		start--
 	}
-	if n := strings.LastIndex(s[start:end], Redacted); n >= 0 {
-		start += n + len(Redacted)
+	if n := strings.LastIndex(s[start:end], Mark); n >= 0 {
+		start += n + len(Mark)
 	}
 	// A percent-encoded character that cannot be part of a name ends the name
 	// before it.
@@ -289,7 +289,7 @@ func valueAfter(s string, at, width int, key string) (from, to int) {
 	if width == 3 {
 		return percentValue(s, i, isPercentQuote(s[:at]))
 	}
-	if strings.HasPrefix(s[i:], Redacted) {
+	if strings.HasPrefix(s[i:], Mark) {
 		return i, plainEnd(s, i, "&\"'<>,;}\\ \t\r\n")
 	}
 	quote := i
@@ -363,8 +363,8 @@ func quotedBefore(s string, at int) bool {
 // characters or words, but never within a mark.
 func plainEnd(s string, from int, stops string, words ...string) int {
 	for i := from; i < len(s); i++ {
-		if s[i] == '[' && strings.HasPrefix(s[i:], Redacted) {
-			i += len(Redacted) - 1
+		if s[i] == '[' && strings.HasPrefix(s[i:], Mark) {
+			i += len(Mark) - 1
 			continue
 		}
 		if strings.IndexByte(stops, s[i]) >= 0 || startsWithAny(s[i:], words) {

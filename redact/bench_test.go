@@ -1,4 +1,4 @@
-package capture
+package redact
 
 import (
 	"encoding/json"
@@ -28,17 +28,17 @@ var benchmarkEvents = map[string]string{
 	}(),
 }
 
-func BenchmarkRedactEvent(b *testing.B) {
+func BenchmarkEvent(b *testing.B) {
 	for _, name := range []string{"request", "console", "body100kB", "html100kB"} {
 		b.Run(name, func(b *testing.B) {
-			r := NewRedactor(RedactorOptions{})
+			r := New(Options{})
 			r.AddSecret("hunter2 & co")
 			data := []byte(benchmarkEvents[name])
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				e := Event{Category: CategoryNetwork, URL: "https://shop.example/products/garden/chairs?color=green&view=grid", Data: data}
-				r.Event(&e)
+				r.Text("https://shop.example/products/garden/chairs?color=green&view=grid")
+				r.Document(data)
 			}
 		})
 	}

@@ -1,10 +1,12 @@
-package capture
+package redact
 
 import (
 	"encoding/json"
 	"os"
 	"strings"
 	"testing"
+
+	"takeover/text"
 )
 
 // lines reads a table in testdata, one text per line.
@@ -36,12 +38,7 @@ func marker(t testing.TB, line string) (text, secret string) {
 
 // outputs are the ways in which a page's text reaches a reader.
 var outputs = map[string]func(r *Redactor, text string) string{
-	"text": func(r *Redactor, text string) string { return r.Text(text) },
-	"event's URL": func(r *Redactor, text string) string {
-		e := Event{Category: CategoryPage, URL: text, Data: json.RawMessage(`{}`)}
-		r.Event(&e)
-		return e.URL
-	},
+	"text":               func(r *Redactor, text string) string { return r.Text(text) },
 	"member of an event": func(r *Redactor, text string) string { return eventWith(r, map[string]any{"text": text}) },
 	"list of an event": func(r *Redactor, text string) string {
 		return eventWith(r, map[string]any{"args": []any{text, 1, text}})
@@ -56,13 +53,12 @@ var outputs = map[string]func(r *Redactor, text string) string{
 
 func eventWith(r *Redactor, data map[string]any) string {
 	raw, _ := json.Marshal(data)
-	e := Event{Category: CategoryNetwork, Data: raw}
-	r.Event(&e)
-	if !json.Valid(e.Data) {
+	out := r.Document(raw)
+	if !json.Valid(out) {
 		return "not JSON: " + string(raw)
 	}
 	var all any
-	_ = json.Unmarshal(e.Data, &all)
+	_ = json.Unmarshal(out, &all)
 	return flat(all)
 }
 
@@ -88,9 +84,9 @@ func flat(v any) string {
 	return string(raw)
 }
 
-// TestRedactMarkers sends each secret of the table to each output.
-func TestRedactMarkers(t *testing.T) {
-	r := NewRedactor(RedactorOptions{})
+// TestMarkers sends each secret of the table to each output.
+func TestMarkers(t *testing.T) {
+	r := New(Options{})
 	all := lines(t, "secrets.txt")
 	if len(all) < 110 {
 		t.Fatalf("only %d secrets", len(all))
@@ -99,16 +95,16 @@ func TestRedactMarkers(t *testing.T) {
 		text, secret := marker(t, line)
 		for name, output := range outputs {
 			got := output(r, text)
-			if strings.Contains(got, secret) || !strings.Contains(got, Redacted) {
+			if strings.Contains(got, secret) || !strings.Contains(got, Mark) {
 				t.Errorf("%s: %q is left in %q", name, secret, got)
 			}
 		}
 	}
 }
 
-// TestRedactInnocent checks that texts without secrets stay as they are.
-func TestRedactInnocent(t *testing.T) {
-	r := NewRedactor(RedactorOptions{})
+// TestInnocent checks that texts without secrets stay as they are.
+func TestInnocent(t *testing.T) {
+	r := New(Options{})
 	all := lines(t, "innocent.txt")
 	if len(all) < 75 {
 		t.Fatalf("only %d texts", len(all))
@@ -118,17 +114,17 @@ func TestRedactInnocent(t *testing.T) {
 			t.Errorf("%q became %q", text, got)
 		}
 		for _, name := range []string{"member of an event", "JSON in a member"} {
-			if got := outputs[name](r, text); strings.Contains(got, Redacted) {
+			if got := outputs[name](r, text); strings.Contains(got, Mark) {
 				t.Errorf("%s: %q became %q", name, text, got)
 			}
 		}
 	}
 }
 
-// FuzzRedactKnown checks that tokens that are known by their form are removed from
+// FuzzKnown checks that tokens that are known by their form are removed from
 // any text around them, that JSON stays valid JSON, and that redacting again
 // changes nothing.
-func FuzzRedactKnown(f *testing.F) {
+func FuzzKnown(f *testing.F) {
 	var tokens []string
 	for _, line := range lines(f, "secrets.txt") {
 		text, secret := marker(f, line)
@@ -143,7 +139,7 @@ func FuzzRedactKnown(f *testing.F) {
 	for _, seed := range []string{`{"a":["§",{"key":"§"}]}`, "<password>§</password", "/reset/§/§?code=§&state=", "Basic § -----BEGIN PRIVATE KEY-----", `{"code":"§","state":4111111111111111}`, "4111 1111 §"} {
 		f.Add(seed, uint8(1))
 	}
-	r := NewRedactor(RedactorOptions{})
+	r := New(Options{})
 	f.Fuzz(func(t *testing.T, template string, n uint8) {
 		token := tokens[int(n)%len(tokens)]
 		in := strings.ReplaceAll(strings.ToValidUTF8(template, ""), "§", " "+token+" ")
@@ -157,10 +153,9 @@ func FuzzRedactKnown(f *testing.F) {
 		if json.Valid([]byte(in)) && !json.Valid([]byte(once)) && (strings.HasPrefix(in, "{") || strings.HasPrefix(in, "[")) {
 			t.Fatalf("%q became %q", in, once)
 		}
-		raw := append(appendQuoted([]byte(`{"body":`), in), '}')
-		e := Event{Category: CategoryNetwork, Data: raw}
-		if r.Event(&e); !json.Valid(e.Data) {
-			t.Fatalf("%q became %q", raw, e.Data)
+		raw := append(text.AppendQuoted([]byte(`{"body":`), in), '}')
+		if out := r.Document(raw); !json.Valid(out) {
+			t.Fatalf("%q became %q", raw, out)
 		}
 	})
 }

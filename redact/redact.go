@@ -1,4 +1,8 @@
-package capture
+// Package redact removes secrets from everything that shows text of a page: events,
+// logs, files, errors and answers of programs.
+// Package redact removes secrets from what is kept or answered: events, logs, files,
+// errors, and what programs read. See Redactor for how it finds them.
+package redact
 
 import (
 	"bytes"
@@ -15,22 +19,22 @@ import (
 	"unicode/utf8"
 )
 
-// Redacted is the mark that replaces a secret.
-const Redacted = "[REDACTED]"
+// Mark replaces a secret.
+const Mark = "[REDACTED]"
 
 const (
 	// minSecretBytes is the length of the shortest secret that is searched for by
 	// value. Searching for shorter ones would redact half of everything.
 	minSecretBytes = 3
-	// maxRedactPasses bounds how often a text is redacted again until it no
+	// maxPasses bounds how often a text is redacted again until it no
 	// longer changes. Nearly always the second pass changes nothing.
-	maxRedactPasses = 4
+	maxPasses = 4
 	// maxEmbedded is how many levels of JSON inside JSON strings are redacted.
 	maxEmbedded = 6
 )
 
-// RedactorOptions adds to the rules that every Redactor has.
-type RedactorOptions struct {
+// Options adds to the rules that every Redactor has.
+type Options struct {
 	Keys     []string         // further names, in any spelling, whose values are secret
 	Patterns []*regexp.Regexp // matching text is secret; if the pattern has a group, only the first group
 }
@@ -50,8 +54,8 @@ type Redactor struct {
 	fixed   rules // the rules from the options
 }
 
-// NewRedactor returns a redactor with no secrets registered yet.
-func NewRedactor(o RedactorOptions) *Redactor {
+// New returns a redactor with no secrets registered yet.
+func New(o Options) *Redactor {
 	r := &Redactor{secrets: map[int]secret{}}
 	for _, k := range o.Keys {
 		if s := squeeze(k); len(s) > 0 {
@@ -87,9 +91,9 @@ func (r *Redactor) rebuildLocked() {
 	r.current.Store(&next)
 }
 
-// WithoutValues removes values from a text, in every encoding in which a Redactor
+// Without removes values from a text, in every encoding in which a Redactor
 // finds a registered secret. It ignores values under three bytes.
-func WithoutValues(s string, values []string) string { return onlyValues(s, values).text(s, 0) }
+func Without(s string, values []string) string { return onlyValues(s, values).text(s, 0) }
 
 // onlyValues returns rules that remove these values from a text, and nothing else.
 func onlyValues(s string, values []string) *rules {
@@ -104,17 +108,31 @@ func onlyValues(s string, values []string) *rules {
 	return own
 }
 
-// Event redacts an event's URL and data. The bytes of a picture stay unchanged.
-func (r *Redactor) Event(e *Event) {
-	rules := r.current.Load()
-	e.URL = rules.text(e.URL, 0)
-	if len(e.Data) > 0 && e.Category != CategoryScreenshot {
-		if data, ok := rules.json(e.Data, 0); ok {
-			e.Data = data
-		} else {
-			e.Data = []byte(`{}`)
-		}
+// Document redacts a JSON text in every way, and returns {} for a text that is not JSON.
+func (r *Redactor) Document(src []byte) []byte {
+	if out, ok := r.current.Load().json(src, 0); ok {
+		return out
 	}
+	return []byte(`{}`)
+}
+
+// SecretName reports whether the value that has this name is secret.
+func (r *Redactor) SecretName(name string) bool {
+	return len(name) <= maxKeyBytes && r.current.Load().secretKey(name)
+}
+
+// Answer redacts the body of a response. Secrets of what the request sent, its body and
+// its address, are removed from it, too: many servers repeat what they got.
+func (r *Redactor) Answer(body string, sent ...string) string {
+	var values []string
+	for _, text := range sent {
+		values = append(values, r.removed(text)...)
+	}
+	body = r.Text(body)
+	if len(values) == 0 {
+		return body
+	}
+	return string(onlyValues(body, values).bytes([]byte(body)))
 }
 
 // Text redacts any kind of text: a URL, a form or JSON body, headers, a log line.
@@ -135,7 +153,7 @@ func (r *Redactor) JSON(src []byte) []byte {
 	if out, ok := rules.registered().json(src, 0); ok {
 		return out
 	}
-	return []byte(`"` + Redacted + `"`) // the text is not JSON, which callers do not pass
+	return []byte(`"` + Mark + `"`) // the text is not JSON, which callers do not pass
 }
 
 // Bytes is like Values, for the content of a file. JSON stays valid JSON. In any other
@@ -244,7 +262,7 @@ func (r *rules) text(s string, depth int) string {
 	if depth > 0 {
 		return r.once(s, depth) // only the outermost text is redacted again
 	}
-	for range maxRedactPasses {
+	for range maxPasses {
 		next := r.once(s, depth)
 		if next == s {
 			break
@@ -291,7 +309,7 @@ func (r *rules) values(s string) string {
 	s = between(s, func(part string) string { return replaceFolded(part, r.folded, &v) })
 	for _, needle := range r.needles {
 		if len(needle) <= len(s) && passes(&v, needle) && strings.Contains(s, needle) {
-			s = between(s, func(part string) string { return strings.ReplaceAll(part, needle, Redacted) })
+			s = between(s, func(part string) string { return strings.ReplaceAll(part, needle, Mark) })
 		}
 	}
 	return s
@@ -317,16 +335,16 @@ func (r *rules) matches(s string) string {
 // between applies f to the text between marks, so that a mark is never taken for
 // a secret.
 func between(s string, f func(string) string) string {
-	if !strings.Contains(s, Redacted) {
+	if !strings.Contains(s, Mark) {
 		return f(s)
 	}
-	parts := strings.Split(s, Redacted)
+	parts := strings.Split(s, Mark)
 	for i, part := range parts {
 		if part != "" {
 			parts[i] = f(part)
 		}
 	}
-	return strings.Join(parts, Redacted)
+	return strings.Join(parts, Mark)
 }
 
 func replaceMatches(p *regexp.Regexp, s string) string {
@@ -341,7 +359,7 @@ func replaceMatches(p *regexp.Regexp, s string) string {
 			continue
 		}
 		out.WriteString(s[last:from])
-		out.WriteString(Redacted)
+		out.WriteString(Mark)
 		last = to
 	}
 	if last == 0 {

@@ -1,4 +1,4 @@
-package capture
+package redact
 
 import "strings"
 
@@ -64,7 +64,7 @@ func (r *rules) prose(s string, at, end int) (from, to int) {
 		}
 		from, linked = from+n+1, true
 	}
-	if strings.HasPrefix(s[from:], Redacted) {
+	if strings.HasPrefix(s[from:], Mark) {
 		return at, -1
 	}
 	escaped := strings.HasPrefix(s[from:], `\"`) // in a quoted text, as the console shows the members of an object
