@@ -13,6 +13,7 @@ type Name string
 // The limits that are counted.
 const (
 	Sessions           Name = "sessions"             // requests for a session that a full server refused
+	KeySessions        Name = "key-sessions"         // requests for a session that were refused because the key has all that it may have
 	Creates            Name = "creates"              // requests for a session that were refused because the caller made too many
 	Connections        Name = "connections"          // connections closed or refused because there are too many
 	SignIns            Name = "sign-ins"             // wrong keys of callers who tried too many
@@ -72,7 +73,7 @@ const (
 
 // Names lists every limit, in the order of /metrics.
 var Names = []Name{
-	Sessions, Creates, Connections, SignIns, Viewers, Guests, Links, LinkUses, Tabs, Profile, ProfileFilling, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Trajectory, Trajectories, Trace, Messages, MCPClients, Playwright, PlaywrightFiles, Permissions, SignInLinks, Secrets, Asked,
+	Sessions, KeySessions, Creates, Connections, SignIns, Viewers, Guests, Links, LinkUses, Tabs, Profile, ProfileFilling, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Trajectory, Trajectories, Trace, Messages, MCPClients, Playwright, PlaywrightFiles, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, Disk, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	Egress, ProxyHead, Renders, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"takeover/capacity"
 	"takeover/control"
 )
 
@@ -12,9 +13,12 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrEnded is returned by methods of a session that has ended.
 	ErrEnded = errors.New("session has ended")
-	// ErrFull is returned by Create while MaxSessions are live, or while the
-	// server stops. A *FullError wraps it.
-	ErrFull = errors.New("the server takes no new sessions")
+	// ErrFull is returned by Create when no place became free in time, or while the
+	// server stops. A *capacity.FullError wraps it.
+	ErrFull = capacity.ErrFull
+	// ErrQuota is returned by Create to a key that has all the sessions that it may
+	// have. A *capacity.QuotaError wraps it.
+	ErrQuota = capacity.ErrQuota
 	// ErrNotController is returned for input from a viewer that is not in
 	// control.
 	ErrNotController = control.ErrNotController
@@ -45,21 +49,6 @@ var (
 	// files of guests or permissions as it may have.
 	ErrTooMany = errors.New("too many")
 )
-
-// FullError is returned when the server already has Max live sessions. It wraps
-// ErrFull.
-type FullError struct{ Max int }
-
-// Error returns a message that says how to make room.
-func (e *FullError) Error() string {
-	if e.Max == 1 {
-		return "the only session is in use. End it, or raise --max-sessions"
-	}
-	return fmt.Sprintf("all %d sessions are in use. End one, or raise --max-sessions", e.Max)
-}
-
-// Is reports whether target is ErrFull.
-func (e *FullError) Is(target error) bool { return target == ErrFull }
 
 // EndedError says why a session ended. It wraps ErrEnded.
 type EndedError struct{ Reason string }

@@ -127,6 +127,7 @@ func (s *Session) run() {
 	_ = errors.As(context.Cause(s.ctx), &cause) // always succeeds, because only life.end sets causes
 
 	s.life.finish(cause, time.Now().UTC(), err)
+	s.opts.leave()
 	s.mu.Lock()
 	viewers := slices.Collect(maps.Keys(s.viewers))
 	takeovers := s.takeovers.all()

@@ -19,6 +19,7 @@ import (
 
 	"takeover/archive"
 	"takeover/browser"
+	"takeover/capacity"
 	"takeover/capture"
 	"takeover/checkpoints"
 	"takeover/egress"
@@ -91,8 +92,9 @@ func settingsOf(o *Options) settings {
 // Manager is the registry of all sessions, and owns the services that they share.
 type Manager struct {
 	services
-	opts Options
-	work sync.WaitGroup // the lives of all sessions
+	opts   Options
+	places *capacity.Places
+	work   sync.WaitGroup // the lives of all sessions
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*Session
@@ -115,6 +117,7 @@ type counters struct {
 // Stats is a snapshot of a Manager's figures.
 type Stats struct {
 	Live, MaxSessions int
+	Waiting           int // creates that wait for a place
 	ByStatus          map[Status]int
 	Viewers           int
 	Created, Crashes  uint64
@@ -147,6 +150,7 @@ func NewManager(o Options) (*Manager, error) {
 			stats: counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
 		},
 		opts: o, sessions: map[string]*Session{},
+		places: capacity.New(capacity.Options{Places: o.MaxSessions, PerKey: o.MaxKeySessions, Queue: o.Queue, Wait: o.QueueTimeout}),
 	}
 	mendTrajectories(&m.settings)
 	if o.Store != nil {
@@ -176,43 +180,23 @@ func (m *Manager) Timeouts() (life, takeover time.Duration) {
 // MaxSessions returns the largest number of live sessions.
 func (m *Manager) MaxSessions() int { return m.opts.MaxSessions }
 
-// Create starts a session and returns when its browser has started. The session
-// continues after ctx ends. The error is an *invalid.Error, ErrFull, or the
-// reason why Chromium did not start.
+// Create starts a session and returns when its browser has started. On a full server, it
+// waits for a place. The session continues after ctx ends. The error is an
+// *invalid.Error, ErrFull, ErrQuota, or the reason why Chromium did not start.
 func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error) {
 	if err := o.check(&m.opts); err != nil {
 		return nil, err
 	}
-	id := strings.ToLower(cmp.Or(o.ID, uuid.NewString()))
-	m.mu.Lock()
-	err := m.roomLocked(id)
-	m.mu.Unlock()
-	if err != nil { // asked before a profile is made
+	o.ID = strings.ToLower(cmp.Or(o.ID, uuid.NewString()))
+	var err error
+	if o.leave, err = m.places.Take(ctx, o.Key); err != nil {
+		return nil, fmt.Errorf("create session: %w", err)
+	}
+	s, err := m.begin(ctx, &o)
+	if err != nil {
+		o.leave()
 		return nil, err
 	}
-	if err := m.openCheckpoint(ctx, &o); err != nil {
-		return nil, err
-	}
-	if err := m.openProfile(ctx, &o); err != nil {
-		return nil, err
-	}
-	s := newSession(&m.services, o, id, 1)
-	m.mu.Lock()
-	if err := m.roomLocked(id); err != nil {
-		m.mu.Unlock()
-		return nil, err
-	}
-	m.sessions[s.id] = s
-	m.order = append(m.order, s.id)
-	m.work.Go(func() {
-		s.firstRecord()
-		s.run()
-		m.forget()
-	})
-	m.mu.Unlock()
-	m.stats.created.Add(1)
-	m.changes.tell()
-
 	select {
 	case <-s.life.started:
 	case <-ctx.Done():
@@ -236,15 +220,45 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 	return s, nil
 }
 
-// roomLocked checks that a session with an id may begin.
-func (m *Manager) roomLocked(id string) error {
+// begin registers a session that has a place, and starts it.
+func (m *Manager) begin(ctx context.Context, o *CreateOptions) (*Session, error) {
+	m.mu.Lock()
+	err := m.mayBeginLocked(o.ID)
+	m.mu.Unlock()
+	if err != nil { // asked before a profile is made
+		return nil, err
+	}
+	if err := m.openCheckpoint(ctx, o); err != nil {
+		return nil, err
+	}
+	if err := m.openProfile(ctx, o); err != nil {
+		return nil, err
+	}
+	s := newSession(&m.services, *o, o.ID, 1)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.mayBeginLocked(s.id); err != nil {
+		return nil, err
+	}
+	m.sessions[s.id] = s
+	m.order = append(m.order, s.id)
+	m.work.Go(func() {
+		s.firstRecord()
+		s.run()
+		m.forget()
+	})
+	m.stats.created.Add(1)
+	m.changes.tell()
+	return s, nil
+}
+
+// mayBeginLocked checks that a session with an id may begin.
+func (m *Manager) mayBeginLocked(id string) error {
 	switch {
 	case m.sessions[id] != nil:
 		return invalid.Field("sessionId", "another session has this id")
 	case m.closing:
 		return ErrFull
-	case m.liveLocked() >= m.opts.MaxSessions:
-		return &FullError{m.opts.MaxSessions}
 	}
 	return nil
 }
@@ -335,21 +349,14 @@ func (m *Manager) Ready() error {
 	if m.startFailed.Load() {
 		return fmt.Errorf("%w: Chromium did not start the last time", ErrNotReady)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.closing {
-		return ErrFull
-	}
-	if m.liveLocked() >= m.opts.MaxSessions {
-		return &FullError{m.opts.MaxSessions}
-	}
-	return nil
+	return m.places.Check()
 }
 
 // Stats returns a snapshot of the figures.
 func (m *Manager) Stats() Stats {
+	_, _, waiting := m.places.Count()
 	st := Stats{
-		MaxSessions: m.opts.MaxSessions, ByStatus: map[Status]int{},
+		MaxSessions: m.opts.MaxSessions, Waiting: waiting, ByStatus: map[Status]int{},
 		Created: m.stats.created.Load(), Crashes: m.stats.crashes.Load(),
 		ViewerPictures: m.stats.viewerPictures.Load(),
 		StaleInput:     m.stats.staleInput.Load(), RejectedInput: m.stats.rejectedInput.Load(),
@@ -384,6 +391,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closing = true
 	m.mu.Unlock()
+	m.places.Close()
 	for _, s := range m.List() {
 		s.life.end(StatusReleased, "server stopped")
 	}
@@ -407,16 +415,6 @@ func (m *Manager) PublicURL() string { return m.opts.PublicURL() }
 
 // Limits returns the counts of how often limits were reached.
 func (m *Manager) Limits() *limits.Hits { return m.opts.Limits }
-
-func (m *Manager) liveLocked() int {
-	n := 0
-	for _, s := range m.sessions {
-		if !s.Status().Ended() {
-			n++
-		}
-	}
-	return n
-}
 
 // forget drops the oldest ended sessions beyond the limits.
 func (m *Manager) forget() {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"log/slog"
 	"net"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"takeover/browser"
+	"takeover/capacity"
 	"takeover/capture"
 	"takeover/checkpoints"
 	"takeover/control"
@@ -63,7 +63,10 @@ const (
 // Options configures a Manager. The zero value of each field is its default.
 type Options struct {
 	Dir             string                 // required: the data directory
-	MaxSessions     int                    // live sessions; default: four per core
+	MaxSessions     int                    // live sessions; default capacity.Machine
+	MaxKeySessions  int                    // live sessions of one key; default: no limit
+	Queue           int                    // creates that wait for a place; default capacity.DefaultQueue, negative: none
+	QueueTimeout    time.Duration          // how long a create waits; default capacity.DefaultWait
 	WarmBrowsers    int                    // Chromiums kept started; default 1, negative: none
 	ChromiumPath    string                 // default: found on PATH
 	Launcher        []string               // the command that confines Chromium (browser.LaunchOptions); default: none
@@ -107,7 +110,7 @@ func (o *Options) setDefaults() {
 	o.Keep.Age = cmp.Or(o.Keep.Age, DefaultKeepAge)
 	o.Keep.Bytes = cmp.Or(o.Keep.Bytes, DefaultKeepBytes)
 	if o.MaxSessions == 0 {
-		o.MaxSessions = 4 * runtime.NumCPU()
+		o.MaxSessions = capacity.Machine()
 	}
 	if o.WarmBrowsers == 0 {
 		o.WarmBrowsers = 1
@@ -152,6 +155,7 @@ type Dimensions struct {
 // default.
 type CreateOptions struct {
 	ID                string        // a UUID that no session has; default: a new one
+	Key               string        // the API key that it counts for, by its id; default: the one of all that have none
 	URL               string        // opened first; default about:blank
 	Timeout           time.Duration // default: Options.Timeout, and Rolling
 	Rolling           bool          // Timeout counts from the last use by a program, a script or a person
@@ -176,6 +180,7 @@ type CreateOptions struct {
 	Recording         *RecordingOptions   // recorded from the start; default: not
 	Capture           *bool               // capture from the start, and keep pictures; default: if the server has an Options.Capture
 
+	leave      func()                  // gives back its place; set by Create
 	policy     *egress.Policy          // set by check
 	upstream   *egress.Upstream        // likewise; nil for none
 	saved      *savedProfile           // set by openProfile; nil without a profile

@@ -242,7 +242,7 @@ func TestSessionsLeaveNothing(t *testing.T) {
 }
 
 func TestFullServer(t *testing.T) {
-	m := startManager(t, Options{WarmBrowsers: -1, MaxSessions: 1})
+	m := startManager(t, Options{WarmBrowsers: -1, MaxSessions: 1, Queue: -1})
 	s := create(t, m, CreateOptions{})
 	if _, err := m.Create(t.Context(), CreateOptions{}); !errors.Is(err, ErrFull) {
 		t.Errorf("a second create gave %v", err)

@@ -112,15 +112,3 @@ func TestCreateOptionsNameTheField(t *testing.T) {
 		t.Errorf("defaults: %+v, %v", o, err)
 	}
 }
-
-func TestFullErrorSaysWhatMakesRoom(t *testing.T) {
-	for most, want := range map[int]string{
-		1: "the only session is in use. End it, or raise --max-sessions",
-		8: "all 8 sessions are in use. End one, or raise --max-sessions",
-	} {
-		err := error(&FullError{most})
-		if err.Error() != want || !errors.Is(err, ErrFull) {
-			t.Errorf("a server of %d sessions says %q", most, err)
-		}
-	}
-}

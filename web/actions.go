@@ -72,7 +72,7 @@ func (s *Server) runActionsAlone(c echo.Context) error {
 		return err
 	}
 	defer done()
-	one, err := s.create(c.Request().Context(), creator(c), &createRequest{Timeout: new(actionsLife.Milliseconds())})
+	one, err := s.create(c.Request().Context(), creatorOf(c), &createRequest{Timeout: new(actionsLife.Milliseconds())})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"takeover/browser/browsertest"
 	"takeover/session"
 	"takeover/static"
 )
@@ -132,7 +133,7 @@ func TestListsPage(t *testing.T) {
 }
 
 func TestFullServerSaysWhen(t *testing.T) {
-	s := startServer(t, func(o *session.Options, _ *Config) { o.MaxSessions = 1 })
+	s := startServer(t, func(o *session.Options, _ *Config) { o.MaxSessions, o.Queue = 1, -1 })
 	one := s.create(nil)
 	got := s.do(request{method: "POST", path: "/v1/sessions"})
 	got.problem(503)
@@ -157,8 +158,43 @@ func TestFullServerSaysWhen(t *testing.T) {
 	}
 }
 
+// TestCreatesWait fills a server. A further create gets the place of the session that ends,
+// and one that nobody makes room for says how far it came. Meanwhile a key that has its
+// quota is refused at once.
+func TestCreatesWait(t *testing.T) {
+	s := startServer(t, func(o *session.Options, _ *Config) {
+		o.MaxSessions, o.MaxKeySessions, o.Queue, o.QueueTimeout = 2, 2, 1, time.Minute
+	})
+	one := s.create(nil)
+	if got := s.do(request{method: "POST", path: "/v1/sessions", key: otherKey}); got.status != 201 {
+		t.Fatalf("status %d: %s", got.status, got.body)
+	}
+	shows := func(line string) bool {
+		return strings.Contains(string(s.do(request{method: "GET", path: "/metrics"}).body), line+"\n")
+	}
+	waiting := make(chan reply, 1)
+	go func() { waiting <- s.do(request{method: "POST", path: "/v1/sessions"}) }()
+	browsertest.Until(t, "a create waits", func() bool { return shows("takeover_creates_waiting 1") })
+	full := s.do(request{method: "POST", path: "/v1/sessions", key: otherKey})
+	if p := full.problem(503); p.Waiting != 1 || full.header.Get("Retry-After") == "" {
+		t.Errorf("with a full queue: %+v", p)
+	}
+	if p := s.do(request{method: "POST", path: "/v1/sessions"}).problem(429); !strings.Contains(p.Detail, "--max-sessions-per-key") {
+		t.Errorf("beyond the quota: %+v", p)
+	}
+	if err := one.Release("test"); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-waiting; got.status != 201 {
+		t.Errorf("the create that waited got %d: %s", got.status, got.body)
+	}
+	if !shows(`takeover_limit_hits_total{limit="key-sessions"} 1`) {
+		t.Error("the metrics do not count the quota")
+	}
+}
+
 func TestCreatesAreLimited(t *testing.T) {
-	s := startServer(t, func(o *session.Options, c *Config) { o.MaxSessions, c.CreateRate, c.CreateBurst = 1, 1, 2 })
+	s := startServer(t, func(o *session.Options, c *Config) { o.MaxSessions, o.Queue, c.CreateRate, c.CreateBurst = 1, -1, 1, 2 })
 	s.create(nil)
 	s.do(request{method: "POST", path: "/v1/sessions"}).problem(503)
 	s.do(request{method: "POST", path: "/v1/sessions"}).problem(429)
@@ -292,7 +328,7 @@ func TestEveryEndpointWithGarbage(t *testing.T) {
 	addProfiles := withProfiles(t)
 	s := startServer(t, func(o *session.Options, c *Config) {
 		addProfiles(o, c)
-		o.MaxSessions = 1
+		o.MaxSessions, o.Queue = 1, -1
 	})
 	one := s.create(nil)
 	random := rand.New(rand.NewPCG(1, 2))

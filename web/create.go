@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 	_ "time/tzdata" // a container may have no database of time zones
@@ -191,7 +192,7 @@ func (s *Server) createSession(c echo.Context) error {
 	if err := readJSON(c, createBodyLimit, &req); err != nil {
 		return err
 	}
-	created, err := s.create(c.Request().Context(), creator(c), &req)
+	created, err := s.create(c.Request().Context(), creatorOf(c), &req)
 	if err != nil {
 		return err
 	}
@@ -201,16 +202,19 @@ func (s *Server) createSession(c echo.Context) error {
 	return c.JSON(201, view)
 }
 
-// creator names a caller for the limit on creates.
-func creator(c echo.Context) string {
-	return creatorOf(caller(c).key, limitedAs(c.Request().RemoteAddr))
+// creator is who creates a session, for the limits of callers and of keys.
+type creator struct {
+	key     string // its id
+	address string // as limitedAs returns it
 }
 
-// creatorOf names the caller with a key, at an address as limitedAs returns it.
-func creatorOf(key, address string) string { return key + " " + address }
+func creatorOf(c echo.Context) creator {
+	return creator{caller(c).key, limitedAs(c.Request().RemoteAddr)}
+}
 
-// create starts a session for a request, within the caller's rate limit.
-func (s *Server) create(ctx context.Context, by string, req *createRequest) (*session.Session, error) {
+// create starts a session for a request, within the caller's rate limit and the quota of
+// its key. On a full server, it waits for a place.
+func (s *Server) create(ctx context.Context, by creator, req *createRequest) (*session.Session, error) {
 	opts, err := req.options()
 	if err != nil {
 		return nil, err
@@ -218,15 +222,20 @@ func (s *Server) create(ctx context.Context, by string, req *createRequest) (*se
 	if s.draining.Load() {
 		return nil, stoppingFailure()
 	}
-	if wait := s.creates.take(by); wait > 0 {
+	if wait := s.creates.take(by.key + " " + by.address); wait > 0 {
 		return nil, s.tooMany(s.creates, wait)
 	}
+	opts.Key = by.key
 	start := time.Now()
 	created, err := s.manager.Create(ctx, opts)
-	if err != nil {
-		if asFailure(err).kind == kindFull {
-			s.limitHit(limits.Sessions)
-		}
+	switch {
+	case errors.Is(err, session.ErrFull):
+		s.limitHit(limits.Sessions)
+		return nil, err
+	case errors.Is(err, session.ErrQuota):
+		s.limitHit(limits.KeySessions)
+		return nil, err
+	case err != nil:
 		return nil, err
 	}
 	s.metrics.creates.Observe(time.Since(start).Seconds())

@@ -50,7 +50,7 @@ func (s *Server) createForMCP(ctx context.Context, by mcp.Caller, body []byte) (
 		return nil, nil, err
 	}
 	req.quiet = mcp.DefaultTimeout
-	made, err := s.create(ctx, creatorOf(by.Key, by.Address), &req)
+	made, err := s.create(ctx, creator{by.Key, by.Address}, &req)
 	return made, req.warnings(), err
 }
 

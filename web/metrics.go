@@ -84,6 +84,7 @@ type statsCollector struct{ manager *session.Manager }
 var (
 	descSessions  = prometheus.NewDesc("takeover_sessions", "Sessions in the registry by status.", []string{"status"}, nil)
 	descMax       = prometheus.NewDesc("takeover_sessions_max", "Sessions that may be live at a time.", nil, nil)
+	descQueue     = prometheus.NewDesc("takeover_creates_waiting", "Requests for a session that wait for a place.", nil, nil)
 	descCreated   = prometheus.NewDesc("takeover_sessions_created_total", "Sessions created.", nil, nil)
 	descEnded     = prometheus.NewDesc("takeover_sessions_ended_total", "Sessions ended by status.", []string{"status"}, nil)
 	descCrashes   = prometheus.NewDesc("takeover_chromium_crashes_total", "Chromiums that died.", nil, nil)
@@ -99,7 +100,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (c *statsCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descSessions, descMax, descCreated, descEnded, descCrashes, descViewers, descStale, descRejected, descRuns, descTakeovers, descLimits, descBlocked, descWaiting} {
+	for _, d := range []*prometheus.Desc{descSessions, descMax, descQueue, descCreated, descEnded, descCrashes, descViewers, descStale, descRejected, descRuns, descTakeovers, descLimits, descBlocked, descWaiting} {
 		out <- d
 	}
 }
@@ -117,6 +118,7 @@ func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
 		gauge(descSessions, float64(st.ByStatus[session.Status(status)]), status)
 	}
 	gauge(descMax, float64(st.MaxSessions))
+	gauge(descQueue, float64(st.Waiting))
 	gauge(descViewers, float64(st.Viewers))
 	counter(descCreated, st.Created)
 	counter(descCrashes, st.Crashes)

@@ -201,7 +201,7 @@ func (s *Server) cdpNew(c echo.Context) error {
 	if err != nil {
 		return badField("url", "is not escaped well")
 	}
-	one, err := s.create(c.Request().Context(), creator(c), &createRequest{URL: address})
+	one, err := s.create(c.Request().Context(), creatorOf(c), &createRequest{URL: address})
 	if err != nil {
 		return err
 	}

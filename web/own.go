@@ -19,7 +19,7 @@ func (s *Server) ownSession(c echo.Context, req *createRequest) (one *session.Se
 	if err != nil {
 		return nil, nil, err
 	}
-	one, err = s.create(c.Request().Context(), creator(c), req)
+	one, err = s.create(c.Request().Context(), creatorOf(c), req)
 	if err != nil {
 		done()
 		return nil, nil, err

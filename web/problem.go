@@ -14,6 +14,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/capacity"
 	"takeover/capture"
 	"takeover/checkpoints"
 	"takeover/door/browserless"
@@ -43,6 +44,9 @@ type problem struct {
 	Status int                  `json:"status" doc:"The status of the response."`
 	Detail string               `json:"detail" doc:"What happened, and what to do."`
 	Errors []invalid.FieldError `json:"errors,omitempty" doc:"The fields that are wrong, for an invalid request."`
+
+	Position int `json:"position,omitempty" doc:"On a full server: the place in the queue that the call came to in its time, from 1."`
+	Waiting  int `json:"waiting,omitempty" doc:"On a full server: how many other calls wait for a session."`
 }
 
 // failure is an error with its response. Handlers return one for errors that they
@@ -117,6 +121,7 @@ var outcomes = []struct {
 	{profiles.ErrNoStore, kindNotAvailable},
 	{session.ErrEnded, kindEnded},
 	{session.ErrFull, kindFull},
+	{session.ErrQuota, kindTooMany},
 	{playwright.ErrNoNode, kindNotAvailable},
 	{playwright.ErrNoPackage, kindNotAvailable},
 	{playwright.ErrNoRooms, kindNotAvailable},
@@ -296,6 +301,9 @@ func (s *Server) renderError(err error, c echo.Context) {
 		h.Set("Allow", f.allow)
 	}
 	p := problem{Type: "/docs#" + f.kind.name, Title: f.kind.title, Status: f.kind.status, Detail: f.detail, Errors: f.fields}
+	if full, ok := errors.AsType[*capacity.FullError](f.err); ok {
+		p.Position, p.Waiting = full.Position, full.Waiting
+	}
 	if err := s.writeProblem(c, f, p); err != nil {
 		s.log.Debug("write problem", "status", p.Status, "error", err)
 	}

@@ -1527,6 +1527,9 @@ type Problem struct {
 	// Errors The fields that are wrong, for an invalid request.
 	Errors *[]FieldError `json:"errors,omitempty"`
 
+	// Position On a full server: the place in the queue that the call came to in its time, from 1.
+	Position *int `json:"position,omitempty"`
+
 	// Status The status of the response.
 	Status int `json:"status"`
 
@@ -1535,6 +1538,9 @@ type Problem struct {
 
 	// Type The kind of error: an address within this page.
 	Type string `json:"type"`
+
+	// Waiting On a full server: how many other calls wait for a session.
+	Waiting *int `json:"waiting,omitempty"`
 }
 
 // Profile defines model for Profile.

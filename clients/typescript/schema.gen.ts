@@ -3092,12 +3092,16 @@ export interface components {
             detail: string;
             /** @description The fields that are wrong, for an invalid request. */
             errors?: components["schemas"]["FieldError"][];
+            /** @description On a full server: the place in the queue that the call came to in its time, from 1. */
+            position?: number;
             /** @description The status of the response. */
             status: number;
             /** @description The kind of error, in words. */
             title: string;
             /** @description The kind of error: an address within this page. */
             type: string;
+            /** @description On a full server: how many other calls wait for a session. */
+            waiting?: number;
         };
         Profile: {
             /** @description Size of its contents, before encryption. */

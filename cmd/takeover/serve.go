@@ -67,7 +67,10 @@ type serveCommand struct {
 	Node          string   `help:"Node.js for such programs. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_NODE"`
 	MaxPlaywright int      `help:"Maximum number of such programs that are connected. Each needs 120 MB. Default: 8." placeholder:"N" env:"TAKEOVER_MAX_PLAYWRIGHT"`
 
-	MaxSessions     int           `help:"Maximum number of live sessions. Default: four per core." placeholder:"N" env:"TAKEOVER_MAX_SESSIONS"`
+	MaxSessions     int           `help:"Maximum number of live sessions. Default: four per core, or fewer if the memory holds fewer." placeholder:"N" env:"TAKEOVER_MAX_SESSIONS"`
+	MaxKeySessions  int           `name:"max-sessions-per-key" help:"Maximum number of live sessions of one API key. Default: no limit." placeholder:"N" env:"TAKEOVER_MAX_SESSIONS_PER_KEY"`
+	CreateQueue     int           `help:"Number of requests for a session that wait on a full server; 0 for none." default:"100" env:"TAKEOVER_CREATE_QUEUE"`
+	CreateWait      time.Duration `help:"How long a request for a session waits on a full server." default:"10s" env:"TAKEOVER_CREATE_WAIT"`
 	Warm            int           `help:"Number of Chromiums that are started in advance for the next sessions." default:"1" env:"TAKEOVER_WARM"`
 	SessionTimeout  time.Duration `help:"Default life of a session." default:"5m" env:"TAKEOVER_SESSION_TIMEOUT"`
 	IdleTimeout     time.Duration `help:"Ends a session that nobody has used for this long; 0 for never." default:"0" env:"TAKEOVER_IDLE_TIMEOUT"`
@@ -354,12 +357,16 @@ func s2FromEnvironment() (*store.S2, error) {
 const lessStorage = "Give NATS more (max_file_store), or lower --events-bytes and --keep-bytes"
 
 func (s *serveCommand) options(captured *capture.Config, kept *store.Store, hooks *webhook.Sender, log *slog.Logger) session.Options {
+	queue := s.CreateQueue
+	if queue <= 0 {
+		queue = -1 // session takes 0 for its default
+	}
 	warm := s.Warm
 	if warm <= 0 {
 		warm = -1 // session takes 0 for its default
 	}
 	return session.Options{
-		Dir: s.DataDir, MaxSessions: s.MaxSessions, WarmBrowsers: warm, ChromiumPath: s.Chromium, Launcher: launcher, Hide: s.keyFiles,
+		Dir: s.DataDir, MaxSessions: s.MaxSessions, MaxKeySessions: s.MaxKeySessions, Queue: queue, QueueTimeout: s.CreateWait, WarmBrowsers: warm, ChromiumPath: s.Chromium, Launcher: launcher, Hide: s.keyFiles,
 		Timeout: s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
 		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,
 		Store:           kept,

@@ -1,0 +1,44 @@
+package confine
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// MemoryLimit returns how many bytes of memory the server and its processes may use
+// together: the machine's, or what a control group leaves them of it. It returns
+// math.MaxInt64 if it cannot tell.
+func MemoryLimit() int64 {
+	limit := int64(math.MaxInt64)
+	var machine unix.Sysinfo_t
+	if unix.Sysinfo(&machine) == nil {
+		limit = int64(machine.Totalram) * int64(machine.Unit) //nolint:gosec,unconvert // no machine has that much; 32-bit machines have smaller fields
+	}
+	trees, err := hierarchies()
+	if err != nil {
+		return limit
+	}
+	for _, tree := range trees {
+		if len(tree.controllers) > 0 && !slices.Contains(tree.controllers, "memory") {
+			continue
+		}
+		for folder := tree.folder; ; folder = filepath.Dir(folder) { // a group's limit holds for those below it
+			for _, name := range []string{"memory.max", "memory.limit_in_bytes"} {
+				raw, err := os.ReadFile(filepath.Join(folder, name))
+				if bytes, bad := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64); err == nil && bad == nil && bytes > 0 {
+					limit = min(limit, bytes)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(folder, "cgroup.procs")); err != nil || folder == filepath.Dir(folder) {
+				break // above the mounted tree
+			}
+		}
+	}
+	return limit
+}
