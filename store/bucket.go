@@ -16,6 +16,10 @@ var (
 	ErrConflict = errors.New("somebody else changed it meanwhile")
 )
 
+// maxKey bounds a key, in bytes. NATS ends the whole connection of a client that names a
+// much longer one.
+const maxKey = 256
+
 // DefaultBucketSize bounds a bucket, in bytes.
 const DefaultBucketSize = 256 << 20
 
@@ -63,6 +67,9 @@ func (s *Store) Bucket(ctx context.Context, name string, o BucketOptions) (*Buck
 
 // Get returns the value of a key, or ErrNotFound.
 func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
+	if len(key) > maxKey {
+		return Entry{}, ErrNotFound
+	}
 	e, err := b.kv.Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
 		return Entry{}, ErrNotFound
@@ -77,8 +84,8 @@ func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
 // given one, from an earlier Get or Put, or 0 for a key that does not exist yet.
 // Otherwise the error is ErrConflict.
 func (b *Bucket) Put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
-	if err := b.store.room(); err != nil {
-		return 0, fmt.Errorf("write %s: %w", key, err)
+	if err := errors.Join(b.store.room(), checkKey(key)); err != nil {
+		return 0, fmt.Errorf("write %.300s: %w", key, err)
 	}
 	var next uint64
 	var err error
@@ -98,11 +105,19 @@ func (b *Bucket) Put(ctx context.Context, key string, value []byte, revision uin
 
 // Set sets a key, whatever its revision.
 func (b *Bucket) Set(ctx context.Context, key string, value []byte) error {
-	if err := b.store.room(); err != nil {
-		return fmt.Errorf("write %s: %w", key, err)
+	if err := errors.Join(b.store.room(), checkKey(key)); err != nil {
+		return fmt.Errorf("write %.300s: %w", key, err)
 	}
 	if _, err := b.kv.Put(ctx, key, value); err != nil {
 		return fmt.Errorf("write %s: %w", key, err)
+	}
+	return nil
+}
+
+// checkKey refuses a key that is too long.
+func checkKey(key string) error {
+	if len(key) > maxKey {
+		return fmt.Errorf("the key has %d bytes, at most %d are allowed", len(key), maxKey)
 	}
 	return nil
 }
@@ -157,4 +172,33 @@ func (b *Bucket) Match(ctx context.Context, pattern string) (entries []Entry, er
 
 func entryOf(e jetstream.KeyValueEntry) Entry {
 	return Entry{Key: e.Key(), Value: e.Value(), Revision: e.Revision(), Changed: e.Created().UTC()}
+}
+
+// Watch calls changed with each entry whose key matches, as in Match, first with those that
+// exist and then with each change, in order, until ctx ends. An entry that was removed has
+// no Value. current is called once, after those that existed. Entries that the bucket
+// removes because of their age are not told.
+func (b *Bucket) Watch(ctx context.Context, pattern string, changed func(Entry), current func()) error {
+	w, err := b.kv.Watch(ctx, pattern)
+	if err != nil {
+		return fmt.Errorf("watch bucket: %w", err)
+	}
+	defer w.Stop() //nolint:errcheck // it fails only if the connection is gone
+	for {
+		select {
+		case e, open := <-w.Updates():
+			switch {
+			case !open:
+				return fmt.Errorf("watch bucket: %w", ErrAway)
+			case e == nil:
+				current()
+			case e.Operation() != jetstream.KeyValuePut:
+				changed(Entry{Key: e.Key(), Revision: e.Revision(), Changed: e.Created().UTC()})
+			default:
+				changed(entryOf(e))
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }

@@ -93,6 +93,13 @@ func testBucket(t *testing.T, b *store.Bucket) {
 	if e, err := b.Get(ctx, "a"); err != nil || string(e.Value) != "2" || e.Revision != second || e.Key != "a" || time.Since(e.Changed) > time.Minute {
 		t.Errorf("got %+v, %v", e, err)
 	}
+	long := strings.Repeat("x", 10_000)
+	if _, err := b.Get(ctx, long); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("get of a long key: %v", err)
+	}
+	if _, err := b.Put(ctx, long, nil, 0); err == nil || b.Set(ctx, long, nil) == nil || !errors.Is(b.Delete(ctx, long), store.ErrNotFound) {
+		t.Error("a long key was written")
+	}
 	if _, err := b.Put(ctx, "b", []byte(strings.Repeat("x", 900_000)), 0); err != nil {
 		t.Errorf("a large value: %v", err)
 	}

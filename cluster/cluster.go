@@ -1,0 +1,374 @@
+// Package cluster joins servers that share one NATS: it knows which other nodes there are,
+// and which node has which session.
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"takeover/store"
+)
+
+const (
+	// DefaultBeat is how often a node says that it is there.
+	DefaultBeat = 2 * time.Second
+	// lostBeats is for how many beats a node may be silent before it counts as lost. Each
+	// node measures that by its own clock.
+	lostBeats = 4
+	// kept is how long a node that is lost is listed, and the store keeps its last word.
+	kept = time.Minute
+	// timeout bounds one call of the store.
+	timeout = 5 * time.Second
+
+	nodesBucket     = "nodes"
+	directoryBucket = "directory"
+	clusterBucket   = "cluster"
+	nodesBytes      = 8 << 20
+	directoryBytes  = 256 << 20
+	clusterBytes    = 1 << 20
+
+	maxName = 100 // bytes of a node's name
+)
+
+// Errors of a Cluster.
+var (
+	// ErrTaken is returned for an id that another session has.
+	ErrTaken = errors.New("another session has this id")
+	// ErrUnknown is returned for a session that no node has.
+	ErrUnknown = errors.New("no node has this session")
+	// ErrLost is returned for a session whose node is silent. A *LostError wraps it.
+	ErrLost = errors.New("the node of this session does not answer")
+)
+
+// LostError names the node that is silent. It wraps ErrLost.
+type LostError struct{ Node string }
+
+// Error returns which node is silent.
+func (e *LostError) Error() string { return fmt.Sprintf("%s: %s", ErrLost, e.Node) }
+
+// Is reports whether target is ErrLost.
+func (e *LostError) Is(target error) bool { return target == ErrLost }
+
+// Node is a server of the cluster, as it described itself last.
+type Node struct {
+	ID       string `json:"id" doc:"The node's id, which stays the same when it starts again."`
+	Name     string `json:"name" doc:"The node's name."`
+	URL      string `json:"url" doc:"Where other nodes reach it."`
+	Version  string `json:"version" doc:"The version of its program."`
+	Load     Load   `json:"load" doc:"How much it does."`
+	Draining bool   `json:"draining,omitempty" doc:"It takes no new sessions, and will end."`
+}
+
+// Load is how much a node does.
+type Load struct {
+	Sessions    int `json:"sessions" doc:"Live sessions."`
+	MaxSessions int `json:"maxSessions" doc:"How many may be live."`
+	Waiting     int `json:"waiting" doc:"Requests for a session that wait for a place."`
+}
+
+// Options configures a Cluster. Fields without a default are required.
+type Options struct {
+	Store   *store.Store  // an external NATS, which the other nodes use, too
+	Self    Node          // without Load
+	Load    func() Load   // called with each beat
+	Beat    time.Duration // default DefaultBeat
+	Logger  *slog.Logger  // default: discard
+	Changed func()        // called when a node comes, goes or changes; must not block; default: nothing
+}
+
+// Cluster is one node's knowledge of the cluster. Its methods may be called from any
+// goroutine. End it with Close.
+type Cluster struct {
+	o         Options
+	nodes     *store.Bucket
+	directory *store.Bucket
+	secret    []byte // known to all nodes
+	stop      context.CancelFunc
+	work      sync.WaitGroup
+
+	mu       sync.Mutex // guards what follows
+	self     Node
+	others   map[string]*member
+	deaf     time.Time // when NATS was away the last time
+	draining bool
+}
+
+// member is another node.
+type member struct {
+	Node
+	heard time.Time // by this node's clock
+	lost  bool      // as it was told
+}
+
+// Join makes the server a node of the cluster, and returns when it knows the others.
+func Join(ctx context.Context, o Options) (*Cluster, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	o.Beat = cmp.Or(o.Beat, DefaultBeat)
+	if err := o.Self.check(); err != nil {
+		return nil, err
+	}
+	c := &Cluster{o: o, self: o.Self, others: map[string]*member{}}
+	ctx, cancel := context.WithTimeout(ctx, store.OpenTimeout)
+	defer cancel()
+	var err error
+	if c.nodes, err = o.Store.Bucket(ctx, nodesBucket, store.BucketOptions{Bytes: nodesBytes, Age: kept}); err != nil {
+		return nil, fmt.Errorf("join the cluster: %w", err)
+	}
+	if c.directory, err = o.Store.Bucket(ctx, directoryBucket, store.BucketOptions{Bytes: directoryBytes}); err != nil {
+		return nil, fmt.Errorf("join the cluster: %w", err)
+	}
+	if c.secret, err = sharedSecret(ctx, o.Store); err != nil {
+		return nil, fmt.Errorf("join the cluster: %w", err)
+	}
+	if err := c.tell(ctx); err != nil {
+		return nil, fmt.Errorf("join the cluster: %w", err)
+	}
+	life, stop := context.WithCancel(context.Background())
+	c.stop = stop
+	current := make(chan struct{})
+	c.work.Go(func() { c.listen(life, sync.OnceFunc(func() { close(current) })) })
+	c.work.Go(func() { c.beat(life) })
+	select {
+	case <-current:
+		return c, nil
+	case <-ctx.Done():
+		c.Close()
+		return nil, fmt.Errorf("join the cluster: %w", context.Cause(ctx))
+	}
+}
+
+// check checks what an operator gave a node.
+func (n Node) check() error {
+	u, err := url.Parse(n.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Path != "" || u.RawQuery != "" || u.User != nil {
+		return fmt.Errorf("a node's address must look like http://host:port, not %.100q", n.URL)
+	}
+	if n.Name == "" || len(n.Name) > maxName {
+		return fmt.Errorf("a node's name must have 1 to %d bytes", maxName)
+	}
+	return nil
+}
+
+// beat tells the others that this node is there, until ctx ends.
+func (c *Cluster) beat(ctx context.Context) {
+	tick := time.NewTicker(c.o.Beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if err := c.tell(ctx); err != nil && ctx.Err() == nil {
+			c.o.Logger.Warn("tell the cluster of this node", "error", err)
+		}
+		c.watchLost()
+	}
+}
+
+// tell writes this node's state.
+func (c *Cluster) tell(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	self := c.Self()
+	raw, err := json.Marshal(self)
+	if err != nil {
+		return err
+	}
+	return c.nodes.Set(ctx, self.ID, raw)
+}
+
+// listen hears of the other nodes until ctx ends.
+func (c *Cluster) listen(ctx context.Context, current func()) {
+	for ctx.Err() == nil {
+		err := c.nodes.Watch(ctx, ">", c.hear, current)
+		if ctx.Err() != nil {
+			return
+		}
+		c.o.Logger.Warn("hear of the nodes of the cluster", "error", err)
+		select {
+		case <-time.After(c.o.Beat):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// hear takes in what a node said.
+func (c *Cluster) hear(e store.Entry) {
+	if e.Key == c.o.Self.ID {
+		return
+	}
+	var n Node
+	if len(e.Value) > 0 && (json.Unmarshal(e.Value, &n) != nil || n.ID != e.Key || n.check() != nil) {
+		c.o.Logger.Warn("a node describes itself in a form that this version does not know", "node", e.Key)
+		return
+	}
+	c.mu.Lock()
+	old := c.others[e.Key]
+	if len(e.Value) == 0 {
+		delete(c.others, e.Key)
+	} else {
+		c.others[e.Key] = &member{Node: n, heard: time.Now()}
+	}
+	c.mu.Unlock()
+	switch {
+	case len(e.Value) == 0 && old != nil:
+		c.o.Logger.Info("a node has left the cluster", "node", old.Name)
+	case len(e.Value) > 0 && old == nil:
+		c.o.Logger.Info("a node has joined the cluster", "node", n.Name, "url", n.URL)
+	case len(e.Value) > 0 && old.lost:
+		c.o.Logger.Info("a node is back", "node", n.Name)
+	case old == nil || old.Node == n:
+		return
+	}
+	c.o.Changed()
+}
+
+// watchLost notices nodes that have fallen silent, and at last forgets them.
+func (c *Cluster) watchLost() {
+	away, _ := c.o.Store.Away()
+	now, changed := time.Now(), false
+	c.mu.Lock()
+	if away {
+		c.deaf = now
+	}
+	for id, m := range c.others {
+		if lost := c.lostLocked(m, now); lost != m.lost {
+			m.lost, changed = lost, true
+			c.o.Logger.Warn("a node is silent", "node", m.Name, "since", m.heard)
+		}
+		if m.lost && now.Sub(m.heard) > kept {
+			delete(c.others, id)
+			changed = true
+		}
+	}
+	c.mu.Unlock()
+	if changed {
+		c.o.Changed()
+	}
+}
+
+// lostLocked reports whether a node is silent although this one could hear it.
+func (c *Cluster) lostLocked(m *member, now time.Time) bool {
+	since := m.heard
+	if c.deaf.After(since) {
+		since = c.deaf
+	}
+	return now.Sub(since) > lostBeats*c.o.Beat
+}
+
+// Self returns this node, as it is now.
+func (c *Cluster) Self() Node {
+	load := c.o.Load()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.self
+	n.Load, n.Draining = load, c.draining
+	return n
+}
+
+// Drain tells the others that this node takes no new sessions.
+func (c *Cluster) Drain(ctx context.Context) error {
+	c.mu.Lock()
+	c.draining = true
+	c.mu.Unlock()
+	return c.tell(ctx)
+}
+
+// Member is a node as another one sees it.
+type Member struct {
+	Node
+	Self   bool      `json:"self,omitempty" doc:"The node that answers."`
+	Lost   bool      `json:"lost,omitempty" doc:"It is silent."`
+	SeenAt time.Time `json:"seenAt" doc:"When it last said that it is there, by the clock of the node that answers."`
+}
+
+// Nodes returns all nodes, this one too, by their names.
+func (c *Cluster) Nodes() []Member {
+	now := time.Now()
+	list := []Member{{Node: c.Self(), Self: true, SeenAt: now.UTC()}}
+	c.mu.Lock()
+	for m := range maps.Values(c.others) {
+		list = append(list, Member{Node: m.Node, Lost: c.lostLocked(m, now), SeenAt: m.heard.UTC()})
+	}
+	c.mu.Unlock()
+	slices.SortFunc(list, func(a, b Member) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	return list
+}
+
+// Claim records that this node has a session. The error is ErrTaken if another session has
+// the id, on any node.
+func (c *Cluster) Claim(ctx context.Context, session string) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	_, err := c.directory.Put(ctx, session, []byte(c.o.Self.ID), 0)
+	if errors.Is(err, store.ErrConflict) {
+		return ErrTaken
+	}
+	return err
+}
+
+// Forget removes a session of this node from the directory.
+func (c *Cluster) Forget(ctx context.Context, session string) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := c.directory.Delete(ctx, session); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+// Owner returns the node that has a session. The error is ErrUnknown, a *LostError, or why
+// the directory cannot be read.
+func (c *Cluster) Owner(ctx context.Context, session string) (Node, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	e, err := c.directory.Get(ctx, session)
+	if errors.Is(err, store.ErrNotFound) {
+		return Node{}, ErrUnknown
+	}
+	if err != nil {
+		return Node{}, err
+	}
+	if string(e.Value) == c.o.Self.ID {
+		return c.Self(), nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.others[string(e.Value)]
+	switch {
+	case m == nil:
+		return Node{}, &LostError{string(e.Value)}
+	case c.lostLocked(m, time.Now()):
+		return Node{}, &LostError{m.Name}
+	}
+	return m.Node, nil
+}
+
+// Close leaves the cluster. The others learn of it, if the store can be reached.
+func (c *Cluster) Close() {
+	c.stop()
+	c.work.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	if away, _ := c.o.Store.Away(); away {
+		return
+	}
+	if err := c.nodes.Delete(ctx, c.o.Self.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		c.o.Logger.Warn("leave the cluster", "error", err)
+	}
+}

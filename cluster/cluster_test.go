@@ -1,0 +1,241 @@
+package cluster_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"takeover/browser/browsertest"
+	"takeover/cluster"
+	"takeover/store"
+)
+
+// beat is quick, so that a lost node is noticed soon.
+const beat = 100 * time.Millisecond
+
+// natsServer starts a separate NATS server on a loopback port.
+func natsServer(t *testing.T) string {
+	t.Helper()
+	ns, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns.Start()
+	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
+	if !ns.ReadyForConnections(10 * time.Second) {
+		t.Fatal("NATS did not start")
+	}
+	return ns.ClientURL()
+}
+
+// join makes a node with a connection of its own.
+func join(t *testing.T, nats, name string, load cluster.Load) (*cluster.Cluster, *store.Store) {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{URL: nats})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	c, err := cluster.Join(t.Context(), cluster.Options{
+		Store: s, Self: cluster.Node{ID: "id-" + name, Name: name, URL: "http://127.0.0.1:1", Version: "test"}, Load: func() cluster.Load { return load }, Beat: beat,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, s
+}
+
+// named returns what a node knows of another one, or nil.
+func named(c *cluster.Cluster, name string) *cluster.Member {
+	for _, m := range c.Nodes() {
+		if m.Name == name {
+			return &m
+		}
+	}
+	return nil
+}
+
+func TestNodesKnowEachOther(t *testing.T) {
+	nats := natsServer(t)
+	a, _ := join(t, nats, "a", cluster.Load{Sessions: 1, MaxSessions: 4})
+	defer a.Close()
+	b, _ := join(t, nats, "b", cluster.Load{Sessions: 2, MaxSessions: 8, Waiting: 3})
+	if m := named(b, "a"); m == nil || m.Load.Sessions != 1 || m.Self || m.Lost {
+		t.Errorf("b knows of a at once: %+v", m)
+	}
+	browsertest.Until(t, "a knows of b", func() bool { return named(a, "b") != nil })
+	if m := named(a, "b"); m.Load != (cluster.Load{Sessions: 2, MaxSessions: 8, Waiting: 3}) || m.Version != "test" {
+		t.Errorf("a knows of b: %+v", m)
+	}
+	if m := named(a, "a"); m == nil || !m.Self {
+		t.Errorf("a knows of itself: %+v", m)
+	}
+	if err := b.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Until(t, "a knows that b takes no sessions", func() bool { m := named(a, "b"); return m != nil && m.Draining })
+	b.Close()
+	browsertest.Until(t, "a knows that b has left", func() bool { return named(a, "b") == nil })
+}
+
+func TestDirectory(t *testing.T) {
+	nats := natsServer(t)
+	a, _ := join(t, nats, "a", cluster.Load{})
+	defer a.Close()
+	b, _ := join(t, nats, "b", cluster.Load{})
+	defer b.Close()
+	browsertest.Until(t, "a knows of b", func() bool { return named(a, "b") != nil })
+	if err := b.Claim(t.Context(), "s1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Claim(t.Context(), "s1"); !errors.Is(err, cluster.ErrTaken) {
+		t.Errorf("a session of another node was claimed: %v", err)
+	}
+	for _, c := range []*cluster.Cluster{a, b} {
+		if n, err := c.Owner(t.Context(), "s1"); err != nil || n.Name != "b" {
+			t.Errorf("%s says that the session is at %+v, %v", c.Self().Name, n, err)
+		}
+	}
+	for _, id := range []string{"s2", "not an id", "*", ">", "", strings.Repeat("x", 10_000)} {
+		if n, err := a.Owner(t.Context(), id); !errors.Is(err, cluster.ErrUnknown) {
+			t.Errorf("the session %.20q is at %+v, %v", id, n, err)
+		}
+	}
+	if err := errors.Join(b.Forget(t.Context(), "s1"), b.Forget(t.Context(), "s1")); err != nil {
+		t.Error(err)
+	}
+	if err := a.Claim(t.Context(), "s1"); err != nil {
+		t.Errorf("an id that was forgotten: %v", err)
+	}
+}
+
+// TestOneOwner lets four nodes claim the same hundred sessions at once.
+func TestOneOwner(t *testing.T) {
+	nats := natsServer(t)
+	var nodes []*cluster.Cluster
+	for i := range 4 {
+		c, _ := join(t, nats, fmt.Sprint("n", i), cluster.Load{})
+		defer c.Close()
+		nodes = append(nodes, c)
+	}
+	var mu sync.Mutex
+	owners := map[string]string{}
+	var work sync.WaitGroup
+	for _, c := range nodes {
+		work.Go(func() {
+			for i := range 100 {
+				id := fmt.Sprint("s", i)
+				err := c.Claim(t.Context(), id)
+				mu.Lock()
+				switch other := owners[id]; {
+				case err == nil && other != "":
+					t.Errorf("%s is owned by %s and by %s", id, other, c.Self().Name)
+				case err == nil:
+					owners[id] = c.Self().Name
+				case !errors.Is(err, cluster.ErrTaken):
+					t.Error(err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	work.Wait()
+	if len(owners) != 100 {
+		t.Errorf("%d sessions have an owner", len(owners))
+	}
+}
+
+// TestLostNode cuts a node's connection. Its sessions have no answer, and no other node
+// counts as lost.
+func TestLostNode(t *testing.T) {
+	nats := natsServer(t)
+	a, _ := join(t, nats, "a", cluster.Load{})
+	defer a.Close()
+	b, cut := join(t, nats, "b", cluster.Load{})
+	defer b.Close()
+	c, _ := join(t, nats, "c", cluster.Load{})
+	defer c.Close()
+	browsertest.Until(t, "a knows of both", func() bool { return named(a, "b") != nil && named(a, "c") != nil })
+	if err := b.Claim(t.Context(), "s1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := cut.Close(); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Until(t, "b counts as lost", func() bool { return named(a, "b").Lost })
+	_, err := a.Owner(t.Context(), "s1")
+	if lost, ok := errors.AsType[*cluster.LostError](err); !ok || lost.Node != "b" || !errors.Is(err, cluster.ErrLost) {
+		t.Errorf("a session of a lost node: %v", err)
+	}
+	if named(a, "c").Lost || named(c, "a").Lost {
+		t.Error("other nodes count as lost, too")
+	}
+}
+
+func TestTokens(t *testing.T) {
+	nats := natsServer(t)
+	a, _ := join(t, nats, "a", cluster.Load{})
+	defer a.Close()
+	b, s := join(t, nats, "b", cluster.Load{})
+	defer b.Close()
+	token := a.Token(b.Self(), "203.0.113.7", "https")
+	if from, err := b.Check(token, "203.0.113.7", "https"); err != nil || from != "id-a" {
+		t.Errorf("a good token: %q, %v", from, err)
+	}
+	for name, check := range map[string]func() (string, error){
+		"other facts":      func() (string, error) { return b.Check(token, "203.0.113.8", "https") },
+		"facts moved":      func() (string, error) { return b.Check(token, "203.0.113.7h", "ttps") },
+		"fewer facts":      func() (string, error) { return b.Check(token, "203.0.113.7") },
+		"for another node": func() (string, error) { return a.Check(token, "203.0.113.7", "https") },
+		"from another node": func() (string, error) {
+			return b.Check(strings.Replace(token, "id-a", "id-c", 1), "203.0.113.7", "https")
+		},
+		"of another time":        func() (string, error) { return b.Check(strings.Replace(token, ".1", ".2", 1), "203.0.113.7", "https") },
+		"nothing":                func() (string, error) { return b.Check("") },
+		"cut":                    func() (string, error) { return b.Check(token[:len(token)-1], "203.0.113.7", "https") },
+		"of somebody without it": func() (string, error) { return b.Check("id-a.1795738905.AAAA", "203.0.113.7", "https") },
+	} {
+		if from, err := check(); !errors.Is(err, cluster.ErrToken) {
+			t.Errorf("%s: accepted as of %q, %v", name, from, err)
+		}
+	}
+	if string(a.Secret("links")) != string(b.Secret("links")) || string(a.Secret("links")) == string(a.Secret("other")) {
+		t.Error("secrets differ between nodes, or do not differ between purposes")
+	}
+	bucket, err := s.Bucket(t.Context(), "nodes", store.BucketOptions{Bytes: 8 << 20, Age: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"{", `{"id":"other","name":"x","url":"http://127.0.0.1:1"}`, `{"id":"bad","name":"x","url":"file:///etc/passwd"}`, `[]`} {
+		if err := bucket.Set(t.Context(), "bad", []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good, _ := json.Marshal(cluster.Node{ID: "good", Name: "good", URL: "http://127.0.0.1:2"})
+	if err := bucket.Set(t.Context(), "good", good); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Until(t, "the good node is known", func() bool { return named(a, "good") != nil })
+	if m := named(a, "x"); m != nil {
+		t.Errorf("a node that describes itself badly is known: %+v", m)
+	}
+}
+
+func TestBadNodes(t *testing.T) {
+	for _, n := range []cluster.Node{
+		{ID: "a", Name: "", URL: "http://127.0.0.1:1"}, {ID: "a", Name: strings.Repeat("x", 101), URL: "http://127.0.0.1:1"},
+		{ID: "a", Name: "a", URL: "127.0.0.1:1"}, {ID: "a", Name: "a", URL: "ftp://h"}, {ID: "a", Name: "a", URL: "http://u:p@h"}, {ID: "a", Name: "a", URL: "http://h/path"},
+	} {
+		if _, err := cluster.Join(t.Context(), cluster.Options{Self: n}); err == nil {
+			t.Errorf("a node %+v joined", n)
+		}
+	}
+}
