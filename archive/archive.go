@@ -96,6 +96,17 @@ func Open(ctx context.Context, s *store.Store, o Options) (*Archive, error) {
 	}, nil
 }
 
+// Server returns the server that wrote the record of a run, a takeover or a link, of all
+// that share the store. It is empty if none did.
+func (a *Archive) Server(ctx context.Context, kind Kind, id string) (string, error) {
+	if a == nil {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	return a.tables.server(ctx, kind, id)
+}
+
 // Start starts the writer. Close ends it.
 func (a *Archive) Start() { go a.run() }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func Tables() []string {
 // servers may share one NATS.
 type tables struct {
 	store   *store.Store
-	server  string
+	self    string
 	buckets map[Kind]*store.Bucket
 	details *store.Blobs
 }
@@ -62,7 +63,7 @@ type tables struct {
 // archive, because a new value exists beside the old one while it replaces it.
 // The archive, not the table, decides which session makes room for another.
 func openTables(ctx context.Context, s *store.Store, server string, bytes int64, age time.Duration) (*tables, error) {
-	t := &tables{store: s, server: server, buckets: map[Kind]*store.Bucket{}}
+	t := &tables{store: s, self: server, buckets: map[Kind]*store.Bucket{}}
 	o := store.BucketOptions{Bytes: 2 * bytes, Age: age}
 	var err error
 	for _, kind := range kinds {
@@ -77,7 +78,7 @@ func openTables(ctx context.Context, s *store.Store, server string, bytes int64,
 }
 
 func (t *tables) name(key Key) string {
-	name := t.server + "." + key.Session
+	name := t.self + "." + key.Session
 	if key.ID != "" {
 		name += "." + key.ID
 	}
@@ -102,9 +103,25 @@ func (t *tables) delete(ctx context.Context, key Key) error {
 	return err
 }
 
+// server returns the server that wrote the record of an id below a session, or empty.
+func (t *tables) server(ctx context.Context, kind Kind, id string) (string, error) {
+	if !plainID.MatchString(id) {
+		return "", nil
+	}
+	found, err := t.buckets[kind].Match(ctx, "*.*."+id)
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	server, _, _ := strings.Cut(found[0].Key, ".")
+	return server, nil
+}
+
+// plainID matches the ids of records, which have no dots and no wildcards.
+var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+
 // each calls read with every record of a kind that this server wrote.
 func (t *tables) each(ctx context.Context, kind Kind, read func(key Key, value []byte) error) error {
-	entries, err := t.buckets[kind].Match(ctx, t.server+".>")
+	entries, err := t.buckets[kind].Match(ctx, t.self+".>")
 	if err != nil {
 		return fmt.Errorf("read %s: %w", kind, err)
 	}

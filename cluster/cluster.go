@@ -24,6 +24,9 @@ const (
 	// lostBeats is for how many beats a node may be silent before it counts as lost. Each
 	// node measures that by its own clock.
 	lostBeats = 4
+	// remembered is how long the directory keeps an entry that nobody removes: longer than
+	// a session lives and is kept.
+	remembered = 60 * 24 * time.Hour
 	// kept is how long a node that is lost is listed, and the store keeps its last word.
 	kept = time.Minute
 	// timeout bounds one call of the store.
@@ -41,8 +44,8 @@ const (
 
 // Errors of a Cluster.
 var (
-	// ErrTaken is returned for an id that another session has.
-	ErrTaken = errors.New("another session has this id")
+	// ErrNode is returned by Join for a node that is described badly.
+	ErrNode = errors.New("the node cannot join")
 	// ErrUnknown is returned for a session that no node has.
 	ErrUnknown = errors.New("no node has this session")
 	// ErrLost is returned for a session whose node is silent. A *LostError wraps it.
@@ -128,7 +131,7 @@ func Join(ctx context.Context, o Options) (*Cluster, error) {
 	if c.nodes, err = o.Store.Bucket(ctx, nodesBucket, store.BucketOptions{Bytes: nodesBytes, Age: kept}); err != nil {
 		return nil, fmt.Errorf("join the cluster: %w", err)
 	}
-	if c.directory, err = o.Store.Bucket(ctx, directoryBucket, store.BucketOptions{Bytes: directoryBytes}); err != nil {
+	if c.directory, err = o.Store.Bucket(ctx, directoryBucket, store.BucketOptions{Bytes: directoryBytes, Age: remembered}); err != nil {
 		return nil, fmt.Errorf("join the cluster: %w", err)
 	}
 	if c.secret, err = sharedSecret(ctx, o.Store); err != nil {
@@ -155,10 +158,10 @@ func Join(ctx context.Context, o Options) (*Cluster, error) {
 func (n Node) check() error {
 	u, err := url.Parse(n.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Path != "" || u.RawQuery != "" || u.User != nil {
-		return fmt.Errorf("a node's address must look like http://host:port, not %.100q", n.URL)
+		return fmt.Errorf("%w: its address must look like http://host:port, not %.100q", ErrNode, n.URL)
 	}
 	if n.Name == "" || len(n.Name) > maxName {
-		return fmt.Errorf("a node's name must have 1 to %d bytes", maxName)
+		return fmt.Errorf("%w: its name must have 1 to %d bytes", ErrNode, maxName)
 	}
 	return nil
 }
@@ -289,8 +292,8 @@ func (c *Cluster) Drain(ctx context.Context) error {
 	return c.tell(ctx)
 }
 
-// Member is a node as another one sees it.
-type Member struct {
+// NodeInfo is a node as another one sees it.
+type NodeInfo struct {
 	Node
 	Self   bool      `json:"self,omitempty" doc:"The node that answers."`
 	Lost   bool      `json:"lost,omitempty" doc:"It is silent."`
@@ -298,38 +301,41 @@ type Member struct {
 }
 
 // Nodes returns all nodes, this one too, by their names.
-func (c *Cluster) Nodes() []Member {
+func (c *Cluster) Nodes() []NodeInfo {
 	now := time.Now()
-	list := []Member{{Node: c.Self(), Self: true, SeenAt: now.UTC()}}
+	list := []NodeInfo{{Node: c.Self(), Self: true, SeenAt: now.UTC()}}
 	c.mu.Lock()
 	for m := range maps.Values(c.others) {
-		list = append(list, Member{Node: m.Node, Lost: c.lostLocked(m, now), SeenAt: m.heard.UTC()})
+		list = append(list, NodeInfo{Node: m.Node, Lost: c.lostLocked(m, now), SeenAt: m.heard.UTC()})
 	}
 	c.mu.Unlock()
-	slices.SortFunc(list, func(a, b Member) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(list, func(a, b NodeInfo) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return list
 }
 
-// Claim records that this node has a session. The error is ErrTaken if another session has
-// the id, on any node.
-func (c *Cluster) Claim(ctx context.Context, session string) error {
+// Claim records that this node has a session. taken is true if another session has the id,
+// on any node. The error says why the directory cannot be written.
+func (c *Cluster) Claim(ctx context.Context, session string) (taken bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	_, err := c.directory.Put(ctx, session, []byte(c.o.Self.ID), 0)
-	if errors.Is(err, store.ErrConflict) {
-		return ErrTaken
+	if away, _ := c.o.Store.Away(); away {
+		return false, store.ErrAway
 	}
-	return err
+	_, err = c.directory.Put(ctx, session, []byte(c.o.Self.ID), 0)
+	if errors.Is(err, store.ErrConflict) {
+		return true, nil
+	}
+	return false, err
 }
 
-// Forget removes a session of this node from the directory.
-func (c *Cluster) Forget(ctx context.Context, session string) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+// Forget removes a session of this node from the directory. If that fails, the entry stays
+// until it is too old, and leads to a node that no longer knows the session.
+func (c *Cluster) Forget(session string) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	if err := c.directory.Delete(ctx, session); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return err
+		c.o.Logger.Warn("remove a session from the directory", "session", session, "error", err)
 	}
-	return nil
 }
 
 // Owner returns the node that has a session. The error is ErrUnknown, a *LostError, or why
@@ -344,15 +350,20 @@ func (c *Cluster) Owner(ctx context.Context, session string) (Node, error) {
 	if err != nil {
 		return Node{}, err
 	}
-	if string(e.Value) == c.o.Self.ID {
+	return c.Node(string(e.Value))
+}
+
+// Node returns the node of an id, or a *LostError.
+func (c *Cluster) Node(id string) (Node, error) {
+	if id == c.o.Self.ID {
 		return c.Self(), nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m := c.others[string(e.Value)]
+	m := c.others[id]
 	switch {
 	case m == nil:
-		return Node{}, &LostError{string(e.Value)}
+		return Node{}, &LostError{id}
 	case c.lostLocked(m, time.Now()):
 		return Node{}, &LostError{m.Name}
 	}

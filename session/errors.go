@@ -40,6 +40,9 @@ var (
 	// ErrNotReady is returned for an action that needs the browser while it is
 	// starting or has crashed.
 	ErrNotReady = errors.New("the browser is not ready")
+	// ErrDirectory is returned by Create when the server cannot tell the others of the
+	// session.
+	ErrDirectory = errors.New("sessions cannot be shared with the other servers now")
 	// ErrTabCrashed is returned for an action on a page whose renderer has died.
 	ErrTabCrashed = errors.New("this page crashed: reload it")
 	// ErrSecret is returned for taking a picture while a person types a password,

@@ -180,6 +180,12 @@ func (m *Manager) Timeouts() (life, takeover time.Duration) {
 // MaxSessions returns the largest number of live sessions.
 func (m *Manager) MaxSessions() int { return m.opts.MaxSessions }
 
+// Load returns how many sessions are live, how many may be, and how many creates wait.
+func (m *Manager) Load() (live, most, waiting int) {
+	most, live, waiting = m.places.Count()
+	return live, most, waiting
+}
+
 // Create starts a session and returns when its browser has started. On a full server, it
 // waits for a place. The session continues after ctx ends. The error is an
 // *invalid.Error, ErrFull, ErrQuota, or the reason why Chromium did not start.
@@ -234,10 +240,18 @@ func (m *Manager) begin(ctx context.Context, o *CreateOptions) (*Session, error)
 	if err := m.openProfile(ctx, o); err != nil {
 		return nil, err
 	}
+	taken, err := m.opts.Directory.Claim(ctx, o.ID)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrDirectory, err)
+	case taken:
+		return nil, errSameID
+	}
 	s := newSession(&m.services, *o, o.ID, 1)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.mayBeginLocked(s.id); err != nil {
+		m.work.Go(func() { m.opts.Directory.Forget(s.id) })
 		return nil, err
 	}
 	m.sessions[s.id] = s
@@ -252,11 +266,14 @@ func (m *Manager) begin(ctx context.Context, o *CreateOptions) (*Session, error)
 	return s, nil
 }
 
+// errSameID is returned for an id that another session has.
+var errSameID = invalid.Field("sessionId", "another session has this id")
+
 // mayBeginLocked checks that a session with an id may begin.
 func (m *Manager) mayBeginLocked(id string) error {
 	switch {
 	case m.sessions[id] != nil:
-		return invalid.Field("sessionId", "another session has this id")
+		return errSameID
 	case m.closing:
 		return ErrFull
 	}
@@ -308,6 +325,12 @@ func (m *Manager) FindTakeover(id string) (*Takeover, error) {
 		}
 	}
 	return nil, ErrNotFound
+}
+
+// ServerOfTakeover returns the id of the server that has a takeover, of all that share the
+// store, or empty. A takeover of another server is found as soon as that has stored it.
+func (m *Manager) ServerOfTakeover(ctx context.Context, id string) (string, error) {
+	return m.archive.Server(ctx, archive.Takeovers, id)
 }
 
 // RedeemLink exchanges a share link's secret for a grant. from is the network of
@@ -418,12 +441,15 @@ func (m *Manager) Limits() *limits.Hits { return m.opts.Limits }
 
 // forget drops the oldest ended sessions beyond the limits.
 func (m *Manager) forget() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.forgetLocked()
+	for _, id := range m.forgetOldest() {
+		m.opts.Directory.Forget(id)
+	}
 }
 
-func (m *Manager) forgetLocked() {
+// forgetOldest drops them from the registry and the archive, and returns their ids.
+func (m *Manager) forgetOldest() (forgotten []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	var ended []*Session
 	for _, s := range m.sessions {
 		if isClosed(s.life.ended) {
@@ -440,10 +466,12 @@ func (m *Manager) forgetLocked() {
 		bytes, _ := m.archive.Size(s.id)
 		over -= bytes
 		delete(m.sessions, s.id)
+		forgotten = append(forgotten, s.id)
 		m.links.Forget(s.id)
 		m.archive.Forget(s.id)
 	}
 	m.order = slices.DeleteFunc(m.order, func(id string) bool { return m.sessions[id] == nil })
+	return forgotten
 }
 
 func (c *counters) count(add func()) {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net"
 	"slices"
@@ -85,6 +86,7 @@ type Options struct {
 	Files           files.Limits           // of each session; default: those of package files
 	Profiles        *profiles.Profiles     // saved profiles; default: none
 	SecretKeys      *profiles.Keys         // encrypt checkpoints; default: none, so none can be saved
+	Directory       Directory              // says which server has which session; default: there is no other server
 	Store           *store.Store           // keeps data after the process has ended; default: none, so nothing can be saved
 	Events          store.EventsOptions    // limits of the stored events
 	S2              *store.S2              // also gets the events; default: none
@@ -96,6 +98,24 @@ type Options struct {
 	Notify          func(Notice)           // receives news for receivers other than viewers; must not block; default: none
 	Logger          *slog.Logger           // default: discard
 }
+
+// Directory says which server has which session, where several share their sessions.
+type Directory interface {
+	// Claim records that this server has a session, before that begins. taken is true if
+	// another session has the id, on any server.
+	Claim(ctx context.Context, id string) (taken bool, err error)
+	// Forget removes a session.
+	Forget(id string)
+}
+
+// alone is the Directory of a server that shares nothing.
+type alone struct{}
+
+// Claim implements Directory.
+func (alone) Claim(context.Context, string) (taken bool, err error) { return false, nil }
+
+// Forget implements Directory.
+func (alone) Forget(string) {}
 
 // KeepOptions limits the ended sessions that are kept. The oldest are dropped
 // first. The zero value of each field is its default.
@@ -136,6 +156,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.LeaseGrace == 0 {
 		o.LeaseGrace = control.DefaultGrace
+	}
+	if o.Directory == nil {
+		o.Directory = alone{}
 	}
 	if o.Notify == nil {
 		o.Notify = func(Notice) {}

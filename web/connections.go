@@ -173,6 +173,14 @@ func (c *connection) hold(held bool) {
 	c.held = held
 }
 
+// ofNode makes the connection count as that of a node of the cluster, which passes on the
+// requests of many clients.
+func (c *connection) ofNode() {
+	c.all.mu.Lock()
+	defer c.all.mu.Unlock()
+	c.address, c.held = "", true
+}
+
 // Close implements net.Conn.
 func (c *connection) Close() error {
 	c.all.mu.Lock()

@@ -46,6 +46,11 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 		if err := s.checkOrigin(req, r, p); err != nil {
 			return err
 		}
+		if node, err := s.elsewhere(c, r, p); err != nil {
+			return err
+		} else if node != nil {
+			return s.forward(c, node)
+		}
 		if err := s.authorize(c, r, p); err != nil {
 			return err
 		}

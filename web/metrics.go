@@ -32,6 +32,7 @@ type metrics struct {
 	acks      prometheus.Histogram
 	dropped   *prometheus.CounterVec
 	wrongKeys *prometheus.CounterVec
+	forwarded prometheus.Counter
 }
 
 func newMetrics(manager *session.Manager) *metrics {
@@ -56,7 +57,8 @@ func newMetrics(manager *session.Manager) *metrics {
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_viewers_dropped_total", Help: "Viewers that were dropped, by reason."}, []string{"reason"}),
 	}
 	m.wrongKeys = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_wrong_keys_total", Help: "Wrong keys, link secrets and sign-in codes, by where they came."}, []string{"where"})
-	reg.MustRegister(m.wrongKeys, m.requests, m.inFlight, m.creates, m.streams, m.messages, m.malformed, m.pictures, m.bytes, m.skipped, m.acks, m.dropped,
+	m.forwarded = prometheus.NewCounter(prometheus.CounterOpts{Name: "takeover_forwarded_requests_total", Help: "Requests passed on to other nodes, sockets and streams included."})
+	reg.MustRegister(m.forwarded, m.wrongKeys, m.requests, m.inFlight, m.creates, m.streams, m.messages, m.malformed, m.pictures, m.bytes, m.skipped, m.acks, m.dropped,
 		&statsCollector{manager: manager}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
 	return m

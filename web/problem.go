@@ -128,6 +128,7 @@ var outcomes = []struct {
 	{playwright.ErrUnusable, kindNotAvailable},
 	{playwright.ErrFull, kindFull},
 	{session.ErrNotReady, kindNotReady},
+	{session.ErrDirectory, kindNotReady},
 	{session.ErrRole, kindForbidden},
 	{links.ErrInvalid, kindForbidden},
 	{session.ErrTooMany, kindConflict},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/cluster"
 	"takeover/door/diagnose"
 	"takeover/door/mcp"
 	"takeover/door/playwright"
@@ -68,6 +69,9 @@ type Config struct {
 	// Playwright serves programs that speak Playwright's own protocol. Default: they
 	// are refused.
 	Playwright *playwright.Door
+
+	// Cluster is the cluster of which the server is a node. Default: it is none.
+	Cluster *cluster.Cluster
 
 	// Analyst diagnoses pages. Default: diagnose.Rules.
 	Analyst diagnose.Analyst
@@ -185,6 +189,7 @@ type Server struct {
 	spec        []byte     // /openapi.json
 	socketSpec  []byte     // /asyncapi.json
 	reference   *reference // what /docs shows of the calls
+	toNodes     *http.Transport
 
 	draining atomic.Bool
 	local    atomic.Pointer[string] // see localURL
@@ -235,6 +240,9 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("describe the viewer's socket: %w", err)
 	}
 	s.spec, s.reference = spec, newReference(s.table)
+	s.toNodes = &http.Transport{
+		DialContext: (&net.Dialer{Timeout: dialTime}).DialContext, TLSHandshakeTimeout: dialTime, MaxIdleConnsPerHost: idleToNode, IdleConnTimeout: idleTime / 2, DisableCompression: true,
+	}
 	s.echo = s.newEcho()
 	return s, nil
 }
@@ -263,7 +271,8 @@ func (s *Server) newEcho() *echo.Echo {
 
 // Handler returns the server as a handler, for tests and for embedding.
 func (s *Server) Handler() http.Handler {
-	return s.timed(headAsGet(behindProxies(s.cfg.TrustedProxies, s.cappedBehindProxies(s.echo))))
+	inner := s.cappedBehindProxies(s.echo)
+	return s.timed(headAsGet(s.behindNodes(inner, behindProxies(s.cfg.TrustedProxies, inner))))
 }
 
 // Serve serves requests on ln until ctx ends. Then it lets running requests
@@ -314,6 +323,7 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.mcp.Close()
 	s.work.Wait()
+	s.toNodes.CloseIdleConnections()
 }
 
 // begin makes Close wait until done is called. It fails after Close was called.

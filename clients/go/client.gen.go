@@ -254,22 +254,22 @@ func (e WantedOptionsButton) Valid() bool {
 
 // Defines values for WantedOptionsWaitUntil.
 const (
-	Domcontentloaded WantedOptionsWaitUntil = "domcontentloaded"
-	Load             WantedOptionsWaitUntil = "load"
-	Networkidle      WantedOptionsWaitUntil = "networkidle"
-	Networkidle0     WantedOptionsWaitUntil = "networkidle0"
+	WantedOptionsWaitUntilDomcontentloaded WantedOptionsWaitUntil = "domcontentloaded"
+	WantedOptionsWaitUntilLoad             WantedOptionsWaitUntil = "load"
+	WantedOptionsWaitUntilNetworkidle      WantedOptionsWaitUntil = "networkidle"
+	WantedOptionsWaitUntilNetworkidle0     WantedOptionsWaitUntil = "networkidle0"
 )
 
 // Valid indicates whether the value is a known member of the WantedOptionsWaitUntil enum.
 func (e WantedOptionsWaitUntil) Valid() bool {
 	switch e {
-	case Domcontentloaded:
+	case WantedOptionsWaitUntilDomcontentloaded:
 		return true
-	case Load:
+	case WantedOptionsWaitUntilLoad:
 		return true
-	case Networkidle:
+	case WantedOptionsWaitUntilNetworkidle:
 		return true
-	case Networkidle0:
+	case WantedOptionsWaitUntilNetworkidle0:
 		return true
 	default:
 		return false
@@ -1366,6 +1366,18 @@ type LivePage struct {
 	Url string `json:"url"`
 }
 
+// Load defines model for Load.
+type Load struct {
+	// MaxSessions How many may be live.
+	MaxSessions int `json:"maxSessions"`
+
+	// Sessions Live sessions.
+	Sessions int `json:"sessions"`
+
+	// Waiting Requests for a session that wait for a place.
+	Waiting int `json:"waiting"`
+}
+
 // Log defines model for Log.
 type Log struct {
 	// Location Where it was logged.
@@ -1493,6 +1505,40 @@ type NetworkEvent struct {
 
 	// Url The address.
 	Url string `json:"url"`
+}
+
+// Node defines model for Node.
+type Node struct {
+	// Draining It takes no new sessions, and will end.
+	Draining *bool `json:"draining,omitempty"`
+
+	// Id The node's id, which stays the same when it starts again.
+	Id   string `json:"id"`
+	Load Load   `json:"load"`
+
+	// Lost It is silent.
+	Lost *bool `json:"lost,omitempty"`
+
+	// Name The node's name.
+	Name string `json:"name"`
+
+	// SeenAt When it last said that it is there, by the clock of the node that answers.
+	SeenAt time.Time `json:"seenAt"`
+
+	// Self The node that answers.
+	Self *bool `json:"self,omitempty"`
+
+	// Url Where other nodes reach it.
+	Url string `json:"url"`
+
+	// Version The version of its program.
+	Version string `json:"version"`
+}
+
+// Nodes defines model for Nodes.
+type Nodes struct {
+	// Nodes All nodes, by name; one without a cluster.
+	Nodes []Node `json:"nodes"`
 }
 
 // PDFRequest defines model for PDFRequest.
@@ -3228,6 +3274,11 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/links/redeem (the `RedeemLink` operationId).
 	RedeemLink(ctx context.Context, body RedeemLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListNodes The nodes of the cluster, and how much each does.
+	//
+	// Corresponds with GET /v1/nodes (the `ListNodes` operationId).
+	ListNodes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PrintPageWithBody Open a page in a session of its own and print it; the document is kept for ten minutes. The call of Steel's API.
 	//
 	// Takes any type of body and a specified content type.
@@ -4309,6 +4360,21 @@ func (c *Client) RedeemLinkWithBody(ctx context.Context, contentType string, bod
 // Corresponds with POST /v1/links/redeem (the `RedeemLink` operationId).
 func (c *Client) RedeemLink(ctx context.Context, body RedeemLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRedeemLinkRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListNodes The nodes of the cluster, and how much each does.
+//
+// Corresponds with GET /v1/nodes (the `ListNodes` operationId).
+func (c *Client) ListNodes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNodesRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -7013,6 +7079,33 @@ func NewRedeemLinkRequestWithBody(server string, contentType string, body io.Rea
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListNodesRequest constructs an http.Request for the ListNodes method
+func NewListNodesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/nodes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -11754,6 +11847,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/links/redeem (the `RedeemLink` operationId).
 	RedeemLinkWithResponse(ctx context.Context, body RedeemLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeemLinkResponse, error)
 
+	// ListNodesWithResponse The nodes of the cluster, and how much each does.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/nodes (the `ListNodes` operationId).
+	ListNodesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNodesResponse, error)
+
 	// PrintPageWithBodyWithResponse Open a page in a session of its own and print it; the document is kept for ten minutes. The call of Steel's API.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -13302,6 +13402,54 @@ func (r RedeemLinkResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RedeemLinkResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListNodesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Nodes
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListNodesResponse) GetJSON200() *Nodes {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListNodesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListNodesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListNodesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListNodesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListNodesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -18009,6 +18157,19 @@ func (c *ClientWithResponses) RedeemLinkWithResponse(ctx context.Context, body R
 	return ParseRedeemLinkResponse(rsp)
 }
 
+// ListNodesWithResponse The nodes of the cluster, and how much each does.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/nodes (the `ListNodes` operationId).
+func (c *ClientWithResponses) ListNodesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNodesResponse, error) {
+	rsp, err := c.ListNodes(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListNodesResponse(rsp)
+}
+
 // PrintPageWithBodyWithResponse Open a page in a session of its own and print it; the document is kept for ten minutes. The call of Steel's API.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -20073,6 +20234,39 @@ func ParseRedeemLinkResponse(rsp *http.Response) (*RedeemLinkResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest LinkGrant
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListNodesResponse parses an HTTP response from a ListNodesWithResponse call
+func ParseListNodesResponse(rsp *http.Response) (*ListNodesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNodesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Nodes
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

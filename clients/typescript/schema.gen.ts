@@ -620,6 +620,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The nodes of the cluster, and how much each does. */
+        get: operations["listNodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/pdf": {
         parameters: {
             query?: never;
@@ -2982,6 +2999,14 @@ export interface components {
             /** @description Its address. */
             url: string;
         };
+        Load: {
+            /** @description How many may be live. */
+            maxSessions: number;
+            /** @description Live sessions. */
+            sessions: number;
+            /** @description Requests for a session that wait for a place. */
+            waiting: number;
+        };
         Log: {
             /** @description Where it was logged. */
             location?: string;
@@ -3067,6 +3092,33 @@ export interface components {
             type: string;
             /** @description The address. */
             url: string;
+        };
+        Node: {
+            /** @description It takes no new sessions, and will end. */
+            draining?: boolean;
+            /** @description The node's id, which stays the same when it starts again. */
+            id: string;
+            /** @description How much it does. */
+            load: components["schemas"]["Load"];
+            /** @description It is silent. */
+            lost?: boolean;
+            /** @description The node's name. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it last said that it is there, by the clock of the node that answers.
+             */
+            seenAt: string;
+            /** @description The node that answers. */
+            self?: boolean;
+            /** @description Where other nodes reach it. */
+            url: string;
+            /** @description The version of its program. */
+            version: string;
+        };
+        Nodes: {
+            /** @description All nodes, by name; one without a cluster. */
+            nodes: components["schemas"]["Node"][];
         };
         PDFRequest: {
             /**
@@ -6181,6 +6233,53 @@ export interface operations {
             };
             /** @description too-large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listNodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Nodes"];
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-available */
+            501: {
                 headers: {
                     [name: string]: unknown;
                 };

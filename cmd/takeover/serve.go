@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unicode"
@@ -27,6 +29,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"takeover/capture"
+	"takeover/cluster"
 	"takeover/confine"
 	"takeover/door/diagnose"
 	"takeover/door/playwright"
@@ -61,6 +64,8 @@ type serveCommand struct {
 	SecretKeyFile string `help:"File that holds the secret keys that encrypt profiles, one on each line, instead of TAKEOVER_SECRET_KEY; /dev/fd/3 is a descriptor." placeholder:"FILE" env:"TAKEOVER_SECRET_KEY_FILE"`
 	PublicURL     string `help:"Address under which people reach the server, for links. Default: http:// and the listen address." placeholder:"URL" env:"TAKEOVER_PUBLIC_URL"`
 	NATSURL       string `name:"nats-url" help:"NATS servers with JetStream that store the data. Default: an embedded server that uses the data directory." placeholder:"URL" env:"TAKEOVER_NATS_URL"`
+	NodeURL       string `name:"node-url" help:"Address under which the other servers that use the same --nats-url and the same keys reach this one, such as http://10.0.0.5:8080. It makes them one service." placeholder:"URL" env:"TAKEOVER_NODE_URL"`
+	NodeName      string `name:"node-name" help:"Name of this server among them. Default: the machine's." placeholder:"NAME" env:"TAKEOVER_NODE_NAME"`
 	Chromium      string `help:"Chromium's executable. Default: found on PATH." placeholder:"FILE" env:"TAKEOVER_CHROMIUM"`
 
 	Playwright    []string `help:"Folders with playwright-core, one or several versions, for programs that speak Playwright's own protocol. Default: beside the program, and where npm installs globally." placeholder:"DIR" env:"TAKEOVER_PLAYWRIGHT" type:"path"`
@@ -249,6 +254,16 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	}
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
 	options := s.options(captured, kept, hooks, log)
+	var running atomic.Pointer[session.Manager] // nil until it is there
+	joined, err := s.join(ctx, kept, &running, log)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	if joined != nil {
+		defer joined.Close()
+		options.Directory = joined
+		linkKey = hex.EncodeToString(joined.Secret("links"))
+	}
 	options.Profiles, options.SecretKeys = profiles.New(kept, secretKeys), secretKeys
 	if _, err := options.Profiles.List(ctx); errors.Is(err, store.ErrReserved) {
 		log.Warn("profiles cannot be kept", "error", err, "fix", lessStorage)
@@ -262,10 +277,11 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
+	running.Store(manager)
 	closeSessions := sync.OnceValue(func() error { return closeManager(context.WithoutCancel(ctx), manager) })
 	defer func() { err = cmp.Or(err, closeSessions()) }()
 	config := s.config(manager, savedscripts.New(kept), keys, linkKey, hooks, log)
-	config.Profiles = options.Profiles
+	config.Profiles, config.Cluster = options.Profiles, joined
 	config.TrustedProxies, config.ProxiedURLs = proxies, public.given == ""
 	server, err := web.New(config)
 	if err != nil {
@@ -273,6 +289,40 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	}
 	public.server.Store(server)
 	return s.serve(ctx, server, closeSessions, ln, base, given == "", std, log)
+}
+
+// join makes the server a node of a cluster, if it has a --node-url. manager says how much
+// the server does.
+func (s *serveCommand) join(ctx context.Context, kept *store.Store, manager *atomic.Pointer[session.Manager], log *slog.Logger) (*cluster.Cluster, error) {
+	if s.NodeURL == "" {
+		return nil, nil //nolint:nilnil // no cluster
+	}
+	if s.NATSURL == "" {
+		return nil, usage("--node-url needs --nats-url, the same as that of the other servers")
+	}
+	id, err := store.ServerID(s.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	name := s.NodeName
+	if name == "" {
+		if name, err = os.Hostname(); err != nil {
+			return nil, usage("--node-name is needed: %w", err)
+		}
+	}
+	joined, err := cluster.Join(ctx, cluster.Options{
+		Store: kept, Self: cluster.Node{ID: id, Name: name, URL: strings.TrimSuffix(s.NodeURL, "/"), Version: version()}, Logger: log,
+		Load: func() (load cluster.Load) {
+			if m := manager.Load(); m != nil {
+				load.Sessions, load.MaxSessions, load.Waiting = m.Load()
+			}
+			return load
+		},
+	})
+	if errors.Is(err, cluster.ErrNode) {
+		return nil, usage("--node-url, --node-name: %w", err)
+	}
+	return joined, err
 }
 
 // policy returns what sessions may reach. listen is the server's own listener.

@@ -1,0 +1,214 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/cluster"
+)
+
+// This file passes requests for sessions of other nodes on to those. It gives nobody any
+// rights: the node of the session checks key, cookie and link by itself. Of the node that
+// passes a request on, it believes only what that knows of the client, because a token says
+// that it is a node.
+
+// nodeHeader has the token of a node that passes a request on. The headers that go with it
+// are X-Forwarded-For, -Proto and -Host.
+const nodeHeader = "Takeover-Node"
+
+const (
+	// dialTime bounds the connection to another node.
+	dialTime = 5 * time.Second
+	// idleToNode is how many idle connections to each other node are kept.
+	idleToNode = 64
+)
+
+// nodesView is the body of the list of nodes.
+type nodesView struct {
+	Nodes []cluster.NodeInfo `json:"nodes" doc:"All nodes, by name; one without a cluster."`
+}
+
+// listNodes handles GET /v1/nodes.
+func (s *Server) listNodes(c echo.Context) error {
+	if s.cfg.Cluster == nil {
+		return &failure{kind: kindNotAvailable, detail: "This server is not a node of a cluster: start it with --nats-url and --node-url."}
+	}
+	return c.JSON(http.StatusOK, nodesView{Nodes: s.cfg.Cluster.Nodes()})
+}
+
+// fromNodeKey marks requests that another node has passed on.
+type fromNodeKey struct{}
+
+func fromNode(r *http.Request) bool { return r.Context().Value(fromNodeKey{}) != nil }
+
+// behindNodes gives requests that another node passes on the address of the client, and the
+// host that it asked for. passed serves those, and next all others.
+func (s *Server) behindNodes(passed, next http.Handler) http.Handler {
+	if s.cfg.Cluster == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token := r.Header.Get(nodeHeader)
+		if token == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		client, scheme, host := r.Header.Get("X-Forwarded-For"), r.Header.Get("X-Forwarded-Proto"), r.Header.Get("X-Forwarded-Host")
+		from, err := s.cfg.Cluster.Check(token, client, scheme, host)
+		address, bad := netip.ParseAddr(client)
+		if err = cmp.Or(err, bad); err != nil {
+			s.log.Warn("a request says that a node passes it on, and its token is wrong", "from", peerOf(r), "error", err)
+			http.Error(w, "The token of the node is not valid.", http.StatusForbidden)
+			return
+		}
+		if conn := connectionOf(r); conn != nil {
+			conn.ofNode()
+		}
+		ctx := context.WithValue(r.Context(), forwardedKey{}, forwarded{scheme, host})
+		r = r.WithContext(context.WithValue(ctx, fromNodeKey{}, from))
+		r.Host, r.RemoteAddr = host, netip.AddrPortFrom(address, 0).String()
+		for _, name := range []string{nodeHeader, "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"} {
+			r.Header.Del(name)
+		}
+		passed.ServeHTTP(w, r)
+	})
+}
+
+// elsewhere returns the node that has the session which a request names, or nil if this one
+// answers: it has the session, there is none, or the caller shows nothing that could open
+// one.
+func (s *Server) elsewhere(c echo.Context, r route, p *principal) (*cluster.Node, error) {
+	if s.cfg.Cluster == nil || fromNode(c.Request()) {
+		return nil, nil //nolint:nilnil // this node
+	}
+	id := cmp.Or(c.Param("id"), c.QueryParam("session"), c.QueryParam("sessionId"))
+	if r.byTakeover {
+		if _, err := s.manager.FindTakeover(id); err == nil {
+			return nil, nil //nolint:nilnil // this node
+		}
+	} else if _, err := s.manager.Get(id); err == nil {
+		return nil, nil //nolint:nilnil // this node
+	}
+	ctx := c.Request().Context()
+	var owner cluster.Node
+	var err error
+	switch {
+	case id == "":
+		return nil, nil //nolint:nilnil // no session is named
+	case !p.operator():
+		if id = p.elsewhere(id); id == "" {
+			return nil, nil //nolint:nilnil // this node refuses
+		}
+		owner, err = s.cfg.Cluster.Owner(ctx, id)
+	case r.byTakeover:
+		var server string
+		if server, err = s.manager.ServerOfTakeover(ctx, id); err == nil && server == "" {
+			return nil, nil //nolint:nilnil // no node has it
+		} else if err == nil {
+			owner, err = s.cfg.Cluster.Node(server)
+		}
+	default:
+		owner, err = s.cfg.Cluster.Owner(ctx, id)
+	}
+	switch {
+	case errors.Is(err, cluster.ErrUnknown):
+		return nil, nil //nolint:nilnil // this node says so
+	case err != nil:
+		return nil, nodeFailure(err)
+	case owner.ID == s.cfg.Cluster.Self().ID:
+		return nil, nil //nolint:nilnil // it has forgotten the session
+	}
+	return &owner, nil
+}
+
+// elsewhere returns the session for which a guest has a link that this server does not
+// know, although its cookie was signed here or by another node: of the given session, or of
+// the given takeover. It is empty if there is none.
+func (p *principal) elsewhere(id string) string {
+	for _, l := range p.lost {
+		if l.SessionID == id || l.Takeover == id {
+			return l.SessionID
+		}
+	}
+	return ""
+}
+
+func nodeFailure(err error) *failure {
+	return &failure{kind: kindNotReady, detail: sentence(err.Error()), retryAfter: fullRetryAfter, err: err}
+}
+
+// served runs a proxy. It reports false if the answer was cut off.
+func served(proxy *httputil.ReverseProxy, w http.ResponseWriter, r *http.Request) (whole bool) {
+	defer func() {
+		if fault := recover(); fault != nil && fault != http.ErrAbortHandler { //nolint:errorlint // httputil panics with this very value
+			panic(fault)
+		}
+	}()
+	proxy.ServeHTTP(w, r)
+	return true
+}
+
+// forward passes a request on to another node, and its answer back.
+func (s *Server) forward(c echo.Context, to *cluster.Node) error {
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	req := c.Request()
+	ctx, cancel := context.WithCancel(req.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Time{}) // the other node has deadlines; not supported by a test's recorder
+	target, err := url.Parse(to.URL)
+	if err != nil {
+		return nodeFailure(err)
+	}
+	var failed error
+	proxy := httputil.ReverseProxy{
+		Transport: s.toNodes, FlushInterval: -1, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		Rewrite: func(r *httputil.ProxyRequest) {
+			client, scheme := peerOf(r.In), "http"
+			if overTLS(r.In) {
+				scheme = "https"
+			}
+			r.SetURL(target)
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // as it came, for the node to judge
+			r.Out.Host = r.In.Host
+			r.Out.Header.Set("X-Forwarded-For", client)
+			r.Out.Header.Set("X-Forwarded-Proto", scheme)
+			r.Out.Header.Set("X-Forwarded-Host", r.In.Host)
+			r.Out.Header.Set(nodeHeader, s.cfg.Cluster.Token(*to, client, scheme, r.In.Host))
+		},
+		ModifyResponse: func(r *http.Response) error {
+			for name := range r.Header { // the other node has set its own
+				c.Response().Header().Del(name)
+			}
+			return nil
+		},
+		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
+	}
+	s.metrics.forwarded.Inc()
+	if !served(&proxy, c.Response(), req.WithContext(ctx)) { // the end must not look like that of a whole answer
+		_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now()) // fails only if the connection has ended
+	}
+	switch {
+	case failed == nil || c.Response().Committed:
+		return nil
+	case s.ctx.Err() != nil:
+		return stoppingFailure()
+	case req.Context().Err() != nil:
+		return context.Cause(req.Context())
+	}
+	s.log.Warn("pass a request on", "node", to.Name, "error", failed)
+	return nodeFailure(&cluster.LostError{Node: to.Name})
+}

@@ -1,0 +1,288 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/nats-io/nats-server/v2/server"
+
+	"takeover/browser/browsertest"
+	"takeover/cluster"
+	"takeover/session"
+	"takeover/store"
+)
+
+// natsURL starts a separate NATS server on a loopback port.
+func natsURL(t *testing.T) string {
+	t.Helper()
+	ns, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns.Start()
+	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
+	if !ns.ReadyForConnections(10 * time.Second) {
+		t.Fatal("NATS did not start")
+	}
+	return ns.ClientURL()
+}
+
+// startNode starts a server that is a node of the cluster on a NATS.
+func startNode(t *testing.T, nats, name string) *testServer {
+	t.Helper()
+	kept, err := store.Open(t.Context(), store.Options{URL: nats})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = kept.Close() })
+	return startServer(t, func(o *session.Options, c *Config) {
+		id, err := store.ServerID(o.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		joined, err := cluster.Join(t.Context(), cluster.Options{
+			Store: kept, Self: cluster.Node{ID: id, Name: name, URL: o.PublicURL(), Version: "test"}, Load: func() cluster.Load { return cluster.Load{} }, Beat: 100 * time.Millisecond, Logger: o.Logger,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(joined.Close)
+		o.Store, o.Directory = kept, joined
+		c.Cluster, c.LinkKey = joined, fmt.Sprintf("%x", joined.Secret("links"))
+	})
+}
+
+// startNodes starts two nodes that know each other.
+func startNodes(t *testing.T) (a, b *testServer) {
+	t.Helper()
+	nats := natsURL(t)
+	a, b = startNode(t, nats, "a"), startNode(t, nats, "b")
+	browsertest.Until(t, "a knows of b", func() bool { return len(a.cfg.Cluster.Nodes()) == 2 })
+	return a, b
+}
+
+// TestAnyNodeAnswers makes every kind of call for a session at the other node.
+func TestAnyNodeAnswers(t *testing.T) {
+	a, b := startNodes(t)
+	one := b.create(map[string]any{"url": b.base + "/demo/", "capture": true})
+	path := "/v1/sessions/" + one.ID()
+
+	var view sessionView
+	a.call("GET", path, nil, 200, &view)
+	if view.ID != one.ID() || view.Status != session.StatusLive {
+		t.Errorf("the session is %+v", view)
+	}
+	for name := range a.do(request{method: "GET", path: path}).header {
+		if n := len(a.do(request{method: "GET", path: path}).header.Values(name)); n != 1 {
+			t.Errorf("the answer has the header %s %d times", name, n)
+		}
+	}
+	a.call("PATCH", path, map[string]any{"metadata": map[string]any{"via": "a"}}, 200, nil)
+	if got := one.Info().Metadata["via"]; got != "a" {
+		t.Errorf("metadata: %v", got)
+	}
+	var run session.RunInfo
+	a.call("POST", path+"/scripts", map[string]any{"code": "return await page.title()", "wait": true}, 200, &run)
+	if run.Status != session.RunSucceeded || len(run.Result) < 4 {
+		t.Errorf("the run: %+v", run)
+	}
+	if got := a.do(request{method: "GET", path: path + "/screenshot"}); got.status != 200 || got.header.Get("Content-Type") != "image/png" || len(got.body) < 1000 {
+		t.Errorf("the screenshot: %d, %d bytes", got.status, len(got.body))
+	}
+	a.do(request{method: "POST", path: "/v1/sessions", body: map[string]any{"sessionId": one.ID()}}).problem(400)
+	a.do(request{method: "GET", path: path + "/runs/none"}).problem(404)
+	a.do(request{method: "GET", path: "/v1/sessions/00000000-0000-4000-8000-000000000000"}).problem(404)
+	if page := a.do(request{method: "GET", path: "/sessions/" + one.ID(), header: map[string]string{"Accept": "text/html"}}); page.status != 200 || !strings.Contains(string(page.body), one.ID()) {
+		t.Errorf("the page: %d", page.status)
+	}
+
+	viewer := a.join(one, nil)
+	viewer.until("a picture", func() bool { return len(viewer.pictures) > 0 })
+	events := a.follow(t, path+"/events/stream", func() {
+		a.call("POST", path+"/events", map[string]any{"type": "custom_note", "data": map[string]any{"text": "hello"}}, 201, nil)
+	})
+	if !strings.Contains(events, "hello") {
+		t.Errorf("the stream: %.300s", events)
+	}
+
+	var asked session.TakeoverInfo
+	a.call("POST", path+"/takeovers", map[string]any{"reason": "help"}, 201, &asked)
+	browsertest.Until(t, "the takeover's page comes from any node", func() bool {
+		return a.do(request{method: "GET", path: "/takeover/" + asked.ID, header: map[string]string{"Accept": "text/html"}}).status == 200
+	})
+	if got := string(a.do(request{method: "GET", path: "/metrics"}).body); !strings.Contains(got, "takeover_forwarded_requests_total ") || strings.Contains(got, "takeover_forwarded_requests_total 0\n") {
+		t.Error("the metrics do not count what was passed on")
+	}
+	if got := string(b.do(request{method: "GET", path: "/metrics"}).body); !strings.Contains(got, "takeover_forwarded_requests_total 0\n") {
+		t.Error("b passed requests on")
+	}
+	a.call("POST", path+"/release", nil, 200, nil)
+	a.call("GET", path, nil, 200, &view)
+	if !view.Status.Ended() {
+		t.Errorf("the session is %s after its release", view.Status)
+	}
+	var nodes nodesView
+	a.call("GET", "/v1/nodes", nil, 200, &nodes)
+	if len(nodes.Nodes) != 2 || nodes.Nodes[0].Name != "a" || !nodes.Nodes[0].Self || nodes.Nodes[1].Self {
+		t.Errorf("the nodes: %+v", nodes)
+	}
+}
+
+// follow reads a stream until it has a line of data after act was called.
+func (s *testServer) follow(t *testing.T, path string, act func()) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+testKey)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	act()
+	var text strings.Builder
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		text.WriteString(lines.Text() + "\n")
+		if strings.HasPrefix(lines.Text(), "data:") {
+			break
+		}
+	}
+	return text.String()
+}
+
+// TestNoRightsThroughAnotherNode tries the routes of a session at a node that does not have
+// it: what its own node refuses is refused there, too.
+func TestNoRightsThroughAnotherNode(t *testing.T) {
+	a, b := startNodes(t)
+	one, other := b.create(nil), b.create(nil)
+	link := func(role string) (cookie string) {
+		var made linkCreated
+		b.call("POST", "/v1/sessions/"+one.ID()+"/links", map[string]any{"role": role}, 201, &made)
+		_, secret, _ := strings.Cut(made.URL, "#")
+		got := b.do(request{method: "POST", path: "/v1/links/redeem", body: map[string]any{"secret": secret}, key: "-"})
+		cookie, _, _ = strings.Cut(got.header.Get("Set-Cookie"), ";")
+		return cookie
+	}
+	viewing, acting := link("view"), link("control")
+	var revoked linkCreated
+	b.call("POST", "/v1/sessions/"+one.ID()+"/links", map[string]any{"role": "control"}, 201, &revoked)
+	_, secret, _ := strings.Cut(revoked.URL, "#")
+	gone, _, _ := strings.Cut(b.do(request{method: "POST", path: "/v1/links/redeem", body: map[string]any{"secret": secret}, key: "-"}).header.Get("Set-Cookie"), ";")
+	b.call("DELETE", "/v1/sessions/"+one.ID()+"/links/"+revoked.ID, nil, 204, nil)
+
+	callers := map[string]request{
+		"nobody":           {key: "-"},
+		"a wrong key":      {key: "a-key-that-is-none"},
+		"an operator":      {},
+		"a viewing guest":  {key: "-", header: map[string]string{"Cookie": viewing}},
+		"an acting guest":  {key: "-", header: map[string]string{"Cookie": acting}},
+		"a revoked link":   {key: "-", header: map[string]string{"Cookie": gone}},
+		"a forged cookie":  {key: "-", header: map[string]string{"Cookie": viewing[:len(viewing)-3] + "AAA"}},
+		"a forged token":   {key: "-", header: map[string]string{nodeHeader: "x.1.y", "X-Forwarded-For": "203.0.113.1"}},
+		"a forged address": {key: "-", header: map[string]string{"X-Forwarded-For": "127.0.0.1", "Forwarded": "for=127.0.0.1"}},
+	}
+	for _, r := range a.table {
+		if r.method != http.MethodGet || !strings.Contains(r.path, "/:id") || r.byTakeover || r.kind != plain || r.byKey || r.slow && r.access != guests {
+			continue
+		}
+		for _, s := range []*session.Session{one, other} {
+			for name, by := range callers {
+				by.method, by.path = r.method, fill(r, s.ID(), "none")
+				here, there := b.do(by).status, a.do(by).status
+				if name == "a forged token" {
+					here = http.StatusForbidden // before anything else
+				}
+				refused := func(status int) bool { return status == 401 || status == 403 } // a node does not know the guests of another one
+				if here != there && !(refused(here) && refused(there)) {
+					t.Errorf("%s %s as %s: its node answers %d, another one %d", r.method, by.path, name, here, there)
+				}
+			}
+		}
+	}
+	for name, by := range callers {
+		header := http.Header{}
+		for k, v := range by.header {
+			header.Set(k, v)
+		}
+		if by.key == "" {
+			header.Set("Authorization", "Bearer "+testKey)
+		}
+		header.Set("Origin", a.base)
+		conn, _, err := websocket.Dial(t.Context(), strings.Replace(a.base, "http", "ws", 1)+"/v1/sessions/"+one.ID()+"/view", &websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{subprotocol}})
+		may := name == "an operator" || name == "a viewing guest" || name == "an acting guest"
+		if opened := err == nil; opened != may {
+			t.Errorf("the viewer's socket opens for %s: %v, %v", name, opened, err)
+		}
+		if conn != nil {
+			_ = conn.CloseNow()
+		}
+	}
+}
+
+// TestNodesBelieveEachOther checks what the node of a session learns of a client.
+func TestNodesBelieveEachOther(t *testing.T) {
+	a, b := startNodes(t)
+	one := b.create(nil)
+	to, err := a.cfg.Cluster.Owner(t.Context(), one.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := a.cfg.Cluster.Token(to, "203.0.113.7", "https", "browser.example:8443")
+	good := map[string]string{nodeHeader: token, "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "browser.example:8443"}
+	if got := b.do(request{method: "GET", path: "/healthz", header: good, key: "-"}); got.status != 200 {
+		t.Errorf("a good token: %d", got.status)
+	}
+	for name, value := range map[string]string{"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Proto": "http", "X-Forwarded-Host": "evil.example"} {
+		bad := map[string]string{}
+		for k, v := range good {
+			bad[k] = v
+		}
+		bad[name] = value
+		if got := b.do(request{method: "GET", path: "/healthz", header: bad, key: "-"}); got.status != 403 {
+			t.Errorf("with another %s: %d", name, got.status)
+		}
+	}
+	if got := a.do(request{method: "GET", path: "/healthz", header: good, key: "-"}); got.status != 403 {
+		t.Errorf("a token for another node: %d", got.status)
+	}
+}
+
+// TestNodeAway asks for a session of a node that does not answer.
+func TestNodeAway(t *testing.T) {
+	nats := natsURL(t)
+	a := startNode(t, nats, "a")
+	kept, err := store.Open(t.Context(), store.Options{URL: nats})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	gone, err := cluster.Join(t.Context(), cluster.Options{
+		Store: kept, Self: cluster.Node{ID: "gone", Name: "gone", URL: "http://127.0.0.1:9"}, Load: func() cluster.Load { return cluster.Load{} }, Beat: 100 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gone.Close()
+	browsertest.Until(t, "a knows of it", func() bool { return len(a.cfg.Cluster.Nodes()) == 2 })
+	const id = "00000000-0000-4000-8000-000000000001"
+	if _, err := gone.Claim(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	got := a.do(request{method: "GET", path: "/v1/sessions/" + id})
+	if p := got.problem(503); !strings.Contains(p.Detail, "gone") || got.header.Get("Retry-After") == "" {
+		t.Errorf("a node that does not answer: %+v", p)
+	}
+	a.do(request{method: "GET", path: "/v1/sessions/" + id, key: "-"}).problem(401)
+}
