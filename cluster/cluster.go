@@ -94,7 +94,9 @@ type Cluster struct {
 	o         Options
 	nodes     *store.Bucket
 	directory *store.Bucket
-	secret    []byte // known to all nodes
+	shared    *store.Bucket
+	secret    []byte          // known to all nodes
+	life      context.Context // ends with Close
 	stop      context.CancelFunc
 	work      sync.WaitGroup
 
@@ -108,8 +110,9 @@ type Cluster struct {
 // member is another node.
 type member struct {
 	Node
-	heard time.Time // by this node's clock
-	lost  bool      // as it was told
+	heard  time.Time // by this node's clock
+	lost   bool      // as it was told
+	placed int       // sessions that it got since
 }
 
 // Join makes the server a node of the cluster, and returns when it knows the others.
@@ -134,17 +137,19 @@ func Join(ctx context.Context, o Options) (*Cluster, error) {
 	if c.directory, err = o.Store.Bucket(ctx, directoryBucket, store.BucketOptions{Bytes: directoryBytes, Age: remembered}); err != nil {
 		return nil, fmt.Errorf("join the cluster: %w", err)
 	}
+	if c.shared, err = o.Store.Bucket(ctx, sharedBucket, store.BucketOptions{Bytes: sharedBytes, Age: SharedAge}); err != nil {
+		return nil, fmt.Errorf("join the cluster: %w", err)
+	}
 	if c.secret, err = sharedSecret(ctx, o.Store); err != nil {
 		return nil, fmt.Errorf("join the cluster: %w", err)
 	}
 	if err := c.tell(ctx); err != nil {
 		return nil, fmt.Errorf("join the cluster: %w", err)
 	}
-	life, stop := context.WithCancel(context.Background())
-	c.stop = stop
+	c.life, c.stop = context.WithCancel(context.Background())
 	current := make(chan struct{})
-	c.work.Go(func() { c.listen(life, sync.OnceFunc(func() { close(current) })) })
-	c.work.Go(func() { c.beat(life) })
+	c.work.Go(func() { c.follow(c.life, c.nodes, ">", c.hear, sync.OnceFunc(func() { close(current) })) })
+	c.work.Go(func() { c.beat(c.life) })
 	select {
 	case <-current:
 		return c, nil
@@ -195,14 +200,14 @@ func (c *Cluster) tell(ctx context.Context) error {
 	return c.nodes.Set(ctx, self.ID, raw)
 }
 
-// listen hears of the other nodes until ctx ends.
-func (c *Cluster) listen(ctx context.Context, current func()) {
+// follow watches a bucket until ctx ends, and begins again when the watch fails.
+func (c *Cluster) follow(ctx context.Context, bucket *store.Bucket, pattern string, changed func(store.Entry), current func()) {
 	for ctx.Err() == nil {
-		err := c.nodes.Watch(ctx, ">", c.hear, current)
+		err := bucket.Watch(ctx, pattern, changed, current)
 		if ctx.Err() != nil {
 			return
 		}
-		c.o.Logger.Warn("hear of the nodes of the cluster", "error", err)
+		c.o.Logger.Warn("hear of the other nodes of the cluster", "error", err)
 		select {
 		case <-time.After(c.o.Beat):
 		case <-ctx.Done():

@@ -228,6 +228,72 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// TestPlace checks that sessions go where there is room, and not to nodes that end.
+func TestPlace(t *testing.T) {
+	nats := natsServer(t)
+	a, _ := join(t, nats, "a", cluster.Load{Sessions: 3, MaxSessions: 4})
+	defer a.Close()
+	if n := a.Place(); n.Name != "a" {
+		t.Errorf("alone, a session goes to %s", n.Name)
+	}
+	b, _ := join(t, nats, "b", cluster.Load{MaxSessions: 8})
+	defer b.Close()
+	browsertest.Until(t, "a knows of b", func() bool { return named(a, "b") != nil })
+	for i := range 6 {
+		if n := a.Place(); n.Name != "b" {
+			t.Errorf("session %d goes to the fuller node %s", i, n.Name)
+		}
+	}
+	if n := b.Place(); n.Name != "b" {
+		t.Errorf("a session at the emptier node goes to %s", n.Name)
+	}
+	if err := a.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := a.Place(); n.Name != "b" {
+		t.Errorf("a session at a node that ends goes to %s", n.Name)
+	}
+	if err := b.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Until(t, "a knows that both end", func() bool { return a.Place().Name == "a" })
+}
+
+// TestShare tells all nodes of a value, also one that joins later.
+func TestShare(t *testing.T) {
+	nats := natsServer(t)
+	a, _ := join(t, nats, "a", cluster.Load{})
+	defer a.Close()
+	var mu sync.Mutex
+	heard := map[string]string{}
+	hear := func(c *cluster.Cluster, name string) {
+		if err := c.Hear(t.Context(), "news", func(key string, value []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			heard[name+" "+key] = string(value)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hear(a, "a")
+	if err := errors.Join(a.Share(t.Context(), "news", "k", []byte("v")), a.Share(t.Context(), "other", "k", []byte("w"))); err != nil {
+		t.Fatal(err)
+	}
+	b, _ := join(t, nats, "b", cluster.Load{})
+	defer b.Close()
+	hear(b, "b")
+	mu.Lock()
+	if heard["b k"] != "v" {
+		t.Errorf("who joins later has heard %v when Hear returns", heard)
+	}
+	mu.Unlock()
+	browsertest.Until(t, "the other hears", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return heard["a k"] == "v"
+	})
+}
+
 func TestBadNodes(t *testing.T) {
 	for _, n := range []cluster.Node{
 		{ID: "a", Name: "", URL: "http://127.0.0.1:1"}, {ID: "a", Name: strings.Repeat("x", 101), URL: "http://127.0.0.1:1"},

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ type signer struct {
 	keys *Keys
 	now  func() time.Time
 	file signOuts
+	tell func(nonce string, expires time.Time) error // tells other servers of a sign-out
 
 	mu      sync.Mutex           // guards what follows
 	revoked map[string]time.Time // nonce → when it may be forgotten
@@ -46,7 +48,7 @@ func newSigner(keys *Keys, file signOuts) (*signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &signer{keys: keys, now: time.Now, file: file, revoked: revoked}, nil
+	return &signer{keys: keys, now: time.Now, file: file, tell: func(string, time.Time) error { return nil }, revoked: revoked}, nil
 }
 
 // sign returns the value of a cookie: the key's id, expiry, nonce and signature.
@@ -72,15 +74,15 @@ func (s *signer) check(value string) *keyEntry {
 	return e
 }
 
-// revoke ends a sign-in early. If it returns an error, the sign-in has ended, but
-// becomes valid again when the server starts again.
+// revoke ends a sign-in early. If it returns an error, the sign-in has ended, but becomes
+// valid again when the server starts again, or is valid at other servers of the cluster.
 func (s *signer) revoke(value string) error {
 	e, nonce, expires := s.open(value)
 	if e == nil {
 		return nil
 	}
 	s.forget(nonce, expires)
-	return s.file.add(nonce, expires)
+	return errors.Join(s.file.add(nonce, expires), s.tell(nonce, expires))
 }
 
 func (s *signer) forget(nonce string, expires time.Time) {

@@ -49,10 +49,15 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 		if node, err := s.elsewhere(c, r, p); err != nil {
 			return err
 		} else if node != nil {
-			return s.forward(c, node)
+			return s.forward(c, node, nil)
 		}
 		if err := s.authorize(c, r, p); err != nil {
 			return err
+		}
+		if r.creates && s.cfg.Cluster != nil && !fromNode(req) {
+			if passed, err := s.place(c); passed {
+				return err
+			}
 		}
 		if p.kind == signedIn && r.method == http.MethodGet && wantsHTML(req) { // a person who opens a page, not a program
 			s.noteProxy(req)

@@ -36,6 +36,7 @@ type linkCreated struct {
 type redeemRequest struct {
 	Secret   string `json:"secret" doc:"The part of the link after #." required:"true"`
 	Embedded bool   `json:"embedded,omitempty" doc:"The page is in a frame of another site."`
+	Path     string `json:"path,omitempty" doc:"The path of the link. In a cluster, it says which server knows the secret." maxBytes:"1024"`
 }
 
 // createLink handles POST /v1/sessions/:id/links.
@@ -97,7 +98,11 @@ func (s *Server) revokeLink(c echo.Context) error {
 // redeemLink handles POST /v1/links/redeem. Wrong secrets count as wrong keys.
 func (s *Server) redeemLink(c echo.Context) error {
 	var req redeemRequest
-	if err := readJSON(c, bodyLimit, &req); err != nil {
+	body, err := readBody(c, bodyLimit)
+	if err != nil {
+		return err
+	}
+	if err := decodeObject(body, &req); err != nil {
 		return err
 	}
 	if req.Secret == "" {
@@ -112,6 +117,13 @@ func (s *Server) redeemLink(c echo.Context) error {
 		return err
 	}
 	if err != nil {
+		if node := s.nodeOfLink(c, req.Path); node != nil {
+			err = s.forward(c, node, body)
+			if c.Response().Status == http.StatusForbidden {
+				s.signIns.take(limitedAs(c.Request().RemoteAddr))
+			}
+			return err
+		}
 		s.signIns.take(limitedAs(c.Request().RemoteAddr))
 		s.wrongKey(c.Request(), "link")
 		return err

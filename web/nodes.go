@@ -1,14 +1,19 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
 	"net/netip"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -146,6 +151,9 @@ func nodeFailure(err error) *failure {
 	return &failure{kind: kindNotReady, detail: sentence(err.Error()), retryAfter: fullRetryAfter, err: err}
 }
 
+// errRefused is why a node did not take a request that it may take later.
+var errRefused = errors.New("the other node cannot do it now")
+
 // served runs a proxy. It reports false if the answer was cut off.
 func served(proxy *httputil.ReverseProxy, w http.ResponseWriter, r *http.Request) (whole bool) {
 	defer func() {
@@ -157,8 +165,76 @@ func served(proxy *httputil.ReverseProxy, w http.ResponseWriter, r *http.Request
 	return true
 }
 
-// forward passes a request on to another node, and its answer back.
-func (s *Server) forward(c echo.Context, to *cluster.Node) error {
+// place passes a request that starts a session on to the node that should have it. It
+// reports false if this node should serve it: it is that node, or the other one cannot.
+func (s *Server) place(c echo.Context) (passed bool, err error) {
+	to := s.cfg.Cluster.Place()
+	if to.ID == s.cfg.Cluster.Self().ID {
+		return false, nil
+	}
+	body, err := readBody(c, createBodyLimit)
+	if err != nil {
+		return true, err
+	}
+	err = s.forward(c, &to, body)
+	if err != nil && !c.Response().Committed && c.Request().Context().Err() == nil && !s.draining.Load() {
+		c.Request().Body = io.NopCloser(bytes.NewReader(body))
+		return false, nil
+	}
+	return true, err
+}
+
+// nodeOfLink returns the other node that has the session or the takeover of a link's page,
+// or nil.
+func (s *Server) nodeOfLink(c echo.Context, path string) *cluster.Node {
+	if s.cfg.Cluster == nil || fromNode(c.Request()) {
+		return nil
+	}
+	ctx := c.Request().Context()
+	var owner cluster.Node
+	var err error
+	if id, ok := strings.CutPrefix(path, "/takeover/"); ok {
+		var server string
+		if server, err = s.manager.ServerOfTakeover(ctx, id); err == nil && server != "" {
+			owner, err = s.cfg.Cluster.Node(server)
+		}
+	} else if id, ok := strings.CutPrefix(path, "/sessions/"); ok {
+		owner, err = s.cfg.Cluster.Owner(ctx, id)
+	}
+	if err != nil || owner.ID == "" || owner.ID == s.cfg.Cluster.Self().ID {
+		return nil
+	}
+	return &owner
+}
+
+// signOutTopic is where nodes tell each other of sign-outs, by the nonce of the cookie.
+const signOutTopic = "sign-outs"
+
+// shareSignOuts makes a sign-out at one node of a cluster end the sign-in at all of them.
+func shareSignOuts(nodes *cluster.Cluster, s *signer) error {
+	if nodes == nil {
+		return nil
+	}
+	s.tell = func(nonce string, expires time.Time) error {
+		err := nodes.Share(context.Background(), signOutTopic, base64.RawURLEncoding.EncodeToString([]byte(nonce)), strconv.AppendInt(nil, expires.Unix(), 10))
+		if err != nil {
+			return &failure{kind: kindNotReady, detail: "You are signed out here. The other servers of the cluster could not be told: sign out again later.", retryAfter: fullRetryAfter, err: err}
+		}
+		return nil
+	}
+	return nodes.Hear(context.Background(), signOutTopic, func(key string, value []byte) {
+		nonce, err := base64.RawURLEncoding.DecodeString(key)
+		seconds, bad := strconv.ParseInt(string(value), 10, 64)
+		if err == nil && bad == nil && len(nonce) == nonceSize {
+			s.forget(string(nonce), time.Unix(seconds, 0))
+		}
+	})
+}
+
+// forward passes a request on to another node, and its answer back. body replaces that of
+// the request if it is not nil, because it was read. If the other node did not answer, or
+// can start no session, nothing was sent to the caller.
+func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 	done, err := s.begin()
 	if err != nil {
 		return err
@@ -182,6 +258,9 @@ func (s *Server) forward(c echo.Context, to *cluster.Node) error {
 				scheme = "https"
 			}
 			r.SetURL(target)
+			if body != nil {
+				r.Out.Body, r.Out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+			}
 			r.Out.URL.RawQuery = r.In.URL.RawQuery // as it came, for the node to judge
 			r.Out.Host = r.In.Host
 			r.Out.Header.Set("X-Forwarded-For", client)
@@ -190,6 +269,9 @@ func (s *Server) forward(c echo.Context, to *cluster.Node) error {
 			r.Out.Header.Set(nodeHeader, s.cfg.Cluster.Token(*to, client, scheme, r.In.Host))
 		},
 		ModifyResponse: func(r *http.Response) error {
+			if r.StatusCode == http.StatusServiceUnavailable && body != nil {
+				return errRefused
+			}
 			for name := range r.Header { // the other node has set its own
 				c.Response().Header().Del(name)
 			}
@@ -210,5 +292,8 @@ func (s *Server) forward(c echo.Context, to *cluster.Node) error {
 		return context.Cause(req.Context())
 	}
 	s.log.Warn("pass a request on", "node", to.Name, "error", failed)
+	if errors.Is(failed, errRefused) {
+		return nodeFailure(failed)
+	}
 	return nodeFailure(&cluster.LostError{Node: to.Name})
 }

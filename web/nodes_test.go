@@ -38,6 +38,12 @@ func natsURL(t *testing.T) string {
 // startNode starts a server that is a node of the cluster on a NATS.
 func startNode(t *testing.T, nats, name string) *testServer {
 	t.Helper()
+	return startNodeWith(t, nats, name, cluster.Load{})
+}
+
+// startNodeWith starts a node that says how much it does.
+func startNodeWith(t *testing.T, nats, name string, load cluster.Load) *testServer {
+	t.Helper()
 	kept, err := store.Open(t.Context(), store.Options{URL: nats})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +55,7 @@ func startNode(t *testing.T, nats, name string) *testServer {
 			t.Fatal(err)
 		}
 		joined, err := cluster.Join(t.Context(), cluster.Options{
-			Store: kept, Self: cluster.Node{ID: id, Name: name, URL: o.PublicURL(), Version: "test"}, Load: func() cluster.Load { return cluster.Load{} }, Beat: 100 * time.Millisecond, Logger: o.Logger,
+			Store: kept, Self: cluster.Node{ID: id, Name: name, URL: o.PublicURL(), Version: "test"}, Load: func() cluster.Load { return load }, Beat: 100 * time.Millisecond, Logger: o.Logger,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -228,6 +234,75 @@ func TestNoRightsThroughAnotherNode(t *testing.T) {
 		if conn != nil {
 			_ = conn.CloseNow()
 		}
+	}
+}
+
+// TestLinksAtAnyNode opens a link, and signs out, at the node that does not have the
+// session.
+func TestLinksAtAnyNode(t *testing.T) {
+	a, b := startNodes(t)
+	one := b.create(nil)
+	var made linkCreated
+	b.call("POST", "/v1/sessions/"+one.ID()+"/links", map[string]any{"role": "view", "maxUses": 1}, 201, &made)
+	address, secret, _ := strings.Cut(made.URL, "#")
+	path := strings.TrimPrefix(address, b.base)
+	redeem := func(secret, path string) reply {
+		return a.do(request{method: "POST", path: "/v1/links/redeem", body: map[string]any{"secret": secret, "path": path}, key: "-"})
+	}
+	for _, wrong := range [][2]string{{"wrong", path}, {secret, "/sessions/00000000-0000-4000-8000-000000000000"}, {secret, "/"}, {secret, ""}, {secret, "/takeover/none"}, {secret, "/sessions/*"}} {
+		redeem(wrong[0], wrong[1]).problem(403)
+	}
+	got := redeem(secret, path)
+	cookie, _, _ := strings.Cut(got.header.Get("Set-Cookie"), ";")
+	if got.status != 200 || cookie == "" {
+		t.Fatalf("the link does not open at the other node: %d %s", got.status, got.body)
+	}
+	for _, s := range []*testServer{a, b} {
+		if got := s.do(request{method: "GET", path: "/v1/sessions/" + one.ID(), key: "-", header: map[string]string{"Cookie": cookie}}); got.status != 200 {
+			t.Errorf("the guest gets %d", got.status)
+		}
+	}
+	redeem(secret, path).problem(403) // it was used up
+
+	signIn := a.do(request{method: "POST", path: "/login", body: map[string]any{"key": testKey}, header: map[string]string{"Content-Type": "application/json"}, key: "-"})
+	person, _, _ := strings.Cut(signIn.header.Get("Set-Cookie"), ";")
+	ask := func(s *testServer) int {
+		return s.do(request{method: "GET", path: "/v1/sessions/" + one.ID(), key: "-", header: map[string]string{"Cookie": person}}).status
+	}
+	if ask(a) != 200 || ask(b) != 200 {
+		t.Errorf("who signed in gets %d and %d", ask(a), ask(b))
+	}
+	if got := b.do(request{method: "POST", path: "/logout", key: "-", header: map[string]string{"Cookie": person, "Origin": b.base}}); got.status != 303 {
+		t.Fatalf("sign out: %d %s", got.status, got.body)
+	}
+	browsertest.Until(t, "the sign-in has ended at both", func() bool { return ask(a) == 401 && ask(b) == 401 })
+}
+
+// TestPlacement starts sessions by every call that starts one, at a node without room.
+func TestPlacement(t *testing.T) {
+	nats := natsURL(t)
+	a, b := startNodeWith(t, nats, "a", cluster.Load{Sessions: 4, MaxSessions: 4}), startNodeWith(t, nats, "b", cluster.Load{MaxSessions: 4})
+	browsertest.Until(t, "a knows of b", func() bool { return len(a.cfg.Cluster.Nodes()) == 2 })
+	var view sessionView
+	a.call("POST", "/v1/sessions", map[string]any{"metadata": map[string]any{"n": 1}}, 201, &view)
+	if one, err := b.manager.Get(view.ID); err != nil || one.Info().Metadata["n"] != 1.0 {
+		t.Fatalf("the session is not at the node with room: %v", err)
+	}
+	a.call("GET", "/v1/sessions/"+view.ID, nil, 200, &view)
+	var run map[string]any
+	a.call("POST", "/v1/scripts", map[string]any{"code": "return 6 * 7", "wait": true}, 200, &run)
+	if fmt.Sprint(run["result"]) != "42" {
+		t.Errorf("the run: %v", run)
+	}
+	a.do(request{method: "POST", path: "/v1/sessions", body: map[string]any{"timeout": -1}}).problem(400)
+	a.do(request{method: "POST", path: "/v1/sessions", key: "-"}).problem(401)
+	if live, _, _ := a.manager.Load(); live != 0 || len(a.manager.List()) != 0 {
+		t.Errorf("the node without room has %d sessions", live)
+	}
+	b.Drain() // it refuses, and a takes the session itself
+	a.call("POST", "/v1/sessions", map[string]any{"metadata": map[string]any{"n": 2}}, 201, &view)
+	if one, err := a.manager.Get(view.ID); err != nil || one.Info().Metadata["n"] != 2.0 {
+		t.Errorf("no node has the session that the other one refused: %v", err)
 	}
 }
 

@@ -218,6 +218,9 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
+	if err := shareSignOuts(cfg.Cluster, signer); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
 	s := &Server{
 		cfg: cfg, manager: cfg.Manager, scripts: cmp.Or(cfg.Scripts, savedscripts.New(nil)), profiles: cmp.Or(cfg.Profiles, profiles.New(nil, nil)), keys: cfg.Keys, log: cfg.Logger,
 		signer: signer, grants: newGrantSigner(cfg.LinkKey), codes: newSignInCodes(cfg.Manager.Limits()),

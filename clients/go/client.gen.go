@@ -1745,6 +1745,9 @@ type RedeemRequest struct {
 	// Embedded The page is in a frame of another site.
 	Embedded *bool `json:"embedded,omitempty"`
 
+	// Path The path of the link. In a cluster, it says which server knows the secret.
+	Path *string `json:"path,omitempty"`
+
 	// Secret The part of the link after #.
 	Secret string `json:"secret"`
 }

@@ -3273,6 +3273,8 @@ export interface components {
         RedeemRequest: {
             /** @description The page is in a frame of another site. */
             embedded?: boolean;
+            /** @description The path of the link. In a cluster, it says which server knows the secret. */
+            path?: string;
             /** @description The part of the link after #. */
             secret: string;
         };

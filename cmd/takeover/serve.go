@@ -278,7 +278,15 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return errors.Join(err, ln.Close())
 	}
 	running.Store(manager)
-	closeSessions := sync.OnceValue(func() error { return closeManager(context.WithoutCancel(ctx), manager) })
+	closeSessions := sync.OnceValue(func() error {
+		ctx := context.WithoutCancel(ctx)
+		if joined != nil {
+			if err := joined.Drain(ctx); err != nil {
+				log.Warn("tell the other servers that this one ends", "error", err)
+			}
+		}
+		return closeManager(ctx, manager)
+	})
 	defer func() { err = cmp.Or(err, closeSessions()) }()
 	config := s.config(manager, savedscripts.New(kept), keys, linkKey, hooks, log)
 	config.Profiles, config.Cluster = options.Profiles, joined

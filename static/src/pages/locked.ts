@@ -14,7 +14,7 @@ async function redeem(): Promise<void> {
   setText(byId('locked-title'), 'Opening…');
   setText(byId('locked-text'), 'One moment.');
   try {
-    await post('/v1/links/redeem', framed ? { secret, embedded: true } : { secret });
+    await post('/v1/links/redeem', { secret, path: location.pathname, ...(framed && { embedded: true }) });
   } catch (error) {
     if (error instanceof APIError && error.status !== 0 && error.status < 500 && error.status !== 429) return refused(messageOf(error));
     setText(byId('locked-title'), 'That did not work');
