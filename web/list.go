@@ -116,25 +116,56 @@ func paginate[T any](items []T, q pageQuery, direction order, place func(T) posi
 
 // list sends one page of items under name, each converted by view.
 func list[T, V any](c echo.Context, name string, items []T, direction order, place func(T) position, view func(T) V) error {
-	q, err := readPageQuery(c)
+	_, out, next, err := pageOf(c, items, direction, place, view)
 	if err != nil {
 		return err
+	}
+	return sendList(c, name, out, next, len(items), nil)
+}
+
+// listOfNodes does the same as list, with the items of all nodes of a cluster. Each has an id
+// and createdAt, which are its position.
+func listOfNodes[T, V any](s *Server, c echo.Context, name string, items []T, direction order, place func(T) position, view func(T) V) error {
+	q, out, next, err := pageOf(c, items, direction, place, view)
+	if err != nil {
+		return err
+	}
+	merged, next, missing, err := mergeLists(s, c, name, q, direction, out, next)
+	if err != nil {
+		return err
+	}
+	return sendList(c, name, merged, next, len(items), missing)
+}
+
+// pageOf returns the page of a list that a request asks for.
+func pageOf[T, V any](c echo.Context, items []T, direction order, place func(T) position, view func(T) V) (q pageQuery, out []V, next *string, err error) {
+	if q, err = readPageQuery(c); err != nil {
+		return q, nil, nil, err
 	}
 	if q.after != nil && q.after.at.IsZero() {
 		at := slices.IndexFunc(items, func(one T) bool { return place(one).id == q.after.id })
 		if at < 0 {
-			return badField("cursorId", "is not in this list")
+			return q, nil, nil, badField("cursorId", "is not in this list")
 		}
 		q.after = new(place(items[at]))
 	}
 	page, next := paginate(items, q, direction, place)
-	out := make([]V, len(page))
+	out = make([]V, len(page))
 	for i, item := range page {
 		out[i] = view(item)
 	}
-	answer := map[string]any{name: out, "next": next}
+	return q, out, next, nil
+}
+
+// sendList sends a page of a list that has so many items. missing are nodes whose items it
+// lacks.
+func sendList(c echo.Context, name string, page any, next *string, total int, missing []string) error {
+	answer := map[string]any{name: page, "next": next}
+	if len(missing) > 0 {
+		answer["missing"] = missing
+	}
 	if forSteel(c) {
-		steel.AddList(answer, name, next, len(items))
+		steel.AddList(answer, name, next, total)
 	}
 	return c.JSON(200, answer)
 }

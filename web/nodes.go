@@ -151,6 +151,19 @@ func nodeFailure(err error) *failure {
 	return &failure{kind: kindNotReady, detail: sentence(err.Error()), retryAfter: fullRetryAfter, err: err}
 }
 
+// vouch tells another node where the request behind out came from.
+func (s *Server) vouch(out, in *http.Request, to cluster.Node) {
+	client, scheme := peerOf(in), "http"
+	if overTLS(in) {
+		scheme = "https"
+	}
+	out.Host = in.Host
+	out.Header.Set("X-Forwarded-For", client)
+	out.Header.Set("X-Forwarded-Proto", scheme)
+	out.Header.Set("X-Forwarded-Host", in.Host)
+	out.Header.Set(nodeHeader, s.cfg.Cluster.Token(to, client, scheme, in.Host))
+}
+
 // errRefused is why a node did not take a request that it may take later.
 var errRefused = errors.New("the other node cannot do it now")
 
@@ -253,20 +266,12 @@ func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 	proxy := httputil.ReverseProxy{
 		Transport: s.toNodes, FlushInterval: -1, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		Rewrite: func(r *httputil.ProxyRequest) {
-			client, scheme := peerOf(r.In), "http"
-			if overTLS(r.In) {
-				scheme = "https"
-			}
 			r.SetURL(target)
 			if body != nil {
 				r.Out.Body, r.Out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 			}
 			r.Out.URL.RawQuery = r.In.URL.RawQuery // as it came, for the node to judge
-			r.Out.Host = r.In.Host
-			r.Out.Header.Set("X-Forwarded-For", client)
-			r.Out.Header.Set("X-Forwarded-Proto", scheme)
-			r.Out.Header.Set("X-Forwarded-Host", r.In.Host)
-			r.Out.Header.Set(nodeHeader, s.cfg.Cluster.Token(*to, client, scheme, r.In.Host))
+			s.vouch(r.Out, r.In, *to)
 		},
 		ModifyResponse: func(r *http.Response) error {
 			if r.StatusCode == http.StatusServiceUnavailable && body != nil {

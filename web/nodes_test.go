@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -278,6 +279,59 @@ func TestLinksAtAnyNode(t *testing.T) {
 	browsertest.Until(t, "the sign-in has ended at both", func() bool { return ask(a) == 401 && ask(b) == 401 })
 }
 
+// TestListsOfAllNodes lists sessions and takeovers of two nodes, page by page, at each.
+func TestListsOfAllNodes(t *testing.T) {
+	a, b := startNodes(t)
+	var want []string
+	for i := range 5 {
+		s := []*testServer{a, b}[i%2]
+		one := s.create(map[string]any{"metadata": map[string]any{"n": i}})
+		want = append([]string{one.ID()}, want...)
+		s.call("POST", "/v1/sessions/"+one.ID()+"/takeovers", map[string]any{"reason": fmt.Sprint("help ", i)}, 201, nil)
+	}
+	for _, s := range []*testServer{a, b} {
+		for _, limit := range []int{1, 2, 5, 100} {
+			var got []string
+			for cursor, pages := "", 0; pages < 10; pages++ {
+				var page struct {
+					Sessions []sessionView
+					Next     *string
+					Missing  []string
+				}
+				s.call("GET", fmt.Sprintf("/v1/sessions?status=live&limit=%d&cursor=%s", limit, cursor), nil, 200, &page)
+				for _, one := range page.Sessions {
+					got = append(got, one.ID)
+				}
+				if len(page.Sessions) > limit || len(page.Missing) > 0 {
+					t.Errorf("a page of %d has %d sessions, missing %v", limit, len(page.Sessions), page.Missing)
+				}
+				if page.Next == nil {
+					break
+				}
+				cursor = *page.Next
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("pages of %d: listed are %v, want %v", limit, got, want)
+			}
+		}
+		var asked struct{ Takeovers []session.TakeoverInfo }
+		s.call("GET", "/v1/takeovers?state=pending", nil, 200, &asked)
+		if len(asked.Takeovers) != 5 || asked.Takeovers[0].Reason != "help 0" || asked.Takeovers[4].Reason != "help 4" {
+			t.Errorf("the takeovers: %+v", asked.Takeovers)
+		}
+		page := string(s.do(request{method: "GET", path: "/", header: map[string]string{"Accept": "text/html"}}).body)
+		for _, id := range want {
+			if !strings.Contains(page, id) {
+				t.Errorf("the page of sessions lacks %s", id)
+			}
+		}
+		if strings.Count(page, "data-key=\"node-") != 2 || strings.Count(page, "help ") < 5 {
+			t.Error("the page lacks nodes or takeovers")
+		}
+		s.do(request{method: "GET", path: "/v1/sessions", key: "-"}).problem(401)
+	}
+}
+
 // TestPlacement starts sessions by every call that starts one, at a node without room.
 func TestPlacement(t *testing.T) {
 	nats := natsURL(t)
@@ -360,4 +414,12 @@ func TestNodeAway(t *testing.T) {
 		t.Errorf("a node that does not answer: %+v", p)
 	}
 	a.do(request{method: "GET", path: "/v1/sessions/" + id, key: "-"}).problem(401)
+	var list struct{ Missing []string }
+	a.call("GET", "/v1/sessions", nil, 200, &list)
+	if !slices.Equal(list.Missing, []string{"gone"}) {
+		t.Errorf("the list lacks the sessions of %v", list.Missing)
+	}
+	if page := string(a.do(request{method: "GET", path: "/", header: map[string]string{"Accept": "text/html"}}).body); !strings.Contains(page, "does not answer") {
+		t.Error("the page does not say that a node is away")
+	}
 }

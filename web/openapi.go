@@ -231,6 +231,9 @@ func (g *specGenerator) listSchema(a answer) object {
 		a.list: object{"type": "array", "items": g.schema(reflect.TypeOf(a.body))},
 		"next": object{"type": []string{"string", "null"}, "description": "The cursor for the next page of the list; null at the end."},
 	}
+	if a.ofNodes {
+		props["missing"] = object{"type": "array", "items": object{"type": "string"}, "description": "In a cluster: the names of the servers that did not answer, and whose items are not here."}
+	}
 	if reflect.TypeOf(a.body) == reflect.TypeFor[capture.Event]() {
 		props["next"] = object{"type": "integer", "description": "The since for the next page of the list."}
 		props["missed"] = object{"type": "integer", "description": "How many events after since are no longer kept."}

@@ -69,10 +69,11 @@ func (r route) page() bool {
 
 // answer describes a successful response.
 type answer struct {
-	status int
-	body   any    // zero value of the body's type
-	list   string // name of the list, if the body is a list of that type
-	mime   string // media type, if it is not JSON
+	status  int
+	body    any    // zero value of the body's type
+	list    string // name of the list, if the body is a list of that type
+	ofNodes bool   // it has the items of all nodes of a cluster
+	mime    string // media type, if it is not JSON
 }
 
 // routes returns the table of all routes except those of the demo site.
@@ -85,7 +86,7 @@ func (s *Server) routes() []route {
 	return []route{
 		{method: post, path: "/v1/sessions", name: "createSession", does: "Start a session.", slow: true, handler: s.createSession, body: createRequest{}, answers: answer{status: 201, body: sessionView{}}, creates: true, fails: []kind{kindConflict, kindNotAvailable}, sample: sample{body: `{"url": "https://example.com", "timeout": 600000, "dimensions": {"width": 1280, "height": 720}}`}},
 		{method: post, path: "/sessions", name: "createSessionAlias", does: "The same as POST /v1/sessions.", slow: true, handler: s.createSession, body: createRequest{}, answers: answer{status: 201, body: sessionView{}}, creates: true, fails: []kind{kindConflict, kindNotAvailable}},
-		{method: get, path: "/v1/sessions", name: "listSessions", does: "Sessions, newest first; ?status= returns only those with this status.", query: []string{"limit", "cursor", "status"}, handler: s.listSessions, answers: answer{body: sessionView{}, list: "sessions"}, sample: sample{query: "status=live&limit=10"}},
+		{method: get, path: "/v1/sessions", name: "listSessions", does: "Sessions, newest first; ?status= returns only those with this status.", query: []string{"limit", "cursor", "status"}, handler: s.listSessions, answers: answer{body: sessionView{}, list: "sessions", ofNodes: true}, sample: sample{query: "status=live&limit=10"}},
 		{method: get, path: "/v1/sessions/stream", name: "streamSessions", does: "Streams which takeovers wait for a person and how many sessions are live: at first the present state, then the new state after changes.", kind: stream, handler: s.streamChanges, answers: answer{mime: mimeSSE}},
 		{method: post, path: "/v1/sessions/release", name: "releaseAll", does: "Release every live session.", slow: true, handler: s.releaseAll, body: struct{}{}, answers: answer{body: releaseAllView{}}},
 		{method: get, path: one, name: "getSession", does: "One session, also after it ended.", access: guests, role: view, handler: s.getSession, answers: answer{body: sessionView{}}},
@@ -181,7 +182,7 @@ func (s *Server) routes() []route {
 
 		{method: post, path: one + "/takeovers", name: "requestTakeover", does: "Ask for a person.", handler: s.requestTakeover, body: takeoverRequest{}, answers: answer{status: 201, body: session.TakeoverInfo{}}, fails: []kind{kindConflict}, sample: sample{body: `{"reason": "Enter the code from your phone", "timeout": 300000}`}},
 		{method: get, path: one + "/takeovers", name: "listSessionTakeovers", does: "The session's takeovers, oldest first.", query: []string{"limit", "cursor"}, handler: s.listSessionTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers"}},
-		{method: get, path: "/v1/takeovers", name: "listTakeovers", does: "The takeovers of all sessions, oldest first; ?state=pending returns only those that nobody has claimed.", query: []string{"limit", "cursor", "state"}, handler: s.listTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers"}, sample: sample{query: "state=pending"}},
+		{method: get, path: "/v1/takeovers", name: "listTakeovers", does: "The takeovers of all sessions, oldest first; ?state=pending returns only those that nobody has claimed.", query: []string{"limit", "cursor", "state"}, handler: s.listTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers", ofNodes: true}, sample: sample{query: "state=pending"}},
 		{method: get, path: one + "/takeovers/:tid", name: "getTakeover", does: "One takeover; with ?wait=60s, responds when the takeover ends or the wait is over.", access: guests, role: help, slow: true, query: []string{"wait"}, handler: s.getTakeover, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindTimeout}, sample: sample{query: "wait=1s"}},
 		{method: post, path: one + "/takeovers/:tid/claim", name: "claimTakeover", does: "Say that you are working on it.", access: guests, role: help, handler: s.claimTakeover, body: struct{}{}, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindConflict}},
 		{method: patch, path: one + "/takeovers/:tid", name: "extendTakeover", does: "Set the time left, in ms from now.", handler: s.extendTakeover, body: extendRequest{}, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindConflict}, sample: sample{body: `{"timeout": 600000}`}},

@@ -94,7 +94,7 @@ func (s *Server) listSessions(c echo.Context) error {
 		}
 		all = slices.DeleteFunc(all, func(one *session.Session) bool { return string(one.Status()) != want })
 	}
-	return list(c, "sessions", all, newestFirst,
+	return listOfNodes(s, c, "sessions", all, newestFirst,
 		func(one *session.Session) position { return position{one.Info().CreatedAt, one.ID()} },
 		func(one *session.Session) sessionView { return s.viewOf(c, one) })
 }

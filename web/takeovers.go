@@ -108,7 +108,7 @@ func (s *Server) listTakeovers(c echo.Context) error {
 	if state != "" && !slices.Contains(takeoverStates, state) {
 		return badField("state", "must be one of %s", strings.Join(takeoverStates, ", "))
 	}
-	return list(c, "takeovers", s.manager.Takeovers(state), oldestFirst, takeoverPosition, (*session.Takeover).Info)
+	return listOfNodes(s, c, "takeovers", s.manager.Takeovers(state), oldestFirst, takeoverPosition, (*session.Takeover).Info)
 }
 
 // listSessionTakeovers handles GET /v1/sessions/:id/takeovers.

@@ -14323,6 +14323,9 @@ type ListSessionsResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *struct {
+		// Missing In a cluster: the names of the servers that did not answer, and whose items are not here.
+		Missing *[]string `json:"missing,omitempty"`
+
 		// Next The cursor for the next page of the list; null at the end.
 		Next     *string   `json:"next"`
 		Sessions []Session `json:"sessions"`
@@ -14333,6 +14336,9 @@ type ListSessionsResponse struct {
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ListSessionsResponse) GetJSON200() *struct {
+	// Missing In a cluster: the names of the servers that did not answer, and whose items are not here.
+	Missing *[]string `json:"missing,omitempty"`
+
 	// Next The cursor for the next page of the list; null at the end.
 	Next     *string   `json:"next"`
 	Sessions []Session `json:"sessions"`
@@ -17359,6 +17365,9 @@ type ListTakeoversResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *struct {
+		// Missing In a cluster: the names of the servers that did not answer, and whose items are not here.
+		Missing *[]string `json:"missing,omitempty"`
+
 		// Next The cursor for the next page of the list; null at the end.
 		Next      *string    `json:"next"`
 		Takeovers []Takeover `json:"takeovers"`
@@ -17369,6 +17378,9 @@ type ListTakeoversResponse struct {
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ListTakeoversResponse) GetJSON200() *struct {
+	// Missing In a cluster: the names of the servers that did not answer, and whose items are not here.
+	Missing *[]string `json:"missing,omitempty"`
+
 	// Next The cursor for the next page of the list; null at the end.
 	Next      *string    `json:"next"`
 	Takeovers []Takeover `json:"takeovers"`
@@ -20890,6 +20902,9 @@ func ParseListSessionsResponse(rsp *http.Response) (*ListSessionsResponse, error
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest struct {
+			// Missing In a cluster: the names of the servers that did not answer, and whose items are not here.
+			Missing *[]string `json:"missing,omitempty"`
+
 			// Next The cursor for the next page of the list; null at the end.
 			Next     *string   `json:"next"`
 			Sessions []Session `json:"sessions"`
@@ -22928,6 +22943,9 @@ func ParseListTakeoversResponse(rsp *http.Response) (*ListTakeoversResponse, err
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest struct {
+			// Missing In a cluster: the names of the servers that did not answer, and whose items are not here.
+			Missing *[]string `json:"missing,omitempty"`
+
 			// Next The cursor for the next page of the list; null at the end.
 			Next      *string    `json:"next"`
 			Takeovers []Takeover `json:"takeovers"`

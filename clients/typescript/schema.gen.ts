@@ -7723,6 +7723,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description In a cluster: the names of the servers that did not answer, and whose items are not here. */
+                        missing?: string[];
                         /** @description The cursor for the next page of the list; null at the end. */
                         next: string | null;
                         sessions: components["schemas"]["Session"][];
@@ -12429,6 +12431,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description In a cluster: the names of the servers that did not answer, and whose items are not here. */
+                        missing?: string[];
                         /** @description The cursor for the next page of the list; null at the end. */
                         next: string | null;
                         takeovers: components["schemas"]["Takeover"][];

@@ -47,6 +47,7 @@ type cli struct {
 	Trajectories trajectoriesCommand `cmd:"" help:"List, show, zip and remove the bundles of recordings."`
 	Profiles     profilesCommand     `cmd:"" help:"List, save, import, export, rename and remove profiles: what browsers have stored."`
 	Events       eventsCommand       `cmd:"" help:"Show a session's events."`
+	Nodes        nodesCommand        `cmd:"" help:"List the servers of the cluster."`
 	Open         openCommand         `cmd:"" help:"Open a session's page in your browser."`
 	Connect      connectCommand      `cmd:"" help:"Show how programs connect to a session: Playwright, Puppeteer, MCP hosts, curl."`
 	Diagnose     diagnoseCommand     `cmd:"" help:"Find out what is wrong with a page."`

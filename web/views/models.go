@@ -4,7 +4,10 @@
 // addresses and reasons come from outside.
 package views
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Page is the data that every page needs.
 type Page struct {
@@ -38,12 +41,37 @@ type SessionsPage struct {
 	// EndedTotal is how many ended sessions are kept, with or without the filter.
 	EndedTotal int
 	Filter     Filter
+	Nodes      []Node // of the cluster, by name; empty without one
 	// BaseURL of the server, without a slash at the end, for the examples of
 	// the empty page.
 	BaseURL string
 	// SessionTimeout is the default life of a session, TakeoverTimeout the
 	// default timeout of a takeover.
 	SessionTimeout, TakeoverTimeout time.Duration
+}
+
+// Node is a server of the cluster.
+type Node struct {
+	Name       string
+	Live, Most int // sessions
+	Waiting    int // requests for a session
+	Ends       bool
+	Silent     bool // what it has is not on the page
+}
+
+// words says how much a node does.
+func (n Node) words() string {
+	switch {
+	case n.Silent:
+		return "does not answer: its sessions are not shown"
+	case n.Ends:
+		return strconv.Itoa(n.Live) + " sessions, takes no new ones"
+	}
+	text := strconv.Itoa(n.Live) + " of " + strconv.Itoa(n.Most)
+	if n.Waiting > 0 {
+		text += ", " + strconv.Itoa(n.Waiting) + " waiting"
+	}
+	return text
 }
 
 // SettingsPage is `/settings`.

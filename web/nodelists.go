@@ -1,0 +1,172 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/cluster"
+	"takeover/web/views"
+)
+
+// This file answers lists for all nodes of a cluster: it asks each the same, on behalf of
+// the same caller, and merges what they answer.
+
+const (
+	// listTime bounds how long a list waits for the other nodes.
+	listTime = 3 * time.Second
+	// maxNodeList bounds the answer of one node, in bytes.
+	maxNodeList = 64 << 20
+)
+
+// ofNodes asks the other nodes for the same as a request asks this one, and decodes what
+// they answer. missing are the names of those that did not answer as they should. Without a
+// cluster, and for a request of another node, there are no others.
+func ofNodes[T any](s *Server, c echo.Context) (answers []T, missing []string) {
+	if s.cfg.Cluster == nil || fromNode(c.Request()) {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), listTime)
+	defer cancel()
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	for _, node := range s.cfg.Cluster.Nodes() {
+		if node.Self {
+			continue
+		}
+		asked.Go(func() {
+			var answer T
+			err := cluster.ErrLost
+			if !node.Lost {
+				err = s.askNode(ctx, c.Request(), node.Node, &answer)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				s.log.Warn("ask a node for its part of a list", "node", node.Name, "error", err)
+				missing = append(missing, node.Name)
+				return
+			}
+			answers = append(answers, answer)
+		})
+	}
+	asked.Wait()
+	slices.Sort(missing)
+	return answers, missing
+}
+
+// askNode makes the call r at another node.
+func (s *Server) askNode(ctx context.Context, r *http.Request, to cluster.Node, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to.URL+r.URL.RequestURI(), http.NoBody)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{echo.HeaderAuthorization, keyHeader, "Cookie", "User-Agent"} { // who asks; the last says in which form
+		req.Header[name] = r.Header.Values(name)
+	}
+	s.vouch(req, r, to)
+	resp, err := (&http.Client{Transport: s.toNodes}).Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("it answers %s", resp.Status)
+	}
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxNodeList+1))
+	if err == nil && len(raw) > maxNodeList {
+		err = fmt.Errorf("its answer has more than %d bytes", maxNodeList)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}
+
+// listItem is an item of a list, from any node.
+type listItem struct {
+	json.RawMessage
+	position
+}
+
+// mergeLists adds the parts that other nodes have of a list to this node's page of it.
+func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, direction order, page []V, next *string) (merged any, more *string, missing []string, err error) {
+	answers, missing := ofNodes[map[string]json.RawMessage](s, c)
+	if answers == nil {
+		return page, next, missing, nil
+	}
+	raw, err := json.Marshal(page)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	cut := next != nil
+	var all []listItem
+	for _, part := range append(answers, map[string]json.RawMessage{name: raw}) {
+		var items []json.RawMessage
+		if err := json.Unmarshal(part[name], &items); err != nil {
+			return nil, nil, nil, fmt.Errorf("read a node's list: %w", err)
+		}
+		cut = cut || len(part["next"]) > 0 && string(part["next"]) != "null"
+		for _, item := range items {
+			var at struct {
+				ID        string    `json:"id"`
+				CreatedAt time.Time `json:"createdAt"`
+			}
+			if err := json.Unmarshal(item, &at); err != nil {
+				return nil, nil, nil, fmt.Errorf("read a node's list: %w", err)
+			}
+			all = append(all, listItem{item, position{at.CreatedAt, at.ID}})
+		}
+	}
+	slices.SortFunc(all, func(a, b listItem) int { return int(direction) * a.compare(b.position) })
+	if cut = cut || len(all) > q.limit; len(all) > q.limit {
+		all = all[:q.limit]
+	}
+	if cut && len(all) > 0 {
+		more = new(all[len(all)-1].cursor())
+	}
+	items := make([]json.RawMessage, len(all))
+	for i, one := range all {
+		items[i] = one.RawMessage
+	}
+	return items, more, missing, nil
+}
+
+// sessionsPart is what the page of sessions shows of one node.
+type sessionsPart struct {
+	Waiting    []views.Waiting
+	Live       []views.SessionInfo
+	Ended      []views.SessionInfo
+	EndedTotal int
+}
+
+// addNodes adds to the page of sessions what the other nodes have, and the nodes.
+func (s *Server) addNodes(c echo.Context, p *views.SessionsPage) {
+	if s.cfg.Cluster == nil {
+		return
+	}
+	parts, missing := ofNodes[sessionsPart](s, c)
+	for _, part := range parts {
+		p.Waiting, p.Live, p.Ended = append(p.Waiting, part.Waiting...), append(p.Live, part.Live...), append(p.Ended, part.Ended...)
+		p.EndedTotal += part.EndedTotal
+	}
+	slices.SortStableFunc(p.Waiting, func(a, b views.Waiting) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortStableFunc(p.Live, func(a, b views.SessionInfo) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	slices.SortStableFunc(p.Ended, func(a, b views.SessionInfo) int { return b.EndedAt.Compare(a.EndedAt) })
+	p.Ended = p.Ended[:min(len(p.Ended), endedShown)]
+	for _, n := range s.cfg.Cluster.Nodes() {
+		p.Nodes = append(p.Nodes, views.Node{
+			Name: n.Name, Live: n.Load.Sessions, Most: n.Load.MaxSessions, Waiting: n.Load.Waiting,
+			Ends: n.Draining, Silent: n.Lost || slices.Contains(missing, n.Name),
+		})
+	}
+	slices.SortStableFunc(p.Nodes, func(a, b views.Node) int { return cmp.Compare(a.Name, b.Name) })
+}
