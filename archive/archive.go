@@ -367,6 +367,21 @@ func (a *Archive) Picture(ctx context.Context, key Key) ([]byte, error) {
 	return a.tables.details.Get(ctx, a.tables.name(key)+pictureSuffix)
 }
 
+// Of returns a record that another server wrote. The error is store.ErrNotFound if there is
+// none.
+func Of[T any](ctx context.Context, a *Archive, server string, key Key) (record T, err error) {
+	if a == nil {
+		return record, store.ErrNotFound
+	}
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	e, err := a.tables.buckets[key.Kind].Get(ctx, nameOf(server, key))
+	if err != nil {
+		return record, err
+	}
+	return record, json.Unmarshal(e.Value, &record)
+}
+
 // Read calls read with each record of a kind until read returns an error. read
 // returns the size of the record's details in bytes. Read deletes records of
 // unknown sessions, and skips records that it cannot decode. Call it before

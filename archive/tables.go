@@ -77,8 +77,11 @@ func openTables(ctx context.Context, s *store.Store, server string, bytes int64,
 	return t, nil
 }
 
-func (t *tables) name(key Key) string {
-	name := t.self + "." + key.Session
+func (t *tables) name(key Key) string { return nameOf(t.self, key) }
+
+// nameOf returns the key of a server's record.
+func nameOf(server string, key Key) string {
+	name := server + "." + key.Session
 	if key.ID != "" {
 		name += "." + key.ID
 	}

@@ -53,7 +53,7 @@ var (
 )
 
 // LostError names the node that is silent. It wraps ErrLost.
-type LostError struct{ Node string }
+type LostError struct{ ID, Node string } // its id, and its name if that is known
 
 // Error returns which node is silent.
 func (e *LostError) Error() string { return fmt.Sprintf("%s: %s", ErrLost, e.Node) }
@@ -110,9 +110,11 @@ type Cluster struct {
 // member is another node.
 type member struct {
 	Node
-	heard  time.Time // by this node's clock
-	lost   bool      // as it was told
-	placed int       // sessions that it got since
+	heard  time.Time     // by this node's clock
+	gone   chan struct{} // closed when it is lost or has left
+	left   bool          // gone is closed
+	lost   bool          // as it was told
+	placed int           // sessions that it got since
 }
 
 // Join makes the server a node of the cluster, and returns when it knows the others.
@@ -227,10 +229,15 @@ func (c *Cluster) hear(e store.Entry) {
 	}
 	c.mu.Lock()
 	old := c.others[e.Key]
-	if len(e.Value) == 0 {
+	switch next := (&member{Node: n, heard: time.Now(), gone: make(chan struct{})}); {
+	case len(e.Value) == 0:
 		delete(c.others, e.Key)
-	} else {
-		c.others[e.Key] = &member{Node: n, heard: time.Now()}
+		old.leave()
+	case old == nil || old.lost:
+		c.others[e.Key] = next
+	default:
+		next.gone = old.gone
+		c.others[e.Key] = next
 	}
 	c.mu.Unlock()
 	switch {
@@ -257,6 +264,7 @@ func (c *Cluster) watchLost() {
 	for id, m := range c.others {
 		if lost := c.lostLocked(m, now); lost != m.lost {
 			m.lost, changed = lost, true
+			m.leave()
 			c.o.Logger.Warn("a node is silent", "node", m.Name, "since", m.heard)
 		}
 		if m.lost && now.Sub(m.heard) > kept {
@@ -268,6 +276,26 @@ func (c *Cluster) watchLost() {
 	if changed {
 		c.o.Changed()
 	}
+}
+
+// leave ends what waits for a node, which may be nil.
+func (m *member) leave() {
+	if m != nil && !m.left {
+		m.left = true
+		close(m.gone)
+	}
+}
+
+// Gone returns a channel that is closed when another node is lost or leaves.
+func (c *Cluster) Gone(id string) <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.others[id]; m != nil && !m.left {
+		return m.gone
+	}
+	gone := make(chan struct{})
+	close(gone)
+	return gone
 }
 
 // lostLocked reports whether a node is silent although this one could hear it.
@@ -368,9 +396,9 @@ func (c *Cluster) Node(id string) (Node, error) {
 	m := c.others[id]
 	switch {
 	case m == nil:
-		return Node{}, &LostError{id}
+		return Node{}, &LostError{id, id}
 	case c.lostLocked(m, time.Now()):
-		return Node{}, &LostError{m.Name}
+		return Node{}, &LostError{id, m.Name}
 	}
 	return m.Node, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"takeover/archive"
 	"takeover/background"
-	"takeover/control"
 	"takeover/links"
 	"takeover/store"
 )
@@ -104,20 +103,9 @@ func compareTimes(a, b time.Time, idA, idB string) int {
 // restoreSession creates an ended session from its record. last is the seq of its
 // newest stored event.
 func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Time) *Session {
-	info := record.Info
-	live := !info.Status.Ended()
-	if live {
-		info.Status, info.EndReason, info.EndedAt = StatusFailed, reasonRestart, &now
-		info.Duration = msOf(now.Sub(info.CreatedAt))
-		info.Controller, info.Viewers = control.Nobody, 0
-	}
+	live := !record.Status.Ended()
+	info := record.over(reasonRestart, now)
 	info.EventCount = max(info.EventCount, last)
-	if info.Tabs == nil {
-		info.Tabs = []Tab{}
-	}
-	if info.Metadata == nil {
-		info.Metadata = map[string]any{}
-	}
 	s := newSession(&m.services, CreateOptions{Dimensions: info.Dimensions}, info.ID, info.EventCount+1)
 	s.earlier = earlier{info: &info, logBytes: record.LogBytes}
 	s.life.clock.createdAt = info.CreatedAt
@@ -158,7 +146,7 @@ func (s *Session) restoreTakeover(info TakeoverInfo, now time.Time) {
 	t := &Takeover{session: s, ended: make(chan struct{}), info: info}
 	close(t.ended)
 	if info.State.Open() {
-		t.info.State, t.info.EndedAt, t.info.Note = TakeoverCancelled, &now, reasonRestart
+		t.info.cancelIfOpen(reasonRestart, now)
 		t.archive()
 	}
 	s.takeovers.restore(t)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
+	"takeover/cluster"
 	"takeover/door/mcp"
 	"takeover/session"
 )
@@ -46,9 +48,14 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 		if err := s.checkOrigin(req, r, p); err != nil {
 			return err
 		}
-		if node, err := s.elsewhere(c, r, p); err != nil {
+		node, err := s.elsewhere(c, r, p)
+		if lost, ok := errors.AsType[*cluster.LostError](err); ok && r.lost != nil && p.operator() {
+			return r.lost(c, lost.ID)
+		}
+		if err != nil {
 			return err
-		} else if node != nil {
+		}
+		if node != nil {
 			return s.forward(c, node, nil)
 		}
 		if err := s.authorize(c, r, p); err != nil {

@@ -47,6 +47,8 @@ type testServer struct {
 	t    *testing.T
 	base string
 	log  *syncBuffer
+
+	silence func() error // of a node: the others hear nothing of it any more
 }
 
 // startServer starts a server that ends with the test. change may alter its

@@ -147,6 +147,25 @@ func (p *principal) elsewhere(id string) string {
 	return ""
 }
 
+// lostSession handles GET /v1/sessions/:id for a session whose node is gone.
+func (s *Server) lostSession(c echo.Context, node string) error {
+	info, err := s.manager.Lost(c.Request().Context(), node, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	page := s.baseURL(c.Request()) + "/sessions/" + info.ID
+	return c.JSON(http.StatusOK, sessionView{Info: info, SessionViewerURL: page, DebugURL: page})
+}
+
+// lostTakeover handles GET /v1/sessions/:id/takeovers/:tid for such a session.
+func (s *Server) lostTakeover(c echo.Context, node string) error {
+	info, err := s.manager.LostTakeover(c.Request().Context(), node, c.Param("id"), c.Param("tid"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, info)
+}
+
 func nodeFailure(err error) *failure {
 	return &failure{kind: kindNotReady, detail: sentence(err.Error()), retryAfter: fullRetryAfter, err: err}
 }
@@ -257,6 +276,14 @@ func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 	ctx, cancel := context.WithCancel(req.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
+	gone := s.cfg.Cluster.Gone(to.ID)
+	go func() {
+		select {
+		case <-gone: // a machine that is gone does not close its connections
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Time{}) // the other node has deadlines; not supported by a test's recorder
 	target, err := url.Parse(to.URL)
 	if err != nil {
@@ -300,5 +327,5 @@ func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 	if errors.Is(failed, errRefused) {
 		return nodeFailure(failed)
 	}
-	return nodeFailure(&cluster.LostError{Node: to.Name})
+	return nodeFailure(&cluster.LostError{ID: to.ID, Node: to.Name})
 }

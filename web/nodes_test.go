@@ -50,13 +50,18 @@ func startNodeWith(t *testing.T, nats, name string, load cluster.Load) *testServ
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = kept.Close() })
-	return startServer(t, func(o *session.Options, c *Config) {
+	heart, err := store.Open(t.Context(), store.Options{URL: nats}) // so that a test can silence the node
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = heart.Close() })
+	s := startServer(t, func(o *session.Options, c *Config) {
 		id, err := store.ServerID(o.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		joined, err := cluster.Join(t.Context(), cluster.Options{
-			Store: kept, Self: cluster.Node{ID: id, Name: name, URL: o.PublicURL(), Version: "test"}, Load: func() cluster.Load { return load }, Beat: 100 * time.Millisecond, Logger: o.Logger,
+			Store: heart, Self: cluster.Node{ID: id, Name: name, URL: o.PublicURL(), Version: "test"}, Load: func() cluster.Load { return load }, Beat: 100 * time.Millisecond, Logger: o.Logger,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -65,6 +70,8 @@ func startNodeWith(t *testing.T, nats, name string, load cluster.Load) *testServ
 		o.Store, o.Directory = kept, joined
 		c.Cluster, c.LinkKey = joined, fmt.Sprintf("%x", joined.Secret("links"))
 	})
+	s.silence = heart.Close
+	return s
 }
 
 // startNodes starts two nodes that know each other.
@@ -330,6 +337,44 @@ func TestListsOfAllNodes(t *testing.T) {
 		}
 		s.do(request{method: "GET", path: "/v1/sessions", key: "-"}).problem(401)
 	}
+}
+
+// TestLostNode lets a node fall silent while a caller waits for a takeover there. The caller
+// is told, and the session and its takeover have ended for all.
+func TestLostNode(t *testing.T) {
+	nats := natsURL(t)
+	a, b := startNode(t, nats, "a"), startNode(t, nats, "b")
+	browsertest.Until(t, "a knows of b", func() bool { return len(a.cfg.Cluster.Nodes()) == 2 })
+	one := b.create(nil)
+	path := "/v1/sessions/" + one.ID()
+	var asked session.TakeoverInfo
+	b.call("POST", path+"/takeovers", map[string]any{"reason": "help"}, 201, &asked)
+	browsertest.Until(t, "the takeover is stored", func() bool {
+		server, err := a.manager.ServerOfTakeover(t.Context(), asked.ID)
+		return err == nil && server != ""
+	})
+	waits := make(chan reply, 1)
+	go func() { waits <- a.do(request{method: "GET", path: path + "/takeovers/" + asked.ID + "?wait=60s"}) }()
+	browsertest.Until(t, "the caller waits there", func() bool {
+		return strings.Contains(string(b.do(request{method: "GET", path: "/metrics"}).body), "takeover_http_requests_in_flight 2\n")
+	})
+	if err := b.silence(); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-waits; got.status != 503 {
+		t.Errorf("who waited got %d: %s", got.status, got.body)
+	}
+	var view sessionView
+	a.call("GET", path, nil, 200, &view)
+	if view.Status != session.StatusFailed || view.EndReason != "node lost" || view.EndedAt == nil || view.Takeover != nil {
+		t.Errorf("the session is %+v", view.Info)
+	}
+	a.call("GET", path+"/takeovers/"+asked.ID, nil, 200, &asked)
+	if asked.State != session.TakeoverCancelled || asked.Note != "node lost" {
+		t.Errorf("the takeover is %+v", asked)
+	}
+	a.do(request{method: "GET", path: path + "/runs"}).problem(503)
+	a.do(request{method: "GET", path: path, key: "-"}).problem(401)
 }
 
 // TestPlacement starts sessions by every call that starts one, at a node without room.

@@ -53,13 +53,14 @@ type route struct {
 	framed       bool // a page that EmbedOrigins may frame
 	slow         bool // the response may take long, so there is no write deadline
 	handler      echo.HandlerFunc
-	query        []string // its query parameters; queryParams describes them
-	body         any      // zero value of the body's struct, for /openapi.json
-	answers      answer   // responses, for /openapi.json
-	creates      bool     // starts a session
-	fails        []kind   // problems that do not follow from the rest of the row
-	sample       sample   // what its example on /docs sends
-	upgraded     *route   // serves requests for a WebSocket at the same path, if not nil
+	query        []string                                // its query parameters; queryParams describes them
+	body         any                                     // zero value of the body's struct, for /openapi.json
+	answers      answer                                  // responses, for /openapi.json
+	creates      bool                                    // starts a session
+	fails        []kind                                  // problems that do not follow from the rest of the row
+	sample       sample                                  // what its example on /docs sends
+	lost         func(c echo.Context, node string) error // answers operators for a session whose node is gone; default: 503
+	upgraded     *route                                  // serves requests for a WebSocket at the same path, if not nil
 }
 
 // page reports whether the response is a page of ours, or a part of one.
@@ -89,7 +90,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/v1/sessions", name: "listSessions", does: "Sessions, newest first; ?status= returns only those with this status.", query: []string{"limit", "cursor", "status"}, handler: s.listSessions, answers: answer{body: sessionView{}, list: "sessions", ofNodes: true}, sample: sample{query: "status=live&limit=10"}},
 		{method: get, path: "/v1/sessions/stream", name: "streamSessions", does: "Streams which takeovers wait for a person and how many sessions are live: at first the present state, then the new state after changes.", kind: stream, handler: s.streamChanges, answers: answer{mime: mimeSSE}},
 		{method: post, path: "/v1/sessions/release", name: "releaseAll", does: "Release every live session.", slow: true, handler: s.releaseAll, body: struct{}{}, answers: answer{body: releaseAllView{}}},
-		{method: get, path: one, name: "getSession", does: "One session, also after it ended.", access: guests, role: view, handler: s.getSession, answers: answer{body: sessionView{}}},
+		{method: get, path: one, name: "getSession", lost: s.lostSession, does: "One session, also after it ended.", access: guests, role: view, handler: s.getSession, answers: answer{body: sessionView{}}},
 		{method: patch, path: one, name: "changeSession", does: "Extend the timeout, change the metadata.", handler: s.changeSession, body: changeRequest{}, answers: answer{body: sessionView{}}, sample: sample{body: `{"timeout": 900000, "metadata": {"customer": "4711"}}`}},
 		{method: post, path: one + "/release", name: "releaseSession", does: "End the session.", slow: true, handler: s.releaseSession, body: struct{}{}, answers: answer{body: releasedView{}}},
 		{method: del, path: one, name: "deleteSession", does: "The same as release.", slow: true, handler: s.releaseSession, answers: answer{body: releasedView{}}},
@@ -183,7 +184,7 @@ func (s *Server) routes() []route {
 		{method: post, path: one + "/takeovers", name: "requestTakeover", does: "Ask for a person.", handler: s.requestTakeover, body: takeoverRequest{}, answers: answer{status: 201, body: session.TakeoverInfo{}}, fails: []kind{kindConflict}, sample: sample{body: `{"reason": "Enter the code from your phone", "timeout": 300000}`}},
 		{method: get, path: one + "/takeovers", name: "listSessionTakeovers", does: "The session's takeovers, oldest first.", query: []string{"limit", "cursor"}, handler: s.listSessionTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers"}},
 		{method: get, path: "/v1/takeovers", name: "listTakeovers", does: "The takeovers of all sessions, oldest first; ?state=pending returns only those that nobody has claimed.", query: []string{"limit", "cursor", "state"}, handler: s.listTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers", ofNodes: true}, sample: sample{query: "state=pending"}},
-		{method: get, path: one + "/takeovers/:tid", name: "getTakeover", does: "One takeover; with ?wait=60s, responds when the takeover ends or the wait is over.", access: guests, role: help, slow: true, query: []string{"wait"}, handler: s.getTakeover, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindTimeout}, sample: sample{query: "wait=1s"}},
+		{method: get, path: one + "/takeovers/:tid", name: "getTakeover", lost: s.lostTakeover, does: "One takeover; with ?wait=60s, responds when the takeover ends or the wait is over.", access: guests, role: help, slow: true, query: []string{"wait"}, handler: s.getTakeover, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindTimeout}, sample: sample{query: "wait=1s"}},
 		{method: post, path: one + "/takeovers/:tid/claim", name: "claimTakeover", does: "Say that you are working on it.", access: guests, role: help, handler: s.claimTakeover, body: struct{}{}, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindConflict}},
 		{method: patch, path: one + "/takeovers/:tid", name: "extendTakeover", does: "Set the time left, in ms from now.", handler: s.extendTakeover, body: extendRequest{}, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindConflict}, sample: sample{body: `{"timeout": 600000}`}},
 		{method: post, path: one + "/takeovers/:tid/done", name: "finishTakeover", does: "Say that it is done.", access: guests, role: help, handler: s.finishTakeover, body: doneRequest{}, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindConflict}, sample: sample{body: `{"note": "signed in"}`}},
