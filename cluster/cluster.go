@@ -28,7 +28,7 @@ const (
 	// a session lives and is kept.
 	remembered = 60 * 24 * time.Hour
 	// kept is how long a node that is lost is listed, and the store keeps its last word.
-	kept = time.Minute
+	kept = 24 * time.Hour
 	// timeout bounds one call of the store.
 	timeout = 5 * time.Second
 
@@ -233,7 +233,7 @@ func (c *Cluster) hear(e store.Entry) {
 	case len(e.Value) == 0:
 		delete(c.others, e.Key)
 		old.leave()
-	case old == nil || old.lost:
+	case old == nil || old.left:
 		c.others[e.Key] = next
 	default:
 		next.gone = old.gone
@@ -264,8 +264,10 @@ func (c *Cluster) watchLost() {
 	for id, m := range c.others {
 		if lost := c.lostLocked(m, now); lost != m.lost {
 			m.lost, changed = lost, true
-			m.leave()
-			c.o.Logger.Warn("a node is silent", "node", m.Name, "since", m.heard)
+			if lost {
+				m.leave()
+				c.o.Logger.Warn("a node is silent", "node", m.Name, "since", m.heard)
+			}
 		}
 		if m.lost && now.Sub(m.heard) > kept {
 			delete(c.others, id)
@@ -347,7 +349,7 @@ func (c *Cluster) Nodes() []NodeInfo {
 }
 
 // Claim records that this node has a session. taken is true if another session has the id,
-// on any node. The error says why the directory cannot be written.
+// on another node. The error says why the directory cannot be written.
 func (c *Cluster) Claim(ctx context.Context, session string) (taken bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -355,8 +357,9 @@ func (c *Cluster) Claim(ctx context.Context, session string) (taken bool, err er
 		return false, store.ErrAway
 	}
 	_, err = c.directory.Put(ctx, session, []byte(c.o.Self.ID), 0)
-	if errors.Is(err, store.ErrConflict) {
-		return true, nil
+	if errors.Is(err, store.ErrConflict) { // perhaps with an entry of this node that outlived its session
+		e, err := c.directory.Get(ctx, session)
+		return err == nil && string(e.Value) != c.o.Self.ID, err
 	}
 	return false, err
 }
@@ -366,7 +369,11 @@ func (c *Cluster) Claim(ctx context.Context, session string) (taken bool, err er
 func (c *Cluster) Forget(session string) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	if err := c.directory.Delete(ctx, session); err != nil && !errors.Is(err, store.ErrNotFound) {
+	e, err := c.directory.Get(ctx, session)
+	if err == nil && string(e.Value) == c.o.Self.ID {
+		err = c.directory.Delete(ctx, session)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		c.o.Logger.Warn("remove a session from the directory", "session", session, "error", err)
 	}
 }

@@ -179,6 +179,39 @@ func TestLostNode(t *testing.T) {
 	}
 }
 
+// TestNodeThatComesBack lets a node fall silent, this one become deaf, and the node come back
+// and fall silent again.
+func TestNodeThatComesBack(t *testing.T) {
+	nats := natsServer(t)
+	a, s := join(t, nats, "a", cluster.Load{})
+	defer a.Close()
+	bucket, err := s.Bucket(t.Context(), "nodes", store.BucketOptions{Bytes: 8 << 20, Age: 24 * time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := json.Marshal(cluster.Node{ID: "b", Name: "b", URL: "http://127.0.0.1:2"})
+	lost := func() bool { m := named(a, "b"); return m != nil && m.Lost }
+	over := func() bool {
+		select {
+		case <-a.Gone("b"):
+			return true
+		default:
+			return false
+		}
+	}
+	for round := range 3 {
+		if err := bucket.Set(t.Context(), "b", raw); err != nil {
+			t.Fatal(err)
+		}
+		browsertest.Until(t, "b is there", func() bool { m := named(a, "b"); return m != nil && !m.Lost && !over() })
+		browsertest.Until(t, "b is silent, and what waits for it ends", func() bool { return lost() && over() })
+		if round == 1 {
+			a.Deafen()
+			browsertest.Until(t, "b is given time", func() bool { return !lost() })
+		}
+	}
+}
+
 func TestTokens(t *testing.T) {
 	nats := natsServer(t)
 	a, _ := join(t, nats, "a", cluster.Load{})
@@ -209,7 +242,7 @@ func TestTokens(t *testing.T) {
 	if string(a.Secret("links")) != string(b.Secret("links")) || string(a.Secret("links")) == string(a.Secret("other")) {
 		t.Error("secrets differ between nodes, or do not differ between purposes")
 	}
-	bucket, err := s.Bucket(t.Context(), "nodes", store.BucketOptions{Bytes: 8 << 20, Age: time.Minute})
+	bucket, err := s.Bucket(t.Context(), "nodes", store.BucketOptions{Bytes: 8 << 20, Age: 24 * time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

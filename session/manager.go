@@ -240,19 +240,28 @@ func (m *Manager) begin(ctx context.Context, o *CreateOptions) (*Session, error)
 	if err := m.openProfile(ctx, o); err != nil {
 		return nil, err
 	}
-	taken, err := m.opts.Directory.Claim(ctx, o.ID)
+	taken, err := m.opts.Directory.Claim(context.WithoutCancel(ctx), o.ID) // whether an interrupted claim succeeded, nobody would know
 	switch {
 	case err != nil:
+		m.opts.Directory.Forget(o.ID)
 		return nil, fmt.Errorf("%w: %w", ErrDirectory, err)
 	case taken:
 		return nil, errSameID
 	}
 	s := newSession(&m.services, *o, o.ID, 1)
+	err = m.register(s)
+	if err != nil && !errors.Is(err, errSameID) { // otherwise the entry is that of the other session
+		m.opts.Directory.Forget(s.id)
+	}
+	return s, err
+}
+
+// register adds a session to the registry, and starts its life.
+func (m *Manager) register(s *Session) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.mayBeginLocked(s.id); err != nil {
-		m.work.Go(func() { m.opts.Directory.Forget(s.id) })
-		return nil, err
+		return err
 	}
 	m.sessions[s.id] = s
 	m.order = append(m.order, s.id)
@@ -263,7 +272,7 @@ func (m *Manager) begin(ctx context.Context, o *CreateOptions) (*Session, error)
 	})
 	m.stats.created.Add(1)
 	m.changes.tell()
-	return s, nil
+	return nil
 }
 
 // errSameID is returned for an id that another session has.

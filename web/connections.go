@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/labstack/echo/v4"
+
 	"takeover/egress"
 	"takeover/limits"
 )
@@ -318,6 +320,30 @@ func (s *Server) steady(w http.ResponseWriter, r *http.Request) {
 		r.Body = &steadyBody{ReadCloser: r.Body, rc: http.NewResponseController(w), time: s.cfg.RequestTime}
 	}
 }
+
+// steadyWriter sends an answer that may take long. Each piece has a deadline of its own.
+type steadyWriter struct {
+	http.ResponseWriter
+	rc    *http.ResponseController
+	stall time.Duration
+}
+
+func (s *Server) steadyWriter(c echo.Context) steadyWriter {
+	return steadyWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit}
+}
+
+// Write implements io.Writer.
+func (w steadyWriter) Write(p []byte) (int, error) {
+	_ = w.rc.SetWriteDeadline(time.Now().Add(w.stall)) // not supported by a test's recorder
+	n, err := w.ResponseWriter.Write(p)
+	if err == nil {
+		_ = w.rc.SetWriteDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (w steadyWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // cappedBehindProxies bounds the running requests of one client of a proxy, as
 // connections bounds the connections of other callers. Health checks are always

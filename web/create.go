@@ -220,7 +220,9 @@ func (s *Server) create(ctx context.Context, by creator, req *createRequest) (*s
 		return nil, err
 	}
 	if s.draining.Load() {
-		return nil, stoppingFailure()
+		f := stoppingFailure()
+		f.unbegun = true
+		return nil, f
 	}
 	if wait := s.creates.take(by.key + " " + by.address); wait > 0 {
 		return nil, s.tooMany(s.creates, wait)

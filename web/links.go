@@ -117,7 +117,11 @@ func (s *Server) redeemLink(c echo.Context) error {
 		return err
 	}
 	if err != nil {
-		if node := s.nodeOfLink(c, req.Path); node != nil {
+		node, wrong := s.nodeOfLink(c, req.Path)
+		if wrong != nil {
+			return wrong
+		}
+		if node != nil {
 			err = s.forward(c, node, body)
 			if c.Response().Status == http.StatusForbidden {
 				s.signIns.take(limitedAs(c.Request().RemoteAddr))
@@ -130,6 +134,9 @@ func (s *Server) redeemLink(c echo.Context) error {
 	}
 	s.log.Info("link used", "session", grant.SessionID, "link", grant.LinkID, "role", grant.Role, "from", peer)
 	for _, l := range caller(c).lost { // so that a browser does not collect the cookies of ended links
+		if _, known := errors.AsType[*links.Error](l.err); !known && s.cfg.Cluster != nil {
+			continue // a link of another node
+		}
 		ended := s.grantCookie(c.Request(), l.Grant, req.Embedded)
 		ended.Value, ended.MaxAge = "", -1
 		c.SetCookie(ended)

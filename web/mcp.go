@@ -38,7 +38,7 @@ func (s *Server) serveMCP(c echo.Context) error {
 	req = req.WithContext(mcp.As(req.Context(), by))
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	c.Response().Header().Set("X-Accel-Buffering", "no") // a proxy must not buffer streams
-	w := &doorResponse{ResponseWriter: c.Response(), rc: http.NewResponseController(c.Response()), stall: s.cfg.StallLimit}
+	w := &doorResponse{steadyWriter: s.steadyWriter(c)}
 	s.mcp.ServeHTTP(w, req)
 	return w.failure()
 }
@@ -92,10 +92,7 @@ func createSchema() object {
 // doorResponse is the response to a caller who may wait long but must read what
 // comes. Errors in plain text become failures, so that they look like all others.
 type doorResponse struct {
-	http.ResponseWriter
-	rc    *http.ResponseController
-	stall time.Duration
-
+	steadyWriter
 	refused int // status of an error in plain text
 	why     []byte
 }
@@ -115,16 +112,8 @@ func (w *doorResponse) Write(p []byte) (int, error) {
 		w.why = append(w.why, p...)
 		return len(p), nil
 	}
-	_ = w.rc.SetWriteDeadline(time.Now().Add(w.stall)) // not supported by a test's recorder
-	n, err := w.ResponseWriter.Write(p)
-	if err == nil {
-		_ = w.rc.SetWriteDeadline(time.Time{})
-	}
-	return n, err
+	return w.steadyWriter.Write(p)
 }
-
-// Unwrap is for http.ResponseController.
-func (w *doorResponse) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // failure returns the error that was written in plain text, or nil.
 func (w *doorResponse) failure() error {

@@ -72,8 +72,8 @@ func (s *Server) askNode(ctx context.Context, r *http.Request, to cluster.Node, 
 	for _, name := range []string{echo.HeaderAuthorization, keyHeader, "Cookie", "User-Agent"} { // who asks; the last says in which form
 		req.Header[name] = r.Header.Values(name)
 	}
-	s.vouch(req, r, to)
-	resp, err := (&http.Client{Transport: s.toNodes}).Do(req)
+	s.vouch(req, r, to, askPart)
+	resp, err := s.toNodes.RoundTrip(req)
 	if err != nil {
 		return err
 	}

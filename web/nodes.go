@@ -8,10 +8,13 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/netip"
 	"net/url"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,13 +29,30 @@ import (
 // passes a request on, it believes only what that knows of the client, because a token says
 // that it is a node.
 
-// nodeHeader has the token of a node that passes a request on. The headers that go with it
-// are X-Forwarded-For, -Proto and -Host.
-const nodeHeader = "Takeover-Node"
+// The headers of a request of another node: its token, and the facts for which that vouches.
+// They are not those of proxies, which a proxy between nodes would change.
+const (
+	nodeHeader   = "Takeover-Node"
+	clientHeader = "Takeover-Client" // the client's address
+	schemeHeader = "Takeover-Scheme" // http or https, as the client came
+	hostHeader   = "Takeover-Host"   // as the client named it
+	askHeader    = "Takeover-Ask"    // askWhole or askPart
+)
+
+// What a node asks another one.
+const (
+	askWhole = "whole" // the answer to a client's request
+	askPart  = "part"  // the other node's part of a list
+)
+
+// refusedHeader marks the answer of a node that has done nothing, so that another one may.
+const refusedHeader = "Takeover-Refused"
 
 const (
 	// dialTime bounds the connection to another node.
 	dialTime = 5 * time.Second
+	// maxLookups is how many links' nodes are looked for at a time.
+	maxLookups = 8
 	// idleToNode is how many idle connections to each other node are kept.
 	idleToNode = 64
 )
@@ -55,6 +75,9 @@ type fromNodeKey struct{}
 
 func fromNode(r *http.Request) bool { return r.Context().Value(fromNodeKey{}) != nil }
 
+// asksForPart reports whether another node asks for this one's part of a list.
+func asksForPart(r *http.Request) bool { return r.Context().Value(fromNodeKey{}) == askPart }
+
 // behindNodes gives requests that another node passes on the address of the client, and the
 // host that it asked for. passed serves those, and next all others.
 func (s *Server) behindNodes(passed, next http.Handler) http.Handler {
@@ -67,21 +90,22 @@ func (s *Server) behindNodes(passed, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		client, scheme, host := r.Header.Get("X-Forwarded-For"), r.Header.Get("X-Forwarded-Proto"), r.Header.Get("X-Forwarded-Host")
-		from, err := s.cfg.Cluster.Check(token, client, scheme, host)
+		client, scheme, host, ask := r.Header.Get(clientHeader), r.Header.Get(schemeHeader), r.Header.Get(hostHeader), r.Header.Get(askHeader)
+		_, err := s.cfg.Cluster.Check(token, client, scheme, host, ask)
 		address, bad := netip.ParseAddr(client)
 		if err = cmp.Or(err, bad); err != nil {
 			s.log.Warn("a request says that a node passes it on, and its token is wrong", "from", peerOf(r), "error", err)
-			http.Error(w, "The token of the node is not valid.", http.StatusForbidden)
+			w.Header().Set(refusedHeader, "token")
+			http.Error(w, "The token of the node is not valid. Do the clocks of the nodes agree?", http.StatusServiceUnavailable)
 			return
 		}
 		if conn := connectionOf(r); conn != nil {
 			conn.ofNode()
 		}
 		ctx := context.WithValue(r.Context(), forwardedKey{}, forwarded{scheme, host})
-		r = r.WithContext(context.WithValue(ctx, fromNodeKey{}, from))
+		r = r.WithContext(context.WithValue(ctx, fromNodeKey{}, ask))
 		r.Host, r.RemoteAddr = host, netip.AddrPortFrom(address, 0).String()
-		for _, name := range []string{nodeHeader, "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"} {
+		for _, name := range []string{nodeHeader, clientHeader, schemeHeader, hostHeader, askHeader} {
 			r.Header.Del(name)
 		}
 		passed.ServeHTTP(w, r)
@@ -95,7 +119,7 @@ func (s *Server) elsewhere(c echo.Context, r route, p *principal) (*cluster.Node
 	if s.cfg.Cluster == nil || fromNode(c.Request()) {
 		return nil, nil //nolint:nilnil // this node
 	}
-	id := cmp.Or(c.Param("id"), c.QueryParam("session"), c.QueryParam("sessionId"))
+	id := r.sessionNamed(c)
 	if r.byTakeover {
 		if _, err := s.manager.FindTakeover(id); err == nil {
 			return nil, nil //nolint:nilnil // this node
@@ -128,11 +152,21 @@ func (s *Server) elsewhere(c echo.Context, r route, p *principal) (*cluster.Node
 	case errors.Is(err, cluster.ErrUnknown):
 		return nil, nil //nolint:nilnil // this node says so
 	case err != nil:
-		return nil, nodeFailure(err)
+		return nil, nodeFailure(p, err)
 	case owner.ID == s.cfg.Cluster.Self().ID:
 		return nil, nil //nolint:nilnil // it has forgotten the session
 	}
 	return &owner, nil
+}
+
+// sessionNamed returns the id in a request's path or, for calls that act on a session that
+// the query names, from there.
+func (r route) sessionNamed(c echo.Context) string {
+	id := c.Param("id")
+	if id == "" && (r.name == "cdpRoot" || slices.Contains(r.query, "session")) {
+		id = cmp.Or(c.QueryParam("session"), c.QueryParam("sessionId"))
+	}
+	return id
 }
 
 // elsewhere returns the session for which a guest has a link that this server does not
@@ -166,25 +200,31 @@ func (s *Server) lostTakeover(c echo.Context, node string) error {
 	return c.JSON(http.StatusOK, info)
 }
 
-func nodeFailure(err error) *failure {
-	return &failure{kind: kindNotReady, detail: sentence(err.Error()), retryAfter: fullRetryAfter, err: err}
+// nodeFailure is the answer when another node is needed and cannot be reached. Operators
+// learn which.
+func nodeFailure(p *principal, err error) *failure {
+	f := &failure{kind: kindNotReady, detail: "The server that has this session does not answer. Try again in a moment.", retryAfter: fullRetryAfter, err: err}
+	if lost, ok := errors.AsType[*cluster.LostError](err); ok && p.operator() {
+		f.detail = sentence(lost.Error())
+	}
+	return f
 }
 
-// vouch tells another node where the request behind out came from.
-func (s *Server) vouch(out, in *http.Request, to cluster.Node) {
+// vouch tells another node where the request behind out came from, and what it is for.
+func (s *Server) vouch(out, in *http.Request, to cluster.Node, ask string) {
 	client, scheme := peerOf(in), "http"
 	if overTLS(in) {
 		scheme = "https"
 	}
-	out.Host = in.Host
-	out.Header.Set("X-Forwarded-For", client)
-	out.Header.Set("X-Forwarded-Proto", scheme)
-	out.Header.Set("X-Forwarded-Host", in.Host)
-	out.Header.Set(nodeHeader, s.cfg.Cluster.Token(to, client, scheme, in.Host))
+	out.Header.Set(clientHeader, client)
+	out.Header.Set(schemeHeader, scheme)
+	out.Header.Set(hostHeader, in.Host)
+	out.Header.Set(askHeader, ask)
+	out.Header.Set(nodeHeader, s.cfg.Cluster.Token(to, client, scheme, in.Host, ask))
 }
 
-// errRefused is why a node did not take a request that it may take later.
-var errRefused = errors.New("the other node cannot do it now")
+// errUnbegun is why a request was not passed on: the other node has done nothing.
+var errUnbegun = errors.New("the other node cannot do it now")
 
 // served runs a proxy. It reports false if the answer was cut off.
 func served(proxy *httputil.ReverseProxy, w http.ResponseWriter, r *http.Request) (whole bool) {
@@ -209,7 +249,7 @@ func (s *Server) place(c echo.Context) (passed bool, err error) {
 		return true, err
 	}
 	err = s.forward(c, &to, body)
-	if err != nil && !c.Response().Committed && c.Request().Context().Err() == nil && !s.draining.Load() {
+	if errors.Is(err, errUnbegun) && !c.Response().Committed && c.Request().Context().Err() == nil && !s.draining.Load() {
 		c.Request().Body = io.NopCloser(bytes.NewReader(body))
 		return false, nil
 	}
@@ -217,10 +257,16 @@ func (s *Server) place(c echo.Context) (passed bool, err error) {
 }
 
 // nodeOfLink returns the other node that has the session or the takeover of a link's page,
-// or nil.
-func (s *Server) nodeOfLink(c echo.Context, path string) *cluster.Node {
+// or nil. Anybody may ask, so only a few questions at a time reach the store.
+func (s *Server) nodeOfLink(c echo.Context, path string) (*cluster.Node, error) {
 	if s.cfg.Cluster == nil || fromNode(c.Request()) {
-		return nil
+		return nil, nil //nolint:nilnil // this node
+	}
+	select {
+	case s.lookups <- struct{}{}:
+		defer func() { <-s.lookups }()
+	default:
+		return nil, s.tooMany(s.signIns, time.Second)
 	}
 	ctx := c.Request().Context()
 	var owner cluster.Node
@@ -234,9 +280,9 @@ func (s *Server) nodeOfLink(c echo.Context, path string) *cluster.Node {
 		owner, err = s.cfg.Cluster.Owner(ctx, id)
 	}
 	if err != nil || owner.ID == "" || owner.ID == s.cfg.Cluster.Self().ID {
-		return nil
+		return nil, nil //nolint:nilnil,nilerr // nobody learns more than that the link is wrong
 	}
-	return &owner
+	return &owner, nil
 }
 
 // signOutTopic is where nodes tell each other of sign-outs, by the nonce of the cookie.
@@ -264,8 +310,8 @@ func shareSignOuts(nodes *cluster.Cluster, s *signer) error {
 }
 
 // forward passes a request on to another node, and its answer back. body replaces that of
-// the request if it is not nil, because it was read. If the other node did not answer, or
-// can start no session, nothing was sent to the caller.
+// the request if it is not nil, because it was read. The error is errUnbegun if the other
+// node has done nothing, and cannot now.
 func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 	done, err := s.begin()
 	if err != nil {
@@ -284,10 +330,13 @@ func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 		case <-ctx.Done():
 		}
 	}()
-	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Time{}) // the other node has deadlines; not supported by a test's recorder
+	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Time{}) // see steadyWriter; not supported by a test's recorder
+	if body == nil {
+		s.steady(c.Response(), req)
+	}
 	target, err := url.Parse(to.URL)
 	if err != nil {
-		return nodeFailure(err)
+		return nodeFailure(caller(c), err)
 	}
 	var failed error
 	proxy := httputil.ReverseProxy{
@@ -298,11 +347,12 @@ func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 				r.Out.Body, r.Out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 			}
 			r.Out.URL.RawQuery = r.In.URL.RawQuery // as it came, for the node to judge
-			s.vouch(r.Out, r.In, *to)
+			r.Out.Header.Del("Expect")             // its answer comes before the other node's
+			s.vouch(r.Out, r.In, *to, askWhole)
 		},
 		ModifyResponse: func(r *http.Response) error {
-			if r.StatusCode == http.StatusServiceUnavailable && body != nil {
-				return errRefused
+			if r.Header.Get(refusedHeader) != "" {
+				return errUnbegun
 			}
 			for name := range r.Header { // the other node has set its own
 				c.Response().Header().Del(name)
@@ -312,7 +362,7 @@ func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
 	}
 	s.metrics.forwarded.Inc()
-	if !served(&proxy, c.Response(), req.WithContext(ctx)) { // the end must not look like that of a whole answer
+	if !served(&proxy, s.steadyWriter(c), req.WithContext(ctx)) { // the end must not look like that of a whole answer
 		_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now()) // fails only if the connection has ended
 	}
 	switch {
@@ -324,8 +374,12 @@ func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 		return context.Cause(req.Context())
 	}
 	s.log.Warn("pass a request on", "node", to.Name, "error", failed)
-	if errors.Is(failed, errRefused) {
-		return nodeFailure(failed)
+	if body == nil && errors.Is(failed, os.ErrDeadlineExceeded) {
+		return &failure{kind: kindBadInput, detail: "The body ended early.", err: failed}
 	}
-	return nodeFailure(&cluster.LostError{ID: to.ID, Node: to.Name})
+	f := nodeFailure(caller(c), &cluster.LostError{ID: to.ID, Node: to.Name})
+	if dial, ok := errors.AsType[*net.OpError](failed); errors.Is(failed, errUnbegun) || ok && dial.Op == "dial" {
+		f.err = errUnbegun
+	}
+	return f
 }

@@ -56,6 +56,7 @@ type failure struct {
 	detail     string
 	fields     []invalid.FieldError
 	retryAfter time.Duration
+	unbegun    bool   // nothing was done, so another node may do it
 	allow      string // the Allow header of a 405
 	err        error  // for the log only
 }
@@ -171,6 +172,9 @@ var outcomes = []struct {
 	{errStopping, kindNotReady},
 }
 
+// unbegun are the errors of outcomes after which a session was not begun.
+var unbegun = []error{session.ErrFull, session.ErrQuota, session.ErrDirectory}
+
 // kindCallerGone is only for the log and the metrics, because nobody reads the
 // response. So it is not in kinds. Its status is the one that nginx uses.
 var kindCallerGone = kind{"caller-gone", "The caller went away", 499}
@@ -192,7 +196,7 @@ func asFailure(err error) *failure {
 	}
 	for _, o := range outcomes {
 		if errors.Is(err, o.err) {
-			f := &failure{kind: o.kind, detail: sentence(err.Error()), err: err}
+			f := &failure{kind: o.kind, detail: sentence(err.Error()), err: err, unbegun: slices.Contains(unbegun, o.err)}
 			if slices.Contains([]kind{kindFull, kindDiskFull, kindNotReady, kindTooMany}, o.kind) {
 				f.retryAfter = fullRetryAfter
 			}
@@ -300,6 +304,9 @@ func (s *Server) renderError(err error, c echo.Context) {
 	}
 	if f.allow != "" {
 		h.Set("Allow", f.allow)
+	}
+	if f.unbegun && fromNode(c.Request()) {
+		h.Set(refusedHeader, "unbegun")
 	}
 	p := problem{Type: "/docs#" + f.kind.name, Title: f.kind.title, Status: f.kind.status, Detail: f.detail, Errors: f.fields}
 	if full, ok := errors.AsType[*capacity.FullError](f.err); ok {

@@ -190,6 +190,7 @@ type Server struct {
 	socketSpec  []byte     // /asyncapi.json
 	reference   *reference // what /docs shows of the calls
 	toNodes     *http.Transport
+	lookups     chan struct{} // held while a link's node is looked for
 
 	draining atomic.Bool
 	local    atomic.Pointer[string] // see localURL
@@ -243,6 +244,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("describe the viewer's socket: %w", err)
 	}
 	s.spec, s.reference = spec, newReference(s.table)
+	s.lookups = make(chan struct{}, maxLookups)
 	s.toNodes = &http.Transport{
 		DialContext: (&net.Dialer{Timeout: dialTime}).DialContext, TLSHandshakeTimeout: dialTime, MaxIdleConnsPerHost: idleToNode, IdleConnTimeout: idleTime / 2, DisableCompression: true,
 	}

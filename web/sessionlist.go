@@ -48,7 +48,7 @@ func (s *Server) pageSessions(c echo.Context) error {
 	}
 	slices.SortStableFunc(p.Ended, func(a, b views.SessionInfo) int { return b.EndedAt.Compare(a.EndedAt) })
 	p.Ended = p.Ended[:min(len(p.Ended), endedShown)]
-	if fromNode(c.Request()) {
+	if asksForPart(c.Request()) {
 		return c.JSON(http.StatusOK, sessionsPart{p.Waiting, p.Live, p.Ended, p.EndedTotal})
 	}
 	s.addNodes(c, &p)

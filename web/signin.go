@@ -154,8 +154,9 @@ func (s *Server) setSignIn(c echo.Context, e *keyEntry) {
 
 // logout handles POST /logout.
 func (s *Server) logout(c echo.Context) error {
-	if p := caller(c); p.kind == signedIn {
-		if err := s.signer.revoke(p.cookie); err != nil {
+	// Also one that has ended here already, because other nodes may not know that yet.
+	if cookie, err := c.Request().Cookie(s.cookieName(c.Request(), signInCookie)); err == nil {
+		if err := s.signer.revoke(cookie.Value); err != nil {
 			return err
 		}
 	}
