@@ -280,7 +280,7 @@ func (s *Server) nodeOfLink(c echo.Context, path string) (*cluster.Node, error) 
 		owner, err = s.cfg.Cluster.Owner(ctx, id)
 	}
 	if err != nil || owner.ID == "" || owner.ID == s.cfg.Cluster.Self().ID {
-		return nil, nil //nolint:nilnil,nilerr // nobody learns more than that the link is wrong
+		return nil, nil //nolint:nilnil // nobody learns more than that the link is wrong
 	}
 	return &owner, nil
 }
