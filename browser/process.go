@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -61,6 +62,7 @@ type Process struct {
 	log       *slog.Logger
 
 	rooms       *confine.Started // or nil; set before the connection
+	starved     atomic.Int64     // its OutOfMemory at the end
 	confinement confine.Report   // also set when the launcher did not work
 	version     *cdpbrowser.GetVersionResult
 
@@ -228,6 +230,20 @@ func spawn(o LaunchOptions, folder *folder, sandbox bool) (*Process, error) {
 	return p, nil
 }
 
+// OutOfMemory returns how often the kernel ended a part of this Chromium because it used all
+// the memory that it may (LaunchOptions.Memory). It may be called at any time.
+func (p *Process) OutOfMemory() int {
+	select {
+	case <-p.done:
+		return int(p.starved.Load())
+	default:
+	}
+	if p.rooms == nil {
+		return 0
+	}
+	return max(p.rooms.OutOfMemory(), int(p.starved.Load())) // the first is 0 while the control group is being removed
+}
+
 // run makes the launcher, if there is one, start Chromium.
 func (p *Process) run(o LaunchOptions, sandbox bool) error {
 	p.sandboxed = sandbox
@@ -304,6 +320,7 @@ func (p *Process) supervise(begin func() (*exec.Cmd, error), stderr *os.File, st
 	close(exited)
 	err = cmd.Wait()
 	if p.rooms != nil {
+		p.starved.Store(int64(p.rooms.OutOfMemory()))
 		if err := p.rooms.End(); err != nil {
 			p.log.Warn("a part of this chromium's rooms stays behind", "pid", p.pid, "error", err)
 		}

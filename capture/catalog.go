@@ -74,6 +74,7 @@ const (
 	TypeProfileFilling    = "profile_filling"
 	TypeProfileFull       = "profile_full"
 	TypeProfileNotSaved   = "profile_not_saved"
+	TypeMemoryFull        = "memory_full"
 	TypeActionStarted     = "action_started" // only if Config.Actions asks for it
 	TypeActionEnded       = "action_ended"   // likewise
 
@@ -103,7 +104,7 @@ var categories = func() map[string]string {
 		CategoryScreenshot:  {TypeScreenshot},
 		CategoryControl: {TypeControlChanged, TypeTakeoverRequested, TypeTakeoverClaimed, TypeTakeoverDone, TypeTakeoverFailed,
 			TypeTakeoverExpired, TypeTakeoverCancelled, TypeRunStarted, TypeRunEnded, TypeViewerJoined, TypeViewerLeft,
-			TypeLinkUsed, TypeLinkRevoked, TypeProfileFilling, TypeProfileFull, TypeProfileNotSaved, TypeActionStarted, TypeActionEnded},
+			TypeLinkUsed, TypeLinkRevoked, TypeProfileFilling, TypeProfileFull, TypeProfileNotSaved, TypeMemoryFull, TypeActionStarted, TypeActionEnded},
 		CategoryMonitor: {TypeMonitorDisconnected, TypeMonitorReconnected, TypeMonitorReconnectFailed, TypeEventsDropped},
 	} {
 		for _, t := range types {

@@ -214,6 +214,26 @@ func (g *group) add(pid int) error {
 	return nil
 }
 
+// killed returns how often the kernel ended a member because the group's memory was used
+// up.
+func (g *group) killed() (times int) {
+	for _, folder := range g.folders {
+		for _, name := range []string{"memory.events", "memory.oom_control"} {
+			raw, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil {
+				continue
+			}
+			for line := range strings.Lines(string(raw)) {
+				if n, ok := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); ok {
+					count, _ := strconv.Atoi(n) // the kernel writes a number
+					times += count
+				}
+			}
+		}
+	}
+	return times
+}
+
 // end kills all members and removes the group.
 func (g *group) end() error {
 	if g.kill != "" {

@@ -113,6 +113,10 @@ func (s *Started) Run(args []string) error {
 // again.
 func (s *Started) Works() { lessons.prove(s.kind, s.Report) }
 
+// OutOfMemory returns how often the kernel ended a process in the rooms because all of them
+// together used the memory that they may. It is 0 without a control group, and after End.
+func (s *Started) OutOfMemory() int { return s.group.killed() }
+
 // End kills what is left of the rooms after the launcher has ended, and removes
 // the control group.
 func (s *Started) End() error {

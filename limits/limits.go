@@ -28,6 +28,7 @@ const (
 	ProfileSize        Name = "profile-size"         // saved profiles that lack a state or a user data directory, because it is too large
 	Files              Name = "files"                // files refused in a session
 	GuestFiles         Name = "guest-files"          // files refused to people with links
+	Memory             Name = "memory"               // times that the kernel ended a part of a Chromium that used all the memory that it may
 	Restarts           Name = "restarts"             // sessions ended because Chromium died too often
 	Runs               Name = "runs"                 // runs of a session forgotten to make room for newer ones
 	RunEvents          Name = "run-events"           // steps and log lines omitted from a run
@@ -73,7 +74,7 @@ const (
 
 // Names lists every limit, in the order of /metrics.
 var Names = []Name{
-	Sessions, KeySessions, Creates, Connections, SignIns, Viewers, Guests, Links, LinkUses, Tabs, Profile, ProfileFilling, Profiles, ProfileSize, Files, GuestFiles, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Trajectory, Trajectories, Trace, Messages, MCPClients, Playwright, PlaywrightFiles, Permissions, SignInLinks, Secrets, Asked,
+	Sessions, KeySessions, Creates, Connections, SignIns, Viewers, Guests, Links, LinkUses, Tabs, Profile, ProfileFilling, Profiles, ProfileSize, Files, GuestFiles, Memory, Restarts, Runs, RunEvents, Takeovers, Downloads, Programs, Waiting, ProgramOutbox, Trajectory, Trajectories, Trace, Messages, MCPClients, Playwright, PlaywrightFiles, Permissions, SignInLinks, Secrets, Asked,
 	ViewerMessages, ViewerActs, ViewerOutbox, Pictures, Stalls,
 	CaptureQueue, CaptureCut, CaptureInteraction, CaptureTables, EventsMemory, Disk, EventsRefused, ConsoleRate, ConsoleRealms, ConsoleKept,
 	Egress, ProxyHead, Renders, SavedScripts, WebhookQueue, WebhookDead, WebhookBody,

@@ -88,6 +88,7 @@ func (s *Session) runBrowser(last **browser.Process, again bool) error {
 	*last = eng.proc
 	defer s.stopEngine(eng)
 	s.life.spawn(func() { watchProfile(s, eng.proc) })
+	s.life.spawn(func() { watchMemory(s, eng.proc) })
 	s.goLive(eng, again)
 	s.life.spawn(func() { s.saving.regularly(eng) })
 	select {

@@ -82,6 +82,7 @@ type serveCommand struct {
 	TakeoverTimeout time.Duration `help:"Default time that a takeover waits for a person." default:"5m" env:"TAKEOVER_TAKEOVER_TIMEOUT"`
 
 	MaxFiles        int   `help:"Maximum number of files of a session. Default: 1000." placeholder:"N" env:"TAKEOVER_MAX_FILES"`
+	SessionMemory   int64 `help:"Bytes of memory that a session's Chromium may use, where control groups can limit it. Default: 8 GiB." placeholder:"BYTES" env:"TAKEOVER_SESSION_MEMORY"`
 	MaxProfileBytes int64 `help:"Bytes that a session's Chromium may store on disk. A session that stores more ends. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_PROFILE_BYTES"`
 	MaxFileBytes    int64 `help:"Maximum size of a session's files, in bytes. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_FILE_BYTES"`
 
@@ -432,6 +433,7 @@ func (s *serveCommand) options(captured *capture.Config, kept *store.Store, hook
 		Capture:         captured,
 		Keep:            session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
 		Trajectories:    trajectory.KeepOptions{Number: s.KeepTrajectories, Age: s.TrajectoriesAge, Bytes: s.TrajectoriesBytes},
+		Memory:          s.SessionMemory,
 		MaxProfileBytes: s.MaxProfileBytes,
 		Bandwidth:       s.SessionBandwidth,
 		Files:           files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},

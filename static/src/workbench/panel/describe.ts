@@ -149,6 +149,8 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
       return { ...plain, text: 'The browser has stored 80 % of what it may; with more than all of it, the session ends', level: 'wrong' };
     case 'profile_full':
       return { ...plain, text: 'The browser stored more than it may; the session ended', level: 'wrong' };
+    case 'memory_full':
+      return { ...plain, text: 'The browser used all the memory that it may; the system ended a part of it', level: 'wrong' };
     case 'action_started':
       return { ...plain, text: `${holderWords(str(data.actor))}: ${oneLine(str(data.operation))}`, soft: oneLine(str(data.target)) };
     case 'action_ended': {
