@@ -56,8 +56,12 @@ func (s *Store) Bucket(ctx context.Context, name string, o BucketOptions) (*Buck
 		}
 		return &Bucket{s, kv}, nil
 	}
-	kv, err := s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: name, History: 1, Storage: jetstream.FileStorage, MaxBytes: o.bytes(), TTL: o.Age, Compression: true,
+	var kv jetstream.KeyValue
+	err := s.keptBy(func(copies int) (err error) {
+		kv, err = s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: name, History: 1, Storage: jetstream.FileStorage, MaxBytes: o.bytes(), TTL: o.Age, Compression: true, Replicas: copies,
+		})
+		return err
 	})
 	if err != nil {
 		return nil, openError("bucket "+name, o.bytes(), err)

@@ -71,13 +71,17 @@ type Events struct {
 // sixth of the time, and memory.
 func (s *Store) Events(ctx context.Context, o EventsOptions) (*Events, error) {
 	bytes := cmp.Or(o.Bytes, DefaultEventsBytes)
-	stream, err := s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: eventsStream, Subjects: []string{eventsPrefix + ">"},
-		Storage: jetstream.FileStorage, Compression: jetstream.NoCompression,
-		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld,
-		MaxBytes: bytes, MaxAge: cmp.Or(o.Age, DefaultEventsAge),
-		Duplicates:  min(duplicatesFor, cmp.Or(o.Age, DefaultEventsAge)),
-		AllowDirect: true,
+	var stream jetstream.Stream
+	err := s.keptBy(func(copies int) (err error) {
+		stream, err = s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+			Name: eventsStream, Subjects: []string{eventsPrefix + ">"},
+			Storage: jetstream.FileStorage, Compression: jetstream.NoCompression,
+			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld,
+			MaxBytes: bytes, MaxAge: cmp.Or(o.Age, DefaultEventsAge),
+			Duplicates:  min(duplicatesFor, cmp.Or(o.Age, DefaultEventsAge)),
+			AllowDirect: true, Replicas: copies,
+		})
+		return err
 	})
 	if err != nil {
 		return nil, openError("stream of events", bytes, err)

@@ -36,6 +36,12 @@ const (
 	// refuses to open those beyond. It never refuses here: each has a limit of its
 	// own, and those of an earlier start may be larger than the present ones.
 	anyStorage = 1 << 60
+	// clusterCopies is how many servers of a NATS cluster keep each table and stream, so that
+	// one of them may fail. A cluster with fewer servers keeps one copy.
+	clusterCopies = 3
+	// leaderWait is how long a NATS cluster may take to say whether it has a leader, and
+	// leaderPause the pause before asking again.
+	leaderWait, leaderPause = 2 * time.Second, 250 * time.Millisecond
 	// maxPayload is the largest message of the embedded server, in bytes. An
 	// external server has its own limit, 1 MiB by default.
 	maxPayload = 8 << 20
@@ -58,6 +64,7 @@ type Store struct {
 	js       jetstream.JetStream
 	ordered  *nats.Conn // for events; it does not send late messages, see connectOrdered
 	disk     *disk      // nil for an external server
+	copies   int        // servers that keep each table and stream; set by Open
 
 	mu      sync.Mutex // guards what follows
 	away    bool
@@ -77,6 +84,13 @@ var ErrReserved = errors.New("the NATS server has too little storage")
 const (
 	codeNoStorage = 10047
 	codeNoPeers   = 10005
+)
+
+// Codes of NATS for a cluster without a leader, and for copies on a server that is in no
+// cluster.
+const (
+	codeUnavailable = 10008
+	codeNoCopies    = 10074
 )
 
 // openError returns the error of opening a table or a stream that reserves so many
@@ -138,13 +152,47 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.js, err = jetstream.New(s.conn); err != nil {
 		return nil, errors.Join(fmt.Errorf("use JetStream: %w", err), s.Close())
 	}
-	if _, err := s.js.AccountInfo(ctx); err != nil {
+	if err := s.awaitJetStream(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("use JetStream: %w", err), s.Close())
+	}
+	if s.copies = 1; o.URL != "" && len(s.conn.Servers()) >= clusterCopies {
+		s.copies = clusterCopies
 	}
 	if err := s.connectOrdered(o.URL); err != nil {
 		return nil, errors.Join(notConnected(err), s.Close())
 	}
 	return s, nil
+}
+
+// awaitJetStream returns when JetStream responds. A cluster of NATS that has just started
+// needs some seconds to choose its leader.
+func (s *Store) awaitJetStream(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, OpenTimeout)
+	defer cancel()
+	for {
+		once, end := context.WithTimeout(ctx, leaderWait)
+		_, err := s.js.AccountInfo(once)
+		end()
+		api, ok := errors.AsType[*jetstream.APIError](err)
+		if later := ok && api.ErrorCode == codeUnavailable || errors.Is(err, context.DeadlineExceeded); !later {
+			return err
+		}
+		select {
+		case <-time.After(leaderPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// keptBy calls open with the number of servers that should keep a table or a stream, and
+// once more with one if the server has no others.
+func (s *Store) keptBy(open func(copies int) error) error {
+	err := open(s.copies)
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == codeNoCopies && s.copies > 1 {
+		return open(1)
+	}
+	return err
 }
 
 // notConnected wraps why NATS is not connected. Text that is no address is not
