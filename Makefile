@@ -16,7 +16,7 @@ FOREIGN   := web/testdata/foreign/node_modules/.installed
 FUZZTIME  ?= 1m
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dev build test go-test slow test-user web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser compiler clean
+.PHONY: cluster-test help setup run dev build test go-test slow test-user web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser compiler clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +128,9 @@ fmt: ## format Go and templates
 audit: ## known vulnerabilities in dependencies (asks public databases)
 	go run golang.org/x/vuln/cmd/govulncheck@latest ./...
 	npm audit
+
+cluster-test: browser build ## three nodes and three NATS servers as machines whose links are cut; needs root, ip, tc, nats-server, curl
+	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -tags lab -count 1 -timeout 20m -v ./cluster/lab
 
 soak: browser build ## ten minutes of viewers that come and go, and pages that flood: memory and goroutines
 	go run ./bench -only 'soak|ended' -strict

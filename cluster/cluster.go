@@ -309,6 +309,9 @@ func (c *Cluster) lostLocked(m *member, now time.Time) bool {
 	return now.Sub(since) > lostBeats*c.o.Beat
 }
 
+// Name returns this node's name.
+func (c *Cluster) Name() string { return c.o.Self.Name }
+
 // Self returns this node, as it is now.
 func (c *Cluster) Self() Node {
 	load := c.o.Load()

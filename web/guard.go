@@ -50,7 +50,7 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 		}
 		node, err := s.elsewhere(c, r, p)
 		if lost, ok := errors.AsType[*cluster.LostError](err); ok && r.lost != nil && p.operator() {
-			return r.lost(c, lost.ID)
+			return r.lost(c, lost)
 		}
 		if err != nil {
 			return err

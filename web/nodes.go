@@ -182,18 +182,18 @@ func (p *principal) elsewhere(id string) string {
 }
 
 // lostSession handles GET /v1/sessions/:id for a session whose node is gone.
-func (s *Server) lostSession(c echo.Context, node string) error {
-	info, err := s.manager.Lost(c.Request().Context(), node, c.Param("id"))
+func (s *Server) lostSession(c echo.Context, node *cluster.LostError) error {
+	info, err := s.manager.Lost(c.Request().Context(), node.ID, c.Param("id"))
 	if err != nil {
 		return err
 	}
 	page := s.baseURL(c.Request()) + "/sessions/" + info.ID
-	return c.JSON(http.StatusOK, sessionView{Info: info, SessionViewerURL: page, DebugURL: page})
+	return c.JSON(http.StatusOK, sessionView{Info: info, Node: node.Node, SessionViewerURL: page, DebugURL: page})
 }
 
 // lostTakeover handles GET /v1/sessions/:id/takeovers/:tid for such a session.
-func (s *Server) lostTakeover(c echo.Context, node string) error {
-	info, err := s.manager.LostTakeover(c.Request().Context(), node, c.Param("id"), c.Param("tid"))
+func (s *Server) lostTakeover(c echo.Context, node *cluster.LostError) error {
+	info, err := s.manager.LostTakeover(c.Request().Context(), node.ID, c.Param("id"), c.Param("tid"))
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func TestAnyNodeAnswers(t *testing.T) {
 
 	var view sessionView
 	a.call("GET", path, nil, 200, &view)
-	if view.ID != one.ID() || view.Status != session.StatusLive {
+	if view.ID != one.ID() || view.Status != session.StatusLive || view.Node != "b" {
 		t.Errorf("the session is %+v", view)
 	}
 	for name := range a.do(request{method: "GET", path: path}).header {
@@ -384,7 +384,7 @@ func TestLostNode(t *testing.T) {
 	}
 	var view sessionView
 	a.call("GET", path, nil, 200, &view)
-	if view.Status != session.StatusFailed || view.EndReason != "node lost" || view.EndedAt == nil || view.Takeover != nil {
+	if view.Status != session.StatusFailed || view.EndReason != "node lost" || view.Node != "b" || view.EndedAt == nil || view.Takeover != nil {
 		t.Errorf("the session is %+v", view.Info)
 	}
 	a.call("GET", path+"/takeovers/"+asked.ID, nil, 200, &asked)

@@ -7,6 +7,7 @@ import (
 
 	"takeover/capture"
 	"takeover/checkpoints"
+	"takeover/cluster"
 	"takeover/door/actions"
 	"takeover/door/browserless"
 	"takeover/door/cdp"
@@ -53,14 +54,14 @@ type route struct {
 	framed       bool // a page that EmbedOrigins may frame
 	slow         bool // the response may take long, so there is no write deadline
 	handler      echo.HandlerFunc
-	query        []string                                // its query parameters; queryParams describes them
-	body         any                                     // zero value of the body's struct, for /openapi.json
-	answers      answer                                  // responses, for /openapi.json
-	creates      bool                                    // starts a session
-	fails        []kind                                  // problems that do not follow from the rest of the row
-	sample       sample                                  // what its example on /docs sends
-	lost         func(c echo.Context, node string) error // answers operators for a session whose node is gone; default: 503
-	upgraded     *route                                  // serves requests for a WebSocket at the same path, if not nil
+	query        []string                                            // its query parameters; queryParams describes them
+	body         any                                                 // zero value of the body's struct, for /openapi.json
+	answers      answer                                              // responses, for /openapi.json
+	creates      bool                                                // starts a session
+	fails        []kind                                              // problems that do not follow from the rest of the row
+	sample       sample                                              // what its example on /docs sends
+	lost         func(c echo.Context, node *cluster.LostError) error // answers operators for a session whose node is gone; default: 503
+	upgraded     *route                                              // serves requests for a WebSocket at the same path, if not nil
 }
 
 // page reports whether the response is a page of ours, or a part of one.

@@ -1,0 +1,327 @@
+//go:build lab
+
+package lab
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	key      = "a-key-for-the-lab-only"
+	patience = 90 * time.Second
+	// told is how soon everybody must know of a node that is gone.
+	told = 10 * time.Second
+)
+
+// host is one machine: a network namespace with a NATS server and a node.
+type host struct {
+	t          *testing.T
+	name, addr string
+	dir        string
+	nats, node *exec.Cmd
+}
+
+// run runs a program and returns what it prints.
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v: %s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// lab makes three hosts on one switch, which is a namespace, too.
+func lab(t *testing.T) (hosts []*host) {
+	if os.Geteuid() != 0 {
+		t.Fatal("the lab needs root")
+	}
+	prefix := fmt.Sprintf("tk%d", os.Getpid()%100_000)
+	middle := prefix + "m"
+	namespace := func(name string) {
+		run(t, "ip", "netns", "add", name)
+		t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
+		run(t, "ip", "-n", name, "link", "set", "lo", "up")
+	}
+	namespace(middle)
+	run(t, "ip", "-n", middle, "link", "add", "br", "type", "bridge")
+	run(t, "ip", "-n", middle, "link", "set", "br", "up")
+	for i, letter := range []string{"a", "b", "c"} {
+		h := &host{t: t, name: prefix + letter, addr: fmt.Sprintf("10.77.0.%d", i+1), dir: t.TempDir()}
+		namespace(h.name)
+		run(t, "ip", "-n", middle, "link", "add", "to"+letter, "type", "veth", "peer", "name", "eth0", "netns", h.name)
+		run(t, "ip", "-n", middle, "link", "set", "to"+letter, "master", "br", "up")
+		run(t, "ip", "-n", h.name, "addr", "add", h.addr+"/24", "dev", "eth0")
+		run(t, "ip", "-n", h.name, "link", "set", "eth0", "up")
+		hosts = append(hosts, h)
+	}
+	return hosts
+}
+
+// inside returns a command that runs on the host.
+func (h *host) inside(args ...string) *exec.Cmd {
+	return exec.Command("ip", append([]string{"netns", "exec", h.name}, args...)...)
+}
+
+// start starts a program on the host, with a log, and ends it with the test.
+func (h *host) start(log string, env []string, args ...string) *exec.Cmd {
+	h.t.Helper()
+	file, err := os.Create(filepath.Join(h.dir, log+".log"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	cmd := h.inside(args...)
+	cmd.Stdout, cmd.Stderr, cmd.Env = file, file, append(os.Environ(), env...)
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+		_ = file.Close()
+		if h.t.Failed() {
+			raw, _ := os.ReadFile(file.Name())
+			h.t.Logf("%s of %s:\n%s", log, h.name, raw[max(0, len(raw)-3000):])
+		}
+	})
+	return cmd
+}
+
+// startAll starts NATS and the nodes of all hosts, and waits until they know each other.
+func startAll(t *testing.T, hosts []*host) {
+	var routes, clients []string
+	for _, h := range hosts {
+		routes, clients = append(routes, "nats://"+h.addr+":6222"), append(clients, "nats://"+h.addr+":4222")
+	}
+	for _, h := range hosts {
+		h.nats = h.start("nats", nil, "nats-server", "-js", "-sd", filepath.Join(h.dir, "nats"), "-n", h.name, "-a", h.addr, "-p", "4222",
+			"--cluster_name", "lab", "--cluster", "nats://"+h.addr+":6222", "--routes", strings.Join(routes, ","))
+	}
+	for _, h := range hosts {
+		h.startNode(strings.Join(clients, ","))
+	}
+	for _, h := range hosts {
+		until(t, h.name+" knows all nodes", patience, func() bool { return len(h.nodes()) == 3 && !slices.ContainsFunc(h.nodes(), node.full) })
+	}
+}
+
+func (h *host) startNode(nats string) {
+	h.node = h.start("node", []string{"TAKEOVER_API_KEY=" + key}, os.Getenv("TAKEOVER_TEST_PROGRAM"), "serve", "--addr", h.addr+":8080", "--node-url", "http://"+h.addr+":8080",
+		"--node-name", h.name, "--nats-url", nats, "--data-dir", filepath.Join(h.dir, "data"), "--warm", "0", "--demo", "--max-sessions", "6", "--allow-networks", "10.77.0.0/24")
+	until(h.t, h.name+" is ready", patience, func() bool { return h.call("GET", "/readyz", "", nil) == 200 })
+}
+
+type node struct {
+	Name     string
+	Lost     bool
+	Draining bool
+	Load     struct{ Sessions, MaxSessions int }
+}
+
+// full reports whether a node has not said yet how many sessions it takes.
+func (n node) full() bool { return n.Load.MaxSessions == 0 }
+
+func (h *host) nodes() []node {
+	var list struct{ Nodes []node }
+	h.call("GET", "/v1/nodes", "", &list)
+	return list.Nodes
+}
+
+// call makes a call on the host, at its own node, and returns the status; 0 if there is no
+// answer.
+func (h *host) call(method, path, body string, into any) int {
+	return h.callAt(h, method, path, body, into)
+}
+
+// callAt makes a call on the host, at the node of another one.
+func (h *host) callAt(at *host, method, path, body string, into any) int {
+	args := []string{"curl", "-s", "--max-time", "30", "-X", method, "-H", "Authorization: Bearer " + key, "-w", "\n%{http_code}", "http://" + at.addr + ":8080" + path}
+	if body != "" {
+		args = append(args, "-d", body)
+	}
+	out, err := h.inside(args...).Output()
+	if err != nil {
+		return 0
+	}
+	at2 := bytes.LastIndexByte(out, '\n')
+	status := 0
+	_, _ = fmt.Sscan(string(out[at2+1:]), &status)
+	if into != nil && status >= 200 && status < 300 {
+		if err := json.Unmarshal(out[:at2], into); err != nil {
+			h.t.Errorf("%s %s at %s: %v: %.200s", method, path, at.name, err, out)
+		}
+	}
+	return status
+}
+
+// until polls until holds, and returns how long it took.
+func until(t *testing.T, what string, atMost time.Duration, holds func() bool) time.Duration {
+	t.Helper()
+	start := time.Now()
+	for !holds() {
+		if time.Since(start) > atMost {
+			t.Fatalf("not within %v: %s", atMost, what)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return time.Since(start)
+}
+
+type sessionInfo struct{ ID, Status, EndReason, Node string }
+
+// view returns how a session reads at a node.
+func (h *host) view(id string) (s sessionInfo, status int) {
+	status = h.call("GET", "/v1/sessions/"+id, "", &s)
+	return s, status
+}
+
+// TestCluster goes through the failures that a cluster must survive. After each, no session
+// is lost that need not be, none has two owners, and who waits is told in time.
+func TestCluster(t *testing.T) {
+	hosts := lab(t)
+	startAll(t, hosts)
+	a, b, c := hosts[0], hosts[1], hosts[2]
+
+	var all []string
+	for i := range 9 {
+		var s sessionInfo
+		at := hosts[i%3]
+		if status := at.call("POST", "/v1/sessions", `{"url":"http://`+at.addr+`:8080/demo/","timeout":900000,"capture":true}`, &s); status != 201 {
+			t.Fatalf("create at %s: %d", at.name, status)
+		}
+		all = append(all, s.ID)
+		time.Sleep(2500 * time.Millisecond) // until the nodes know of each other's loads
+	}
+	for _, h := range hosts {
+		var list struct{ Sessions []sessionInfo }
+		h.call("GET", "/v1/sessions?limit=100", "", &list)
+		if len(list.Sessions) != 9 {
+			t.Errorf("%s lists %d sessions", h.name, len(list.Sessions))
+		}
+		for _, id := range all {
+			if s, status := h.view(id); status != 200 || s.Status != "live" {
+				t.Errorf("%s at %s: %d %+v", id, h.name, status, s)
+			}
+		}
+	}
+	loads := map[string]int{}
+	for _, n := range a.nodes() {
+		loads[n.Name] = n.Load.Sessions
+	}
+	t.Log("sessions of each node:", loads)
+	for name, n := range loads {
+		if n < 1 {
+			t.Errorf("%s has no session", name)
+		}
+	}
+	t.Run("a slow link", func(t *testing.T) {
+		run(t, "tc", "-n", a.name, "qdisc", "add", "dev", "eth0", "root", "netem", "delay", "200ms")
+		defer run(t, "tc", "-n", a.name, "qdisc", "del", "dev", "eth0", "root")
+		for _, id := range all {
+			if s, status := a.view(id); status != 200 || s.Status != "live" {
+				t.Errorf("over a slow link, %s reads %d %+v", id, status, s)
+			}
+		}
+	})
+
+	t.Run("a NATS server fails", func(t *testing.T) {
+		_ = c.nats.Process.Kill()
+		until(t, "creates work with two NATS servers", patience, func() bool {
+			var s sessionInfo
+			status := a.call("POST", "/v1/sessions", `{"timeout":900000}`, &s)
+			if status == 201 {
+				all = append(all, s.ID)
+			}
+			return status == 201
+		})
+		for _, id := range all {
+			if s, status := b.view(id); status != 200 || s.Status != "live" {
+				t.Errorf("with two NATS servers, %s reads %d %+v", id, status, s)
+			}
+		}
+	})
+
+	t.Run("a link is cut", func(t *testing.T) {
+		mine := sessionsAt(b, all)
+		run(t, "ip", "-n", b.name, "link", "set", "eth0", "down")
+		took := until(t, "the others know that it is gone", told+2*time.Second, func() bool {
+			return slices.ContainsFunc(a.nodes(), func(n node) bool { return n.Name == b.name && n.Lost })
+		})
+		t.Log("a node whose link is cut is noticed after", took)
+		for _, id := range mine {
+			if s, status := a.view(id); status != 200 || s.Status != "failed" || s.EndReason != "node lost" {
+				t.Errorf("a session of the node that is cut off reads %d %+v", status, s)
+			}
+		}
+		run(t, "ip", "-n", b.name, "link", "set", "eth0", "up")
+		took = until(t, "it is back", patience, func() bool {
+			return slices.ContainsFunc(a.nodes(), func(n node) bool { return n.Name == b.name && !n.Lost })
+		})
+		t.Log("a node whose link works again is back after", took)
+		for _, id := range mine {
+			until(t, "its sessions live on", patience, func() bool { s, status := a.view(id); return status == 200 && s.Status == "live" })
+		}
+	})
+
+	t.Run("a node dies", func(t *testing.T) {
+		mine := sessionsAt(c, all)
+		if len(mine) == 0 {
+			t.Fatal("it has no session")
+		}
+		var asked struct{ ID string }
+		if status := a.call("POST", "/v1/sessions/"+mine[0]+"/takeovers", `{"reason":"help"}`, &asked); status != 201 {
+			t.Fatalf("ask for a person: %d", status)
+		}
+		time.Sleep(time.Second) // until it is stored
+		waits := make(chan time.Duration, 1)
+		start := time.Now()
+		go func() {
+			a.call("GET", "/v1/sessions/"+mine[0]+"/takeovers/"+asked.ID+"?wait=60s", "", nil)
+			waits <- time.Since(start)
+		}()
+		time.Sleep(time.Second)
+		start = time.Now()
+		_ = c.node.Process.Kill() // ip has become the node's process
+		if took := <-waits; took > told+2*time.Second {
+			t.Errorf("who waits for a takeover is told after %v", took)
+		}
+		took := until(t, "its sessions read failed", told+2*time.Second, func() bool { s, status := a.view(mine[0]); return status == 200 && s.Status == "failed" })
+		t.Log("the sessions of a node that was killed read failed", took, "after who waited was told")
+		for _, id := range mine {
+			for _, h := range []*host{a, b} {
+				if s, status := h.view(id); status != 200 || s.EndReason != "node lost" && s.EndReason != "the server was restarted" {
+					t.Errorf("%s at %s reads %d %+v", id, h.name, status, s)
+				}
+			}
+		}
+		var info struct{ State string }
+		if a.call("GET", "/v1/sessions/"+mine[0]+"/takeovers/"+asked.ID, "", &info); info.State != "cancelled" {
+			t.Errorf("its takeover is %q", info.State)
+		}
+		for _, id := range all {
+			if s, status := a.view(id); !slices.Contains(mine, id) && (status != 200 || s.Status != "live") {
+				t.Errorf("a session of another node, %s, reads %d %+v", id, status, s)
+			}
+		}
+	})
+}
+
+// sessionsAt returns those of the sessions that a host's node has.
+func sessionsAt(h *host, ids []string) (mine []string) {
+	for _, id := range ids {
+		if s, status := h.view(id); status == 200 && s.Node == h.name {
+			mine = append(mine, id)
+		}
+	}
+	return mine
+}
