@@ -131,10 +131,10 @@ func TestPointerErrors(t *testing.T) {
 		params         params
 		want           string // the error; … stands for text that may vary
 	}{
-		{"nothing there", ``, "click", params{"selector": `internal:role=button[name="Go"i]`}, "Timeout 400ms exceeded.\nCall log:\n  - waiting for getByRole('button', { name: 'Go' })\n"},
+		{"nothing there", ``, "click", params{"selector": `internal:role=button[name="Go"i]`}, "Timeout 2000ms exceeded.\nCall log:\n  - waiting for getByRole('button', { name: 'Go' })\n"},
 		{"strict", `<b>1</b><b id=two>2</b>`, "click", params{"selector": "b"}, "Error: strict mode violation: locator('b') resolved to 2 elements:\n    1) <b>1</b> aka getByText('1')\n    2) <b id=\"two\">2</b> aka getByText('2')\n\nCall log:\n  - waiting for locator('b')\n"},
-		{"hidden", `<button style="display:none">x</button>`, "click", params{"selector": "button"}, "Timeout 400ms exceeded.\nCall log:\n  - waiting for locator('button')\n    - locator resolved to <button>x</button>\n  - attempting click action\n…element is not visible…"},
-		{"covered", `<button>x</button><div id=o style="position:fixed;inset:0"></div>`, "click", params{"selector": "button"}, "Timeout 400ms exceeded.\n…<div id=\"o\"></div> intercepts pointer events\n…"},
+		{"hidden", `<button style="display:none">x</button>`, "click", params{"selector": "button"}, "Timeout 2000ms exceeded.\nCall log:\n  - waiting for locator('button')\n    - locator resolved to <button>x</button>\n  - attempting click action\n…element is not visible…"},
+		{"covered", `<button>x</button><div id=o style="position:fixed;inset:0"></div>`, "click", params{"selector": "button"}, "Timeout 2000ms exceeded.\n…<div id=\"o\"></div> intercepts pointer events\n…"},
 		{"force outside", `<div style="position:absolute;left:-500px">x</div>`, "click", params{"selector": "div", "force": true}, "Element is outside of the viewport\nCall log:\n…"},
 		{"not a checkbox", `<div>x</div>`, "check", params{"selector": "div"}, "Error: Not a checkbox or radio button\n…"},
 		{"radio", `<input type=radio checked>`, "uncheck", params{"selector": "input"}, "Cannot uncheck radio button. Radio buttons can only be unchecked by selecting another radio button in the same group.\n…"},
@@ -143,7 +143,7 @@ func TestPointerErrors(t *testing.T) {
 		{"bad css", ``, "click", params{"selector": "div["}, "…Unexpected token…while parsing css selector \"div[\"…"},
 		{"fill a button", `<button>x</button>`, "fill", params{"selector": "button", "value": "x"}, "Error: Element is not an <input>, <textarea>, <select> or [contenteditable] and does not have a role allowing [aria-readonly]\n…"},
 		{"number", `<input type=number>`, "fill", params{"selector": "input", "value": "x"}, "Error: Cannot type text into input[type=number]\n…"},
-		{"readonly", `<input readonly>`, "fill", params{"selector": "input", "value": "x"}, "Timeout 400ms exceeded.\n…element is not editable…"},
+		{"readonly", `<input readonly>`, "fill", params{"selector": "input", "value": "x"}, "Timeout 2000ms exceeded.\n…element is not editable…"},
 		{"tap", `<b>x</b>`, "tap", params{"selector": "b"}, "The page does not support tap. Use hasTouch context option to enable touch support."},
 		{"key", `<input>`, "press", params{"selector": "input", "key": "Foo"}, "Unknown key: \"Foo\"\n…"},
 		{"unknown field", ``, "click", params{"selector": "b", "speed": 1}, "bad parameters: unknown field \"speed\""},
@@ -151,7 +151,7 @@ func TestPointerErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRig(t)
 			r.html(tt.html)
-			tt.params["timeout"] = 400
+			tt.params["timeout"] = 2000
 			tt.params["strict"] = true
 			err := r.call("frame."+tt.op, tt.params, nil)
 			if err == nil {
