@@ -59,15 +59,18 @@ const (
 
 // nodesView is the body of the list of nodes.
 type nodesView struct {
-	Nodes []cluster.NodeInfo `json:"nodes" doc:"All nodes, by name; one without a cluster."`
+	Nodes []cluster.NodeInfo `json:"nodes" doc:"All nodes, by name; just this server if it is in no cluster."`
 }
 
 // listNodes handles GET /v1/nodes.
 func (s *Server) listNodes(c echo.Context) error {
-	if s.cfg.Cluster == nil {
-		return &failure{kind: kindNotAvailable, detail: "This server is not a node of a cluster: start it with --nats-url and --node-url."}
+	if s.cfg.Cluster != nil {
+		return c.JSON(http.StatusOK, nodesView{Nodes: s.cfg.Cluster.Nodes()})
 	}
-	return c.JSON(http.StatusOK, nodesView{Nodes: s.cfg.Cluster.Nodes()})
+	alone := cluster.NodeInfo{Node: cluster.Node{URL: s.baseURL(c.Request()), Version: s.cfg.Version, Draining: s.draining.Load()}, Self: true, SeenAt: time.Now().UTC()}
+	alone.Name, _ = os.Hostname() // a server may be without a name
+	alone.Load.Sessions, alone.Load.MaxSessions, alone.Load.Waiting = s.manager.Load()
+	return c.JSON(http.StatusOK, nodesView{Nodes: []cluster.NodeInfo{alone}})
 }
 
 // fromNodeKey marks requests that another node has passed on.

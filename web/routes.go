@@ -217,7 +217,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/mcp", name: "mcpStream", does: "The same: messages of the server, for clients of versions before 2026-07-28.", slow: true, query: []string{"tools", "session"}, handler: s.serveMCP, answers: answer{mime: mimeSSE}},
 		{method: del, path: "/mcp", name: "mcpEnd", does: "The same: the end of a client of such a version.", slow: true, handler: s.serveMCP, answers: answer{status: 204}},
 
-		{method: get, path: "/v1/nodes", name: "listNodes", does: "The nodes of the cluster, and how much each does.", handler: s.listNodes, answers: answer{body: nodesView{}}, fails: []kind{kindNotAvailable}},
+		{method: get, path: "/v1/nodes", name: "listNodes", does: "The nodes of the cluster, and how much each does.", handler: s.listNodes, answers: answer{body: nodesView{}}},
 		{method: get, path: "/healthz", name: "health", does: "Whether the process answers.", access: public, handler: s.health, answers: answer{body: map[string]any{}}},
 		{method: get, path: "/readyz", name: "ready", does: "Whether a session could be created.", access: public, handler: s.ready, answers: answer{body: map[string]any{}}, fails: []kind{kindFull}},
 		{method: get, path: "/metrics", name: "metrics", does: "Metrics for Prometheus.", handler: s.serveMetrics, answers: answer{mime: "text/plain"}},

@@ -1537,7 +1537,7 @@ type Node struct {
 
 // Nodes defines model for Nodes.
 type Nodes struct {
-	// Nodes All nodes, by name; one without a cluster.
+	// Nodes All nodes, by name; just this server if it is in no cluster.
 	Nodes []Node `json:"nodes"`
 }
 
@@ -1817,6 +1817,9 @@ type Released struct {
 
 	// Metadata The values that came with the create.
 	Metadata map[string]interface{} `json:"metadata"`
+
+	// Node In a cluster: the name of the server that has the session.
+	Node *string `json:"node,omitempty"`
 
 	// OptimizeBandwidth Only for Steel's client: an empty object.
 	OptimizeBandwidth *map[string]interface{} `json:"optimizeBandwidth,omitempty"`
@@ -2245,6 +2248,9 @@ type Session struct {
 
 	// Metadata The values that came with the create.
 	Metadata map[string]interface{} `json:"metadata"`
+
+	// Node In a cluster: the name of the server that has the session.
+	Node *string `json:"node,omitempty"`
 
 	// OptimizeBandwidth Only for Steel's client: an empty object.
 	OptimizeBandwidth *map[string]interface{} `json:"optimizeBandwidth,omitempty"`

@@ -3117,7 +3117,7 @@ export interface components {
             version: string;
         };
         Nodes: {
-            /** @description All nodes, by name; one without a cluster. */
+            /** @description All nodes, by name; just this server if it is in no cluster. */
             nodes: components["schemas"]["Node"][];
         };
         PDFRequest: {
@@ -3331,6 +3331,8 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
+            /** @description In a cluster: the name of the server that has the session. */
+            node?: string;
             /** @description Only for Steel's client: an empty object. */
             optimizeBandwidth?: {
                 [key: string]: unknown;
@@ -3659,6 +3661,8 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
+            /** @description In a cluster: the name of the server that has the session. */
+            node?: string;
             /** @description Only for Steel's client: an empty object. */
             optimizeBandwidth?: {
                 [key: string]: unknown;
@@ -6273,15 +6277,6 @@ export interface operations {
             };
             /** @description not-signed-in */
             401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not-available */
-            501: {
                 headers: {
                     [name: string]: unknown;
                 };
