@@ -73,6 +73,7 @@ func TestControlEvents(t *testing.T) {
 	}
 	noteNotSaved(s, "a", errors.New("too large"))
 	sayFilling(s, 8, 10)
+	sayStarved(s, 1)
 	endOverLimit(s, 2, 1)
 	page, err := s.Journal().Events(t.Context(), 0, 1000, capture.Filter{Categories: []string{capture.CategoryControl}})
 	if err != nil {

@@ -28,9 +28,14 @@ func watchMemory(s *Session, proc *browser.Process) {
 		}
 		if times := proc.OutOfMemory(); times > told {
 			told = times
-			s.hit(limits.Memory)
-			s.log.Warn("chromium used all the memory that it may", "times", times)
-			s.note(capture.TypeMemoryFull, map[string]any{"times": times})
+			sayStarved(s, times)
 		}
 	}
+}
+
+// sayStarved says how often a session's Chromium used all the memory that it may.
+func sayStarved(s *Session, times int) {
+	s.hit(limits.Memory)
+	s.log.Warn("chromium used all the memory that it may", "times", times)
+	s.note(capture.TypeMemoryFull, map[string]any{"times": times})
 }
