@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -184,6 +185,10 @@ func (l *leaseTest) round(writes []write, arrived func()) {
 	}
 	told = l.told(before)
 	log := l.pageLog(ctx)
+	lacks := func(w write) bool { return w.page != "" && !slices.Contains(log, w.page) }
+	for end := time.Now().Add(browsertest.Patience / 4); slices.ContainsFunc(writes, lacks) && time.Now().Before(end); {
+		log = l.pageLog(ctx) // a page hears of its scrolling with its next frame
+	}
 	lastClick := -1
 	for i, what := range log {
 		if what == "click:person" {
