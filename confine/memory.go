@@ -18,7 +18,7 @@ func MemoryLimit() int64 {
 	limit := int64(math.MaxInt64)
 	var machine unix.Sysinfo_t
 	if unix.Sysinfo(&machine) == nil {
-		limit = int64(machine.Totalram) * int64(machine.Unit) //nolint:unconvert // smaller fields on 32-bit machines
+		limit = int64(machine.Totalram) * int64(machine.Unit)
 	}
 	trees, err := hierarchies()
 	if err != nil {

@@ -12,7 +12,7 @@ const root = path.dirname(import.meta.dirname);
 export default defineConfig({
   testDir: '.',
   outputDir: path.join(root, 'test-results'),
-  workers: 2, // each has a server of its own (test.ts); one leaves a third of two cores idle
+  workers: 1, // each has a server of its own (test.ts), but two at once keep two cores busy, and were not faster
   retries: 0,
   timeout: 120_000,
   expect: { timeout: 20_000 },
