@@ -139,7 +139,7 @@ func Join(ctx context.Context, o Options) (*Cluster, error) {
 	if c.directory, err = o.Store.Bucket(ctx, directoryBucket, store.BucketOptions{Bytes: directoryBytes, Age: remembered}); err != nil {
 		return nil, fmt.Errorf("join the cluster: %w", err)
 	}
-	if c.shared, err = o.Store.Bucket(ctx, sharedBucket, store.BucketOptions{Bytes: sharedBytes, Age: SharedAge}); err != nil {
+	if c.shared, err = o.Store.Bucket(ctx, sharedBucket, store.BucketOptions{Bytes: sharedBytes, Age: sharedAge}); err != nil {
 		return nil, fmt.Errorf("join the cluster: %w", err)
 	}
 	if c.secret, err = sharedSecret(ctx, o.Store); err != nil {

@@ -14,27 +14,11 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/cluster"
 	"takeover/store"
+	"takeover/store/storetest"
 )
 
 // beat is quick, so that a lost node is noticed soon.
 const beat = 100 * time.Millisecond
-
-// natsServer starts a separate NATS server on a loopback port.
-func natsServer(t *testing.T) string {
-	t.Helper()
-	ns, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns.Start()
-	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	if !ns.ReadyForConnections(10 * time.Second) {
-		t.Fatal("NATS did not start")
-	}
-	return ns.ClientURL()
-}
 
 // join makes a node with a connection of its own.
 func join(t *testing.T, nats, name string, load cluster.Load) (*cluster.Cluster, *store.Store) {
@@ -64,7 +48,7 @@ func named(c *cluster.Cluster, name string) *cluster.NodeInfo {
 }
 
 func TestNodesKnowEachOther(t *testing.T) {
-	nats := natsServer(t)
+	nats := storetest.NATS(t, server.Options{JetStream: true})
 	a, _ := join(t, nats, "a", cluster.Load{Sessions: 1, MaxSessions: 4})
 	defer a.Close()
 	b, _ := join(t, nats, "b", cluster.Load{Sessions: 2, MaxSessions: 8, Waiting: 3})
@@ -87,7 +71,7 @@ func TestNodesKnowEachOther(t *testing.T) {
 }
 
 func TestDirectory(t *testing.T) {
-	nats := natsServer(t)
+	nats := storetest.NATS(t, server.Options{JetStream: true})
 	a, _ := join(t, nats, "a", cluster.Load{})
 	defer a.Close()
 	b, _ := join(t, nats, "b", cluster.Load{})
@@ -118,7 +102,7 @@ func TestDirectory(t *testing.T) {
 
 // TestOneOwner lets four nodes claim the same hundred sessions at once.
 func TestOneOwner(t *testing.T) {
-	nats := natsServer(t)
+	nats := storetest.NATS(t, server.Options{JetStream: true})
 	var nodes []*cluster.Cluster
 	for i := range 4 {
 		c, _ := join(t, nats, fmt.Sprint("n", i), cluster.Load{})
@@ -155,7 +139,7 @@ func TestOneOwner(t *testing.T) {
 // TestLostNode cuts a node's connection. Its sessions have no answer, and no other node
 // counts as lost.
 func TestLostNode(t *testing.T) {
-	nats := natsServer(t)
+	nats := storetest.NATS(t, server.Options{JetStream: true})
 	a, _ := join(t, nats, "a", cluster.Load{})
 	defer a.Close()
 	b, cut := join(t, nats, "b", cluster.Load{})
@@ -182,7 +166,7 @@ func TestLostNode(t *testing.T) {
 // TestNodeThatComesBack lets a node fall silent, this one become deaf, and the node come back
 // and fall silent again.
 func TestNodeThatComesBack(t *testing.T) {
-	nats := natsServer(t)
+	nats := storetest.NATS(t, server.Options{JetStream: true})
 	a, s := join(t, nats, "a", cluster.Load{})
 	defer a.Close()
 	bucket, err := s.Bucket(t.Context(), "nodes", store.BucketOptions{Bytes: 8 << 20, Age: 24 * time.Hour})
@@ -213,7 +197,7 @@ func TestNodeThatComesBack(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
-	nats := natsServer(t)
+	nats := storetest.NATS(t, server.Options{JetStream: true})
 	a, _ := join(t, nats, "a", cluster.Load{})
 	defer a.Close()
 	b, s := join(t, nats, "b", cluster.Load{})
@@ -263,7 +247,7 @@ func TestTokens(t *testing.T) {
 
 // TestPlace checks that sessions go where there is room, and not to nodes that end.
 func TestPlace(t *testing.T) {
-	nats := natsServer(t)
+	nats := storetest.NATS(t, server.Options{JetStream: true})
 	a, _ := join(t, nats, "a", cluster.Load{Sessions: 3, MaxSessions: 4})
 	defer a.Close()
 	if n := a.Place(); n.Name != "a" {
@@ -294,7 +278,7 @@ func TestPlace(t *testing.T) {
 
 // TestShare tells all nodes of a value, also one that joins later.
 func TestShare(t *testing.T) {
-	nats := natsServer(t)
+	nats := storetest.NATS(t, server.Options{JetStream: true})
 	a, _ := join(t, nats, "a", cluster.Load{})
 	defer a.Close()
 	var mu sync.Mutex

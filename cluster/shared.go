@@ -13,8 +13,8 @@ import (
 const (
 	sharedBucket = "shared"
 	sharedBytes  = 64 << 20
-	// SharedAge is how long nodes remember what one of them has shared.
-	SharedAge = 8 * 24 * time.Hour
+	// sharedAge is how long nodes remember what one of them has shared.
+	sharedAge = 8 * 24 * time.Hour
 )
 
 // Share tells all nodes, those that start later too, of a value under a topic and a key.

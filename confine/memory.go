@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MemoryLimit returns how many bytes of memory the server and its processes may use
-// together: the machine's, or what a control group leaves them of it. It returns
-// math.MaxInt64 if it cannot tell.
+// MemoryLimit returns the memory of the machine in bytes, or the limit of the server's control
+// groups if that is lower. It returns math.MaxInt64 if it cannot tell.
 func MemoryLimit() int64 {
 	limit := int64(math.MaxInt64)
 	var machine unix.Sysinfo_t

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"takeover/store"
+	"takeover/store/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,18 +43,7 @@ func external(t *testing.T) string { return externalOf(t, 0) }
 // many as NATS chooses.
 func externalOf(t *testing.T, bytes int64) string {
 	t.Helper()
-	ns, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(), JetStreamMaxStore: bytes,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns.Start()
-	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	if !ns.ReadyForConnections(10 * time.Second) {
-		t.Fatal("NATS did not start")
-	}
-	return ns.ClientURL()
+	return storetest.NATS(t, server.Options{JetStream: true, JetStreamMaxStore: bytes})
 }
 
 func TestBucket(t *testing.T) {

@@ -97,7 +97,8 @@ type listItem struct {
 	position
 }
 
-// mergeLists adds the parts that other nodes have of a list to this node's page of it.
+// mergeLists takes this node's page of a list, asks the other nodes for theirs, and returns
+// the page of all.
 func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, direction order, page []V, next *string) (merged any, more *string, missing []string, err error) {
 	answers, missing := ofNodes[map[string]json.RawMessage](s, c)
 	if answers == nil {

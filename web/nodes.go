@@ -115,9 +115,9 @@ func (s *Server) behindNodes(passed, next http.Handler) http.Handler {
 	})
 }
 
-// elsewhere returns the node that has the session which a request names, or nil if this one
-// answers: it has the session, there is none, or the caller shows nothing that could open
-// one.
+// elsewhere returns the node that has the session which a request names. It returns nil if
+// this node answers: because it has the session, because there is no such session, or because
+// the caller has neither a key nor the cookie of a link.
 func (s *Server) elsewhere(c echo.Context, r route, p *principal) (*cluster.Node, error) {
 	if s.cfg.Cluster == nil || fromNode(c.Request()) {
 		return nil, nil //nolint:nilnil // this node
@@ -142,12 +142,7 @@ func (s *Server) elsewhere(c echo.Context, r route, p *principal) (*cluster.Node
 		}
 		owner, err = s.cfg.Cluster.Owner(ctx, id)
 	case r.byTakeover:
-		var server string
-		if server, err = s.manager.ServerOfTakeover(ctx, id); err == nil && server == "" {
-			return nil, nil //nolint:nilnil // no node has it
-		} else if err == nil {
-			owner, err = s.cfg.Cluster.Node(server)
-		}
+		owner, err = s.ownerOfTakeover(ctx, id)
 	default:
 		owner, err = s.cfg.Cluster.Owner(ctx, id)
 	}
@@ -162,6 +157,19 @@ func (s *Server) elsewhere(c echo.Context, r route, p *principal) (*cluster.Node
 	return &owner, nil
 }
 
+// ownerOfTakeover returns the node that has a takeover, with the errors of
+// cluster.Cluster.Owner.
+func (s *Server) ownerOfTakeover(ctx context.Context, id string) (cluster.Node, error) {
+	server, err := s.manager.ServerOfTakeover(ctx, id)
+	if err != nil {
+		return cluster.Node{}, err
+	}
+	if server == "" {
+		return cluster.Node{}, cluster.ErrUnknown
+	}
+	return s.cfg.Cluster.Node(server)
+}
+
 // sessionNamed returns the id in a request's path or, for calls that act on a session that
 // the query names, from there.
 func (r route) sessionNamed(c echo.Context) string {
@@ -172,9 +180,9 @@ func (r route) sessionNamed(c echo.Context) string {
 	return id
 }
 
-// elsewhere returns the session for which a guest has a link that this server does not
-// know, although its cookie was signed here or by another node: of the given session, or of
-// the given takeover. It is empty if there is none.
+// elsewhere finds the cookie of a link to a session or to a takeover, by the id of either. It
+// returns the session of a link that this node does not know, and empty if there is none: the
+// node of that session judges the link.
 func (p *principal) elsewhere(id string) string {
 	for _, l := range p.lost {
 		if l.SessionID == id || l.Takeover == id {
@@ -275,10 +283,7 @@ func (s *Server) nodeOfLink(c echo.Context, path string) (*cluster.Node, error) 
 	var owner cluster.Node
 	var err error
 	if id, ok := strings.CutPrefix(path, "/takeover/"); ok {
-		var server string
-		if server, err = s.manager.ServerOfTakeover(ctx, id); err == nil && server != "" {
-			owner, err = s.cfg.Cluster.Node(server)
-		}
+		owner, err = s.ownerOfTakeover(ctx, id)
 	} else if id, ok := strings.CutPrefix(path, "/sessions/"); ok {
 		owner, err = s.cfg.Cluster.Owner(ctx, id)
 	}

@@ -17,24 +17,8 @@ import (
 	"takeover/cluster"
 	"takeover/session"
 	"takeover/store"
+	"takeover/store/storetest"
 )
-
-// natsURL starts a separate NATS server on a loopback port.
-func natsURL(t *testing.T) string {
-	t.Helper()
-	ns, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns.Start()
-	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	if !ns.ReadyForConnections(10 * time.Second) {
-		t.Fatal("NATS did not start")
-	}
-	return ns.ClientURL()
-}
 
 // startNode starts a server that is a node of the cluster on a NATS.
 func startNode(t *testing.T, nats, name string) *testServer {
@@ -77,7 +61,7 @@ func startNodeWith(t *testing.T, nats, name string, load cluster.Load) *testServ
 // startNodes starts two nodes that know each other.
 func startNodes(t *testing.T) (a, b *testServer) {
 	t.Helper()
-	nats := natsURL(t)
+	nats := storetest.NATS(t, server.Options{JetStream: true})
 	a, b = startNode(t, nats, "a"), startNode(t, nats, "b")
 	browsertest.Until(t, "a knows of b", func() bool { return len(a.cfg.Cluster.Nodes()) == 2 })
 	return a, b
@@ -360,7 +344,7 @@ func TestListsOfAllNodes(t *testing.T) {
 // TestLostNode lets a node fall silent while a caller waits for a takeover there. The caller
 // is told, and the session and its takeover have ended for all.
 func TestLostNode(t *testing.T) {
-	nats := natsURL(t)
+	nats := storetest.NATS(t, server.Options{JetStream: true})
 	a, b := startNode(t, nats, "a"), startNode(t, nats, "b")
 	browsertest.Until(t, "a knows of b", func() bool { return len(a.cfg.Cluster.Nodes()) == 2 })
 	one := b.create(nil)
@@ -397,7 +381,7 @@ func TestLostNode(t *testing.T) {
 
 // TestPlacement starts sessions by every call that starts one, at a node without room.
 func TestPlacement(t *testing.T) {
-	nats := natsURL(t)
+	nats := storetest.NATS(t, server.Options{JetStream: true})
 	a, b := startNodeWith(t, nats, "a", cluster.Load{Sessions: 4, MaxSessions: 4}), startNodeWith(t, nats, "b", cluster.Load{MaxSessions: 4})
 	browsertest.Until(t, "a knows of b", func() bool { return len(a.cfg.Cluster.Nodes()) == 2 })
 	var view sessionView
@@ -453,7 +437,7 @@ func TestNodesBelieveEachOther(t *testing.T) {
 
 // TestNodeAway asks for a session of a node that does not answer.
 func TestNodeAway(t *testing.T) {
-	nats := natsURL(t)
+	nats := storetest.NATS(t, server.Options{JetStream: true})
 	a := startNode(t, nats, "a")
 	kept, err := store.Open(t.Context(), store.Options{URL: nats})
 	if err != nil {

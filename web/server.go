@@ -70,7 +70,7 @@ type Config struct {
 	// are refused.
 	Playwright *playwright.Door
 
-	// Cluster is the cluster of which the server is a node. Default: it is none.
+	// Cluster makes the server a node. Default: it serves alone.
 	Cluster *cluster.Cluster
 
 	// Analyst diagnoses pages. Default: diagnose.Rules.

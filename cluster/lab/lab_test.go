@@ -107,7 +107,7 @@ func startAll(t *testing.T, hosts []*host) {
 	}
 	for _, h := range hosts {
 		h.startNATS = func() {
-			h.nats = h.start("nats", nil, "nats-server", "-js", "-sd", filepath.Join(h.dir, "nats"), "-n", h.name, "-a", h.addr, "-p", "4222",
+			h.nats = h.start("nats", nil, "nats-server", "-js", "-sd", filepath.Join(h.dir, "nats"), "-n", h.name, "-a", h.addr, "-p", "4222", "-m", "8222",
 				"--cluster_name", "lab", "--cluster", "nats://"+h.addr+":6222", "--routes", strings.Join(routes, ","))
 		}
 		h.startNATS()
@@ -140,6 +140,14 @@ func (h *host) nodes() []node {
 	var list struct{ Nodes []node }
 	h.call("GET", "/v1/nodes", "", &list)
 	return list.Nodes
+}
+
+// live returns how many sessions all nodes together have, as the host's node knows.
+func (h *host) live() (n int) {
+	for _, one := range h.nodes() {
+		n += one.Load.Sessions
+	}
+	return n
 }
 
 // call makes a call on the host, at its own node, and returns the status; 0 if there is no
@@ -213,7 +221,9 @@ func TestCluster(t *testing.T) {
 			t.Fatalf("create at %s: %d", at.name, status)
 		}
 		all = append(all, s.ID)
-		time.Sleep(2500 * time.Millisecond) // until the nodes know of each other's loads
+		until(t, "all know of the session", patience, func() bool {
+			return !slices.ContainsFunc(hosts, func(h *host) bool { return h.live() != len(all) })
+		})
 	}
 	for _, h := range hosts {
 		var list struct{ Sessions []sessionInfo }
@@ -265,11 +275,10 @@ func TestCluster(t *testing.T) {
 			}
 		}
 		c.startNATS()
-		until(t, "the NATS server is back", patience, func() bool {
-			raw, _ := os.ReadFile(filepath.Join(c.dir, "nats.log"))
-			return strings.Contains(string(raw), "JetStream cluster new stream leader") || strings.Contains(string(raw), "Server is ready")
+		until(t, "the NATS server has what it missed", patience, func() bool {
+			out, err := c.inside("curl", "-s", "http://"+c.addr+":8222/healthz").Output()
+			return err == nil && strings.Contains(string(out), `"ok"`)
 		})
-		time.Sleep(5 * time.Second) // until it has what it missed
 	})
 
 	t.Run("a link is cut", func(t *testing.T) {
@@ -317,7 +326,10 @@ func TestCluster(t *testing.T) {
 			a.call("GET", "/v1/sessions/"+mine[0]+"/takeovers/"+asked.ID+"?wait=60s", "", nil)
 			waits <- time.Since(start)
 		}()
-		time.Sleep(time.Second)
+		until(t, "the caller waits there", patience, func() bool {
+			out, _ := c.inside("curl", "-s", "-H", "Authorization: Bearer "+key, "http://"+c.addr+":8080/metrics").Output()
+			return strings.Contains(string(out), "takeover_http_requests_in_flight 2\n")
+		})
 		start = time.Now()
 		_ = c.node.Process.Kill() // ip has become the node's process
 		if took := <-waits; took > told+2*time.Second {

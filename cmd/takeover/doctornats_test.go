@@ -12,29 +12,14 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"takeover/store"
+	"takeover/store/storetest"
 )
-
-// natsServer starts a separate NATS server.
-func natsServer(t *testing.T, o server.Options) string {
-	t.Helper()
-	o.Host, o.Port, o.NoSigs, o.NoLog, o.StoreDir = "127.0.0.1", server.RANDOM_PORT, true, true, t.TempDir()
-	ns, err := server.NewServer(&o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns.Start()
-	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	if !ns.ReadyForConnections(time.Minute) {
-		t.Fatal("NATS did not start")
-	}
-	return ns.ClientURL()
-}
 
 // TestDoctorNATS looks at real NATS servers: one with enough storage, one that has
 // the tables already, one with too little storage, one without JetStream, and none.
 func TestDoctorNATS(t *testing.T) {
-	enough := natsServer(t, server.Options{JetStream: true, JetStreamMaxStore: 8 << 30})
-	full := natsServer(t, server.Options{JetStream: true, JetStreamMaxStore: 7 << 30})
+	enough := storetest.NATS(t, server.Options{JetStream: true, JetStreamMaxStore: 8 << 30})
+	full := storetest.NATS(t, server.Options{JetStream: true, JetStreamMaxStore: 7 << 30})
 	kept, err := store.Open(t.Context(), store.Options{URL: full})
 	if err != nil {
 		t.Fatal(err)
@@ -58,8 +43,8 @@ func TestDoctorNATS(t *testing.T) {
 		"twice":             {doctorCommand{NATSURL: enough}, "ok", "6400 MiB"},
 		"with the tables":   {doctorCommand{NATSURL: full}, "ok", "6400 MiB"},
 		"more than allowed": {doctorCommand{NATSURL: full, EventsBytes: 4 << 30}, "failed", "it has less storage"},
-		"little":            {doctorCommand{NATSURL: natsServer(t, server.Options{JetStream: true, JetStreamMaxStore: 1 << 30})}, "failed", "it has less storage"},
-		"no JetStream":      {doctorCommand{NATSURL: natsServer(t, server.Options{})}, "failed", "jetstream not enabled"},
+		"little":            {doctorCommand{NATSURL: storetest.NATS(t, server.Options{JetStream: true, JetStreamMaxStore: 1 << 30})}, "failed", "it has less storage"},
+		"no JetStream":      {doctorCommand{NATSURL: storetest.NATS(t, server.Options{})}, "failed", "jetstream not enabled"},
 		"none":              {doctorCommand{NATSURL: "nats://me:secret@127.0.0.1:1"}, "failed", "nats://127.0.0.1:1: connect to NATS: "},
 		"no address":        {doctorCommand{NATSURL: "nats://me:secret%zz@127.0.0.1:1"}, "failed", "is no address"},
 		"no port":           {doctorCommand{NATSURL: "nats://me:secret/@127.0.0.1:1"}, "failed", "is no address"},
@@ -84,7 +69,7 @@ func TestDoctorNATS(t *testing.T) {
 func TestServeLittleStorage(t *testing.T) {
 	t.Setenv("TAKEOVER_API_KEY", testKey)
 	t.Setenv("TAKEOVER_SECRET_KEY", strings.Repeat("0123456789abcdef", 4))
-	url := natsServer(t, server.Options{JetStream: true, JetStreamMaxStore: 1 << 30})
+	url := storetest.NATS(t, server.Options{JetStream: true, JetStreamMaxStore: 1 << 30})
 	code, _, stderr := command(t, "", "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--nats-url", url)
 	if code != 1 || !strings.Contains(stderr, "the NATS server has too little storage: it reserves 2048 MiB") || !strings.Contains(stderr, "lower --events-bytes and --keep-bytes") {
 		t.Errorf("%d, %s", code, stderr)

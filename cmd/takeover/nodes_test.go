@@ -13,12 +13,13 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"takeover/browser/browsertest"
+	"takeover/store/storetest"
 )
 
 // TestTwoServersAsOne starts two servers that share a NATS, uses a session of one by the
 // other, and lets that one hang for a while.
 func TestTwoServersAsOne(t *testing.T) {
-	nats := natsServer(t, server.Options{JetStream: true, JetStreamMaxStore: 16 << 30})
+	nats := storetest.NATS(t, server.Options{JetStream: true, JetStreamMaxStore: 16 << 30})
 	start := func(name string) *serverProcess {
 		addr := freeAddress(t)
 		return startCommand(t, exec.Command(os.Args[0], "serve", "--addr", addr, "--node-url", "http://"+addr, "--node-name", name, "--nats-url", nats,

@@ -29,7 +29,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"takeover/capture"
-	"takeover/cluster"
 	"takeover/confine"
 	"takeover/door/diagnose"
 	"takeover/door/playwright"
@@ -298,40 +297,6 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	}
 	public.server.Store(server)
 	return s.serve(ctx, server, closeSessions, ln, base, given == "", std, log)
-}
-
-// join makes the server a node of a cluster, if it has a --node-url. manager says how much
-// the server does.
-func (s *serveCommand) join(ctx context.Context, kept *store.Store, manager *atomic.Pointer[session.Manager], log *slog.Logger) (*cluster.Cluster, error) {
-	if s.NodeURL == "" {
-		return nil, nil //nolint:nilnil // no cluster
-	}
-	if s.NATSURL == "" {
-		return nil, usage("--node-url needs --nats-url, the same as that of the other servers")
-	}
-	id, err := store.ServerID(s.DataDir)
-	if err != nil {
-		return nil, err
-	}
-	name := s.NodeName
-	if name == "" {
-		if name, err = os.Hostname(); err != nil {
-			return nil, usage("--node-name is needed: %w", err)
-		}
-	}
-	joined, err := cluster.Join(ctx, cluster.Options{
-		Store: kept, Self: cluster.Node{ID: id, Name: name, URL: strings.TrimSuffix(s.NodeURL, "/"), Version: version()}, Logger: log,
-		Load: func() (load cluster.Load) {
-			if m := manager.Load(); m != nil {
-				load.Sessions, load.MaxSessions, load.Waiting = m.Load()
-			}
-			return load
-		},
-	})
-	if errors.Is(err, cluster.ErrNode) {
-		return nil, usage("--node-url, --node-name: %w", err)
-	}
-	return joined, err
 }
 
 // policy returns what sessions may reach. listen is the server's own listener.
