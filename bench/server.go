@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -45,7 +44,7 @@ func startServer(ctx context.Context, binary string, args ...string) (*server, e
 	}
 	s := &server{dir: dir, key: rand.Text(), log: &bytes.Buffer{}}
 	s.cmd = exec.CommandContext(ctx, binary, append([]string{"serve", "--addr", "127.0.0.1:0", "--allow-networks", "127.0.0.0/8,::1", "--data-dir", filepath.Join(dir, "data")}, args...)...)
-	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
+	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) }
 	s.cmd.Env = append(os.Environ(), "TAKEOVER_API_KEY="+s.key, "TMPDIR="+dir)
 	s.cmd.Stderr = s.log
 	out, err := s.cmd.StdoutPipe()
@@ -77,7 +76,7 @@ func startServer(ctx context.Context, binary string, args ...string) (*server, e
 
 // close ends the server, by force if necessary.
 func (s *server) close() {
-	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	_ = s.cmd.Process.Signal(os.Interrupt)
 	late := time.AfterFunc(stopTimeout, func() {
 		fmt.Fprintf(os.Stderr, "the server did not end within %v\n", stopTimeout)
 		_ = s.cmd.Process.Kill()

@@ -64,6 +64,6 @@ async function listening(child: ChildProcess): Promise<void> {
 async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
+  child.kill('SIGINT');
   await exit;
 }

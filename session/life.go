@@ -159,8 +159,9 @@ func (s *Session) run() {
 	}
 }
 
-// watchClock ends the session when its time is up or it is idle for too long,
-// but not while a takeover is open, a person works in it or a script runs.
+// watchClock ends the session when its time is up, it is idle for too long or the server
+// stops, but not while a takeover is open, a person works in it or a script runs; if the
+// server stops, it waits until lifetime.cutAt at most.
 func (s *Session) watchClock() {
 	told, _ := s.life.clock.read(time.Now())
 	for {
@@ -194,6 +195,16 @@ func (s *Session) watchClock() {
 // or a script still works in it.
 const atWorkGrace = 10 * time.Second
 
+const (
+	// drainQuiet is for how long nobody may have worked in a session that a server which
+	// stops ends before its time. Programs pause that long between two commands.
+	drainQuiet = 10 * time.Second
+	// drainLook is how often it looks.
+	drainLook = time.Second
+
+	reasonDrained = "drained"
+)
+
 // atWorkWindow is how long after the last input a person in control counts as
 // working.
 const atWorkWindow = 5 * time.Minute
@@ -204,13 +215,19 @@ func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
 	holder := s.control.Holder()
 	open := s.openTakeover()
 	expiresAt, _ := s.life.clock.read(now)
+	cut := s.life.clock.cutAt()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	atWork := open != nil || s.runs.current() != nil || holder.IsPerson() && s.gestures.atWork(now, atWorkWindow)
 	left := expiresAt.Sub(now)
-	if left <= 0 {
-		if open != nil || s.runs.current() != nil || holder.IsPerson() && s.gestures.atWork(now, atWorkWindow) {
-			return atWorkGrace, ""
-		}
+	switch {
+	case !cut.IsZero() && (!now.Before(cut) || !atWork && now.Sub(s.gestures.lastWork()) >= drainQuiet):
+		return 0, reasonDrained
+	case !cut.IsZero():
+		return min(cut.Sub(now), drainLook), ""
+	case left <= 0 && atWork:
+		return atWorkGrace, ""
+	case left <= 0:
 		return 0, "timeout"
 	}
 	if idle := s.opts.IdleTimeout; idle > 0 {

@@ -17,6 +17,7 @@ type lifetime struct {
 	waited  time.Duration // time spent waiting for people, in waits that have ended
 	waits   int           // running waits
 	since   time.Time     // start of the first running wait
+	cutoff  time.Time     // when the server ends it at the latest; zero while the server goes on
 }
 
 func newLifetime(createdAt time.Time, timeout, quiet time.Duration, worked func() time.Time) *lifetime {
@@ -36,6 +37,23 @@ func (l *lifetime) keep(until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.timeout = max(l.timeout, until.Sub(l.createdAt)-l.waited)
+}
+
+// cut makes the session's time end at a moment, whatever else counts. Of several
+// moments, the earliest counts.
+func (l *lifetime) cut(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cutoff.IsZero() || at.Before(l.cutoff) {
+		l.cutoff = at
+	}
+}
+
+// cutAt returns when the server ends the session at the latest, or zero.
+func (l *lifetime) cutAt() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cutoff
 }
 
 // pause stops the clock. Pauses nest.
@@ -65,18 +83,21 @@ func (l *lifetime) read(now time.Time) (expiresAt time.Time, timeout time.Durati
 	if l.waits > 0 {
 		waited += now.Sub(l.since)
 	}
-	expiresAt = l.createdAt.Add(l.timeout + waited)
-	if l.quiet == 0 {
-		return expiresAt, l.timeout
+	expiresAt, timeout = l.createdAt.Add(l.timeout+waited), l.timeout
+	if l.quiet > 0 {
+		last := l.worked()
+		if l.waits > 0 {
+			last = now
+		}
+		if later := last.Add(l.quiet); later.After(expiresAt) {
+			expiresAt = later
+		}
+		timeout = expiresAt.Sub(l.createdAt) - waited
 	}
-	last := l.worked()
-	if l.waits > 0 {
-		last = now
+	if !l.cutoff.IsZero() {
+		expiresAt = l.cutoff
 	}
-	if later := last.Add(l.quiet); later.After(expiresAt) {
-		expiresAt = later
-	}
-	return expiresAt, expiresAt.Sub(l.createdAt) - waited
+	return expiresAt, timeout
 }
 
 // rolls reports whether work moves the end of the session's time.
@@ -90,7 +111,7 @@ func (l *lifetime) rolls() bool {
 func (l *lifetime) paused() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.waits > 0
+	return l.waits > 0 && l.cutoff.IsZero()
 }
 
 // lifeNews is how often viewers learn that use has moved the end of a session's time.
@@ -99,7 +120,7 @@ const lifeNews = 30 * time.Second
 // lifeMessage returns the message about the end of the session's time.
 func (s *Session) lifeMessage() LifeMessage {
 	expiresAt, timeout := s.life.clock.read(time.Now().UTC())
-	return LifeMessage{Type: "life", ExpiresAt: expiresAt, Timeout: msOf(timeout), Paused: s.life.clock.paused(), Recording: s.recording.now.Load() != nil}
+	return LifeMessage{Type: "life", ExpiresAt: expiresAt, Timeout: msOf(timeout), Paused: s.life.clock.paused(), Draining: !s.life.clock.cutAt().IsZero(), Recording: s.recording.now.Load() != nil}
 }
 
 // tellLife tells every viewer when the session's time ends, and whether it is being

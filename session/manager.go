@@ -416,6 +416,30 @@ func (m *Manager) Stats() Stats {
 	return st
 }
 
+// Drain starts no more sessions, and ends those that there are: each when nobody has
+// worked in it for a moment, and the others at until. It returns when all have ended.
+// If ctx ends first, it returns its cause, and the sessions end as they would have.
+func (m *Manager) Drain(ctx context.Context, until time.Time) error {
+	m.mu.Lock()
+	m.closing = true
+	m.mu.Unlock()
+	m.places.Close()
+	list := m.List()
+	for _, s := range list {
+		s.life.clock.cut(until)
+		s.tellLife()
+		s.life.wakeClock()
+	}
+	for _, s := range list {
+		select {
+		case <-s.life.ended:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
 // Close ends every session, and waits until all their resources are freed and the
 // archive is written. If ctx ends first, it returns while some sessions are still
 // ending; they end with the process, or a second Close waits for them.
@@ -425,7 +449,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Unlock()
 	m.places.Close()
 	for _, s := range m.List() {
-		s.life.end(StatusReleased, "server stopped")
+		s.life.end(StatusReleased, reasonDrained)
 	}
 	ended := make(chan struct{})
 	go func() {

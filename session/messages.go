@@ -87,8 +87,9 @@ type (
 	LifeMessage struct {
 		Type      string    `json:"type"` // life
 		ExpiresAt time.Time `json:"expiresAt"`
-		Timeout   int64     `json:"timeout"` // ms of the session's life, without the time spent waiting for people
-		Paused    bool      `json:"paused"`  // the clock is stopped, because a takeover is open
+		Timeout   int64     `json:"timeout"`  // ms of the session's life, without the time spent waiting for people
+		Paused    bool      `json:"paused"`   // the clock is stopped, because a takeover is open
+		Draining  bool      `json:"draining"` // the server stops, and ends the session when nobody works in it, at expiresAt at the latest
 		Recording bool      `json:"recording"`
 	}
 	// TakeoverMessage is the open takeover, or null.

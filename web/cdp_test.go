@@ -112,7 +112,7 @@ func TestProgramsAreToldThatTheServerStops(t *testing.T) {
 		t.Cleanup(func() { _ = conn.CloseNow() })
 		conns = append(conns, conn)
 	}
-	s.Drain()
+	s.refuse()
 	stopped := make(chan struct{})
 	go func() { s.Close(); close(stopped) }()
 	for _, conn := range conns {

@@ -39,7 +39,7 @@ var docsSections = []struct {
 	{"render", "Pages without a session", regexp.MustCompile(`^/v1/(scrape|screenshot|pdf|renders)$`)},
 	{"browserless", "Browserless", regexp.MustCompile(`^/(json|json/(version|list|protocol|new)|chromium|chrome|sessions|kill/:id|content|screenshot|pdf|function)$`)},
 	{"webhooks", "Webhooks", regexp.MustCompile(`^/v1/webhooks\b`)},
-	{"server", "The server", regexp.MustCompile(`^/(v1/nodes|healthz|readyz|metrics|version|openapi\.json|asyncapi\.json|debug/pprof/\*)$`)},
+	{"server", "The server", regexp.MustCompile(`^/(v1/nodes(/:node/drain)?|healthz|readyz|metrics|version|openapi\.json|asyncapi\.json|debug/pprof/\*)$`)},
 	{docsPages, "Pages", regexp.MustCompile(``)},
 }
 

@@ -22,6 +22,7 @@ var withoutExample = map[string]string{
 	"mcpStream":  "Clients of older versions of the protocol make this call, in a session of the protocol.",
 	"mcpEnd":     "Clients of older versions of the protocol make this call, in a session of the protocol.",
 	"playwright": "Playwright's chromium.connect makes this call.",
+	"drainNode":  "takeover nodes drain makes this call. The node takes sessions again when it is started again.",
 	"login":      "The sign-in page sends this form.",
 	"logout":     "The pages' menu sends this form.",
 }

@@ -64,13 +64,18 @@ type nodesView struct {
 
 // listNodes handles GET /v1/nodes.
 func (s *Server) listNodes(c echo.Context) error {
+	return c.JSON(http.StatusOK, nodesView{Nodes: s.nodes(c.Request())})
+}
+
+// nodes returns all nodes of the cluster, or this server if it is in none.
+func (s *Server) nodes(r *http.Request) []cluster.NodeInfo {
 	if s.cfg.Cluster != nil {
-		return c.JSON(http.StatusOK, nodesView{Nodes: s.cfg.Cluster.Nodes()})
+		return s.cfg.Cluster.Nodes()
 	}
-	alone := cluster.NodeInfo{Node: cluster.Node{URL: s.baseURL(c.Request()), Version: s.cfg.Version, Draining: s.draining.Load()}, Self: true, SeenAt: time.Now().UTC()}
+	alone := cluster.NodeInfo{Node: cluster.Node{URL: s.baseURL(r), Version: s.cfg.Version, Draining: s.draining.Load()}, Self: true, SeenAt: time.Now().UTC()}
 	alone.Name, _ = os.Hostname() // a server may be without a name
 	alone.Load.Sessions, alone.Load.MaxSessions, alone.Load.Waiting = s.manager.Load()
-	return c.JSON(http.StatusOK, nodesView{Nodes: []cluster.NodeInfo{alone}})
+	return []cluster.NodeInfo{alone}
 }
 
 // fromNodeKey marks requests that another node has passed on.

@@ -400,10 +400,36 @@ func TestPlacement(t *testing.T) {
 	if live, _, _ := a.manager.Load(); live != 0 || len(a.manager.List()) != 0 {
 		t.Errorf("the node without room has %d sessions", live)
 	}
-	b.Drain() // it refuses, and a takes the session itself
+	b.draining.Store(true) // it refuses, and a takes the session itself
 	a.call("POST", "/v1/sessions", map[string]any{"metadata": map[string]any{"n": 2}}, 201, &view)
 	if one, err := a.manager.Get(view.ID); err != nil || one.Info().Metadata["n"] != 2.0 {
 		t.Errorf("no node has the session that the other one refused: %v", err)
+	}
+}
+
+// TestDrainNode drains a node by another one.
+func TestDrainNode(t *testing.T) {
+	a, b := startNodes(t)
+	one := b.create(nil)
+	a.do(request{method: "POST", path: "/v1/nodes/c/drain"}).problem(404)
+	var node cluster.NodeInfo
+	a.call("POST", "/v1/nodes/b/drain", nil, 202, &node)
+	if node.Name != "b" || !node.Draining {
+		t.Errorf("the drained node: %+v", node)
+	}
+	<-one.Ended()
+	if info := one.Info(); info.EndReason != "drained" {
+		t.Errorf("its session ended as %s: %s", info.Status, info.EndReason)
+	}
+	b.do(request{method: "GET", path: "/readyz", key: "-"}).problem(503)
+	browsertest.Until(t, "a knows that b takes no sessions", func() bool { return a.cfg.Cluster.Nodes()[1].Draining })
+	var view sessionView
+	b.call("POST", "/v1/sessions", map[string]any{}, 201, &view) // it passes the call on
+	if _, err := a.manager.Get(view.ID); err != nil {
+		t.Errorf("the next session is not at the other node: %v", err)
+	}
+	if _, err := namedNode([]cluster.NodeInfo{{Node: cluster.Node{ID: "1", Name: "x"}}, {Node: cluster.Node{ID: "2", Name: "x"}}}, "x"); err == nil || !strings.Contains(err.Error(), "several nodes") {
+		t.Errorf("of two nodes with one name: %v", err)
 	}
 }
 

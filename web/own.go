@@ -54,7 +54,7 @@ func (s *Server) onSession(c echo.Context, one *session.Session, prefix string, 
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
 	err = work(ctx, program)
-	if err != nil && s.ctx.Err() != nil && !c.Response().Committed {
+	if err != nil && (s.ctx.Err() != nil || s.draining.Load() && one.Info().Status.Ended()) && !c.Response().Committed {
 		return stoppingFailure()
 	}
 	return err

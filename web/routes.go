@@ -218,6 +218,7 @@ func (s *Server) routes() []route {
 		{method: del, path: "/mcp", name: "mcpEnd", does: "The same: the end of a client of such a version.", slow: true, handler: s.serveMCP, answers: answer{status: 204}},
 
 		{method: get, path: "/v1/nodes", name: "listNodes", does: "The nodes of the cluster, and how much each does.", handler: s.listNodes, answers: answer{body: nodesView{}}},
+		{method: post, path: "/v1/nodes/:node/drain", name: "drainNode", does: "Take no new sessions at a node, given by its name or id, and end those that it has: each when nobody works in it, the last after --drain-timeout. The answer comes at once.", handler: s.drainNode, answers: answer{status: 202, body: cluster.NodeInfo{}}},
 		{method: get, path: "/healthz", name: "health", does: "Whether the process answers.", access: public, handler: s.health, answers: answer{body: map[string]any{}}},
 		{method: get, path: "/readyz", name: "ready", does: "Whether a session could be created.", access: public, handler: s.ready, answers: answer{body: map[string]any{}}, fails: []kind{kindFull}},
 		{method: get, path: "/metrics", name: "metrics", does: "Metrics for Prometheus.", handler: s.serveMetrics, answers: answer{mime: "text/plain"}},

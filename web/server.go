@@ -72,6 +72,9 @@ type Config struct {
 
 	// Cluster makes the server a node. Default: it serves alone.
 	Cluster *cluster.Cluster
+	// DrainTimeout is how long people may go on working when an operator drains the
+	// server. Default: sessions end at once.
+	DrainTimeout time.Duration
 
 	// Analyst diagnoses pages. Default: diagnose.Rules.
 	Analyst diagnose.Analyst
@@ -297,7 +300,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	case err = <-served:
 	case <-ctx.Done():
 	}
-	s.Drain()
+	s.draining.Store(true)
 	s.stop(errStopping)
 	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
@@ -315,10 +318,6 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 
 // limitHit counts that a limit was reached.
 func (s *Server) limitHit(name limits.Name) { s.manager.Limits().Add(name, 1) }
-
-// Drain makes /readyz and requests to create sessions return 503, so that no new
-// callers come.
-func (s *Server) Drain() { s.draining.Store(true) }
 
 // Close ends sockets and streams and returns when they have ended.
 func (s *Server) Close() {

@@ -88,7 +88,7 @@ func (h *host) start(log string, env []string, args ...string) *exec.Cmd {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
 		_ = file.Close()
 		if h.t.Failed() {

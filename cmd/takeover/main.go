@@ -86,11 +86,26 @@ func usage(format string, args ...any) error {
 
 func main() {
 	runAsChild(os.Args[1:]) // before anything else, because a Chromium or a run waits for it
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	code := realMain(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
-	stop()
-	os.Exit(code)
+	os.Exit(realMain(untilSignal(), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// stopSignal is the cause of a context that a signal ended.
+type stopSignal struct{ os.Signal } //nolint:errname // a cause, which callers do not get as an error
+
+func (s *stopSignal) Error() string { return "signal: " + s.String() }
+
+// untilSignal returns a context that ends with the first signal to stop. The next one ends
+// the process at once.
+func untilSignal() context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		got := <-signals
+		cancel(&stopSignal{got})
+		signal.Stop(signals)
+	}()
+	return ctx
 }
 
 // realMain does the work of main, without the effects on the process.

@@ -47,12 +47,8 @@ import (
 	"takeover/webhook"
 )
 
-const (
-	// readyTimeout is how long the server may take until /readyz answers 200.
-	readyTimeout = time.Minute
-	// closeTimeout is how long sessions may take to end when the server stops.
-	closeTimeout = 20 * time.Second
-)
+// readyTimeout is how long the server may take until /readyz answers 200.
+const readyTimeout = time.Minute
 
 // serveCommand is the server's configuration. A zero value means the default of
 // the package that enforces the limit.
@@ -76,6 +72,7 @@ type serveCommand struct {
 	CreateQueue     int           `help:"Number of requests for a session that wait on a full server; 0 for none." default:"100" env:"TAKEOVER_CREATE_QUEUE"`
 	CreateWait      time.Duration `help:"How long a request for a session waits on a full server." default:"10s" env:"TAKEOVER_CREATE_WAIT"`
 	Warm            int           `help:"Number of Chromiums that are started in advance for the next sessions." default:"1" env:"TAKEOVER_WARM"`
+	DrainTimeout    time.Duration `help:"How long the sessions in which somebody works go on after a SIGTERM or takeover nodes drain." default:"10m" env:"TAKEOVER_DRAIN_TIMEOUT"`
 	SessionTimeout  time.Duration `help:"Default life of a session." default:"5m" env:"TAKEOVER_SESSION_TIMEOUT"`
 	IdleTimeout     time.Duration `help:"Ends a session that nobody has used for this long; 0 for never." default:"0" env:"TAKEOVER_IDLE_TIMEOUT"`
 	TakeoverTimeout time.Duration `help:"Default time that a takeover waits for a person." default:"5m" env:"TAKEOVER_TAKEOVER_TIMEOUT"`
@@ -278,18 +275,10 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return errors.Join(err, ln.Close())
 	}
 	running.Store(manager)
-	closeSessions := sync.OnceValue(func() error {
-		ctx := context.WithoutCancel(ctx)
-		if joined != nil {
-			if err := joined.Drain(ctx); err != nil {
-				log.Warn("tell the other servers that this one ends", "error", err)
-			}
-		}
-		return closeManager(ctx, manager)
-	})
+	closeSessions := sync.OnceValue(func() error { return closeManager(context.WithoutCancel(ctx), manager) })
 	defer func() { err = cmp.Or(err, closeSessions()) }()
 	config := s.config(manager, savedscripts.New(kept), keys, linkKey, hooks, log)
-	config.Profiles, config.Cluster = options.Profiles, joined
+	config.Profiles, config.Cluster, config.DrainTimeout = options.Profiles, joined, s.DrainTimeout
 	config.TrustedProxies, config.ProxiedURLs = proxies, public.given == ""
 	server, err := web.New(config)
 	if err != nil {
@@ -325,7 +314,8 @@ func (s *serveCommand) policy(listen string, publicURL func() string) (*egress.P
 }
 
 // serve answers requests until ctx ends. Then it ends the sessions, so that every
-// viewer is notified, and after them the server.
+// viewer is notified, and after them the server. If a SIGTERM ended ctx, whoever works in
+// a session may finish first.
 func (s *serveCommand) serve(ctx context.Context, server *web.Server, closeSessions func() error, ln net.Listener, base string, showLink bool, std streams, log *slog.Logger) error {
 	serveCtx, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
@@ -346,18 +336,10 @@ func (s *serveCommand) serve(ctx context.Context, server *web.Server, closeSessi
 	case <-ctx.Done():
 	}
 	log.Info("stopping")
-	server.Drain()
+	drain(server, s.drainTime(context.Cause(ctx)), log)
 	err := closeSessions()
 	stopServing()
 	return errors.Join(err, <-served)
-}
-
-// closeManager ends the sessions. Those that do not end in time end with the
-// process.
-func closeManager(ctx context.Context, manager *session.Manager) error {
-	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
-	defer cancel()
-	return manager.Close(ctx)
 }
 
 // s2FromEnvironment returns the stream at s2.dev that gets a copy of all events, or

@@ -62,7 +62,7 @@ func (s *server) stop() {
 	if s.cmd == nil {
 		return
 	}
-	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	_ = s.cmd.Process.Signal(os.Interrupt)
 	kill := time.AfterFunc(stopTime, func() { _ = s.cmd.Process.Kill() })
 	<-s.done
 	kill.Stop()

@@ -144,6 +144,8 @@ func (s SessionInfo) endWords() string {
 		return "somebody ended it"
 	case "idle timeout":
 		return "nobody used it for a while"
+	case "drained":
+		return "its server was stopped"
 	}
 	return s.EndReason
 }

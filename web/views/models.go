@@ -299,6 +299,8 @@ func SessionEnded(p Page, reason string) ProblemPage {
 		why = "The session reached its time limit, and its browser is closed."
 	case "idle timeout":
 		why = "Nobody used it for a while, so its browser is closed."
+	case "drained":
+		why = "Its server was stopped, and its browser is closed."
 	case "released":
 		why = "Someone ended it, and its browser is closed."
 	default:

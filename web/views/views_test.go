@@ -146,11 +146,12 @@ func TestSessionLife(t *testing.T) {
 // people, and gets no way to pages that guests cannot open.
 func TestSessionEnded(t *testing.T) {
 	for reason, want := range map[string]string{
-		"":               "<p class=\"hint\">Its browser is closed. If you",
-		"released":       "Someone ended it, and its browser is closed. If you",
-		"timeout":        "The session reached its time limit, and its browser is closed. If you",
-		"idle timeout":   "Nobody used it for a while, so its browser is closed. If you",
-		"server stopped": "Its browser is closed. Reason: server stopped. If you",
+		"":             "<p class=\"hint\">Its browser is closed. If you",
+		"released":     "Someone ended it, and its browser is closed. If you",
+		"timeout":      "The session reached its time limit, and its browser is closed. If you",
+		"idle timeout": "Nobody used it for a while, so its browser is closed. If you",
+		"drained":      "Its server was stopped, and its browser is closed. If you",
+		"node lost":    "Its browser is closed. Reason: node lost. If you",
 	} {
 		html := render(t, Problem(SessionEnded(Page{Asset: built}, reason)))
 		if !strings.Contains(html, want) || strings.Contains(html, "All sessions") {

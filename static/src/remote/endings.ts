@@ -5,6 +5,7 @@ export interface Ending { title: string; text: string }
 const WHY = new Map<string, Ending>(Object.entries({
   timeout: { title: 'Time is up', text: 'The session reached its time limit, and its browser is closed.' },
   'idle timeout': { title: 'This session has ended', text: 'Nobody used it for a while, so its browser is closed.' },
+  drained: { title: 'This session has ended', text: 'Its server was stopped, and its browser is closed.' },
   released: { title: 'This session has ended', text: 'Someone ended it, and its browser is closed.' },
 }));
 

@@ -286,6 +286,8 @@ export interface LifeMessage {
   /** The session's timeout in ms, without the time spent waiting for people. */
   timeout: number;
   paused: boolean;
+  /** The server stops: the session ends when nobody works in it, at expiresAt at the latest. */
+  draining: boolean;
   recording: boolean;
 }
 

@@ -34,15 +34,16 @@ export function showTimeLeft(live: Live, mayExtend: boolean): void {
     if (!life || over) return show(warning, false);
     const left = Date.parse(life.expiresAt) - (life.paused ? heard : Date.now());
     const text = left > 0 ? `${left < LITTLE ? clock(left) : span(left)} left` : 'Time is up';
-    const why = life.paused ? 'The clock is paused while the session waits for a person.' : `The session ends at ${timeOfDay(Date.parse(life.expiresAt))}.`;
+    const end = timeOfDay(Date.parse(life.expiresAt));
+    const why = life.paused ? 'The clock is paused while the session waits for a person.' : life.draining ? `The server is being stopped. The session ends at ${end} at the latest.` : `The session ends at ${end}.`;
     for (const words of places) {
       setText(words, text);
       words.title = why;
     }
-    show(warning, !life.paused && left < LITTLE);
-    setText(byId('time-warning-words'), left > 0 ? `This session ends in ${clock(left)}.` : 'Time is up. This session ends as soon as no person or script is working in it.');
-    show(more, mayExtend && life.timeout < MOST);
-    setText(byId('time-warning-hint'), mayExtend ? (life.timeout < MOST ? '' : 'A session can last 24 hours at most.') : 'The person who sent you the link can give it more time.');
+    show(warning, life.draining || (!life.paused && left < LITTLE));
+    setText(byId('time-warning-words'), life.draining ? `The server is being stopped. You can finish your work until ${end}.` : left > 0 ? `This session ends in ${clock(left)}.` : 'Time is up. This session ends as soon as no person or script is working in it.');
+    show(more, mayExtend && !life.draining && life.timeout < MOST);
+    setText(byId('time-warning-hint'), life.draining ? 'The session ends when nobody works in it.' : mayExtend ? (life.timeout < MOST ? '' : 'A session can last 24 hours at most.') : 'The person who sent you the link can give it more time.');
   };
   live.on('life', (message) => {
     life = message;
