@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -29,8 +28,9 @@ type host struct {
 	name, addr string
 	dir        string
 	nats, node *exec.Cmd
+	program    string // of its node
 
-	startNATS func()
+	startNATS, startNode func()
 }
 
 // run runs a program and returns what it prints.
@@ -116,24 +116,26 @@ func startAll(t *testing.T, hosts []*host) {
 		until(t, "NATS of "+h.name+" is ready", patience, h.natsIsWell)
 	}
 	for _, h := range hosts {
-		h.startNode(strings.Join(clients, ","))
+		h.program = os.Getenv("TAKEOVER_TEST_PROGRAM")
+		h.startNode = func() { h.startNodeWith(strings.Join(clients, ",")) }
+		h.startNode()
 	}
 	for _, h := range hosts {
 		until(t, h.name+" knows all nodes", patience, func() bool { return len(h.nodes()) == 3 && !slices.ContainsFunc(h.nodes(), node.full) })
 	}
 }
 
-func (h *host) startNode(nats string) {
-	h.node = h.start("node", []string{"TAKEOVER_API_KEY=" + key}, os.Getenv("TAKEOVER_TEST_PROGRAM"), "serve", "--addr", h.addr+":8080", "--node-url", "http://"+h.addr+":8080",
+func (h *host) startNodeWith(nats string) {
+	h.node = h.start("node", []string{"TAKEOVER_API_KEY=" + key}, h.program, "serve", "--addr", h.addr+":8080", "--node-url", "http://"+h.addr+":8080",
 		"--node-name", h.name, "--nats-url", nats, "--data-dir", filepath.Join(h.dir, "data"), "--warm", "0", "--demo", "--max-sessions", "6", "--allow-networks", "10.77.0.0/24")
 	until(h.t, h.name+" is ready", patience, func() bool { return h.call("GET", "/readyz", "", nil) == 200 })
 }
 
 type node struct {
-	Name     string
-	Lost     bool
-	Draining bool
-	Load     struct{ Sessions, MaxSessions int }
+	Name, Version string
+	Lost          bool
+	Draining      bool
+	Load          struct{ Sessions, MaxSessions int }
 }
 
 // full reports whether a node has not said yet how many sessions it takes.
