@@ -75,6 +75,7 @@ const (
 	TypeProfileFull       = "profile_full"
 	TypeProfileNotSaved   = "profile_not_saved"
 	TypeMemoryFull        = "memory_full"
+	TypeLimitReached      = "limit_reached"
 	TypeActionStarted     = "action_started" // only if Config.Actions asks for it
 	TypeActionEnded       = "action_ended"   // likewise
 
@@ -104,7 +105,7 @@ var categories = func() map[string]string {
 		CategoryScreenshot:  {TypeScreenshot},
 		CategoryControl: {TypeControlChanged, TypeTakeoverRequested, TypeTakeoverClaimed, TypeTakeoverDone, TypeTakeoverFailed,
 			TypeTakeoverExpired, TypeTakeoverCancelled, TypeRunStarted, TypeRunEnded, TypeViewerJoined, TypeViewerLeft,
-			TypeLinkUsed, TypeLinkRevoked, TypeProfileFilling, TypeProfileFull, TypeProfileNotSaved, TypeMemoryFull, TypeActionStarted, TypeActionEnded},
+			TypeLinkUsed, TypeLinkRevoked, TypeProfileFilling, TypeProfileFull, TypeProfileNotSaved, TypeMemoryFull, TypeLimitReached, TypeActionStarted, TypeActionEnded},
 		CategoryMonitor: {TypeMonitorDisconnected, TypeMonitorReconnected, TypeMonitorReconnectFailed, TypeEventsDropped},
 	} {
 		for _, t := range types {

@@ -52,6 +52,8 @@ func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.S
 type attachment struct {
 	mu sync.Mutex // held while the capture attaches; guards the field below
 	to *engine    // the last browser that the capture was attached to; nil for none
+
+	limits limitsTold // of which limits its events told
 }
 
 // forget forgets the browser of a session that has ended.

@@ -13,6 +13,7 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/capture"
+	"takeover/limits"
 	"takeover/links"
 )
 
@@ -74,6 +75,12 @@ func TestControlEvents(t *testing.T) {
 	noteNotSaved(s, "a", errors.New("too large"))
 	sayFilling(s, 8, 10)
 	sayStarved(s, 1)
+	s.hit(limits.Tabs)
+	s.hit(limits.Tabs) // the events tell of it once a minute
+	browsertest.Until(t, "the limit's event is there", func() bool {
+		page, err := s.Journal().Events(t.Context(), 0, 1000, capture.Filter{Types: []string{capture.TypeLimitReached}})
+		return err == nil && len(page.Events) == 1
+	})
 	endOverLimit(s, 2, 1)
 	page, err := s.Journal().Events(t.Context(), 0, 1000, capture.Filter{Categories: []string{capture.CategoryControl}})
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"takeover/egress"
 	"takeover/invalid"
 	"takeover/journal"
-	"takeover/limits"
 	"takeover/questions"
 	"takeover/redact"
 	"takeover/screencast"
@@ -101,9 +100,6 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 
 // ID returns the session's id, a UUID.
 func (s *Session) ID() string { return s.id }
-
-// hit counts that a limit was reached.
-func (s *Session) hit(limit limits.Name) { s.services.settings.limits.Add(limit, 1) }
 
 // Monitor returns the monitor, which captures the browser's events after
 // StartCapture.

@@ -250,6 +250,9 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return errors.Join(err, ln.Close())
 	}
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
+	if hooks != nil {
+		go hits.Watch(ctx, limits.OfServer, func(r limits.Reached) { tellLimit(hooks, r, s.PublicURL) })
+	}
 	options := s.options(captured, kept, hooks, log)
 	var running atomic.Pointer[session.Manager] // nil until it is there
 	joined, err := s.join(ctx, kept, &running, log)

@@ -53,6 +53,14 @@ func (s *serveCommand) webhooks(ctx context.Context, kept *store.Store, policy *
 	return webhook.New(ctx, o)
 }
 
+// tellLimit tells whoever gets webhooks that a limit of the server was reached.
+func tellLimit(hooks *webhook.Sender, r limits.Reached, page string) {
+	hooks.Send(webhook.Event{
+		Type: "limit.reached", Time: time.Now().UTC(), Data: r, Link: page,
+		Text: fmt.Sprintf("A limit of the server was reached: %s (times: %d)", r.Limit, r.Times),
+	})
+}
+
 func closeWebhooks(ctx context.Context, hooks *webhook.Sender) {
 	if hooks == nil {
 		return
