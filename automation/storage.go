@@ -115,6 +115,23 @@ func (a *Automation) StorageState(ctx context.Context) (*storagestate.State, err
 // SetStorageState adds a state to the default context. Its oldest page gets the
 // session storage.
 func (a *Automation) SetStorageState(ctx context.Context, state *storagestate.State) error {
+	if err := a.RestoreTabState(ctx, state); err != nil {
+		return err
+	}
+	bc := a.browser.DefaultContext()
+	if err := restoreOrigins(ctx, bc, state.OriginNames(), state.Origins); err != nil {
+		return err
+	}
+	if len(state.Credentials) > 0 {
+		return restorePasskeys(ctx, bc, state.Credentials)
+	}
+	return nil
+}
+
+// RestoreTabState gives a Chromium that was started again in its folder what that does not
+// keep of a state: the cookies that last as long as Chromium, and in its oldest page the
+// session storage.
+func (a *Automation) RestoreTabState(ctx context.Context, state *storagestate.State) error {
 	bc := a.browser.DefaultContext()
 	cookies := make([]newCookie, len(state.Cookies))
 	for i, c := range state.Cookies {
@@ -123,19 +140,10 @@ func (a *Automation) SetStorageState(ctx context.Context, state *storagestate.St
 	if err := addCookies(ctx, bc, cookies); err != nil {
 		return err
 	}
-	if err := restoreOrigins(ctx, bc, state.OriginNames(), state.Origins); err != nil {
-		return err
+	if pages := bc.Pages(); len(pages) > 0 {
+		return restoreTabStorage(ctx, pages[0], state.Origins)
 	}
-	if len(state.Credentials) > 0 {
-		if err := restorePasskeys(ctx, bc, state.Credentials); err != nil {
-			return err
-		}
-	}
-	pages := bc.Pages()
-	if len(pages) == 0 {
-		return nil
-	}
-	return restoreTabStorage(ctx, pages[0], state.Origins)
+	return nil
 }
 
 // addSessionStorage adds the session storage of open pages to their origins.

@@ -65,8 +65,9 @@ type Pool struct {
 
 	newest atomic.Pointer[cdpbrowser.GetVersionResult] // of the Chromium that was started last
 
-	mu   sync.Mutex // guards what follows
-	warm []*Process // oldest first
+	mu     sync.Mutex // guards what follows
+	warm   []*Process // oldest first
+	scarce bool       // memory is scarce, so no Chromium is kept warm
 }
 
 // NewPool returns a pool and starts to fill it in the background.
@@ -148,6 +149,31 @@ func (p *Pool) Warm() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.warm)
+}
+
+// Scarce says whether memory is scarce. While it is, the pool keeps no Chromium warm.
+func (p *Pool) Scarce(yes bool) {
+	p.mu.Lock()
+	changed := p.scarce != yes
+	p.scarce = yes
+	p.mu.Unlock()
+	if !changed {
+		return
+	}
+	if !yes {
+		p.askRefill()
+		return
+	}
+	for b := p.take(); b != nil; b = p.take() {
+		p.drop(b)
+	}
+}
+
+// full reports whether the pool wants no further Chromium.
+func (p *Pool) full() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.scarce || len(p.warm) >= p.size
 }
 
 // Close ends the warm Chromiums and removes their folders, and returns when the
@@ -283,7 +309,7 @@ func (p *Pool) keepFull() {
 	for {
 		var retry <-chan time.Time
 		switch {
-		case p.Warm() >= p.size:
+		case p.full():
 		case delay > 0:
 			retry = time.After(delay)
 		default:
@@ -309,11 +335,22 @@ func (p *Pool) keepFull() {
 			continue
 		}
 		delay = 0
-		p.mu.Lock()
-		p.warm = append(p.warm, b)
-		p.mu.Unlock()
+		if !p.add(b) {
+			p.drop(b)
+			continue
+		}
 		p.loop.Go(func() { p.dropWhenDead(b) })
 	}
+}
+
+// add keeps a Chromium warm, unless memory has become scarce meanwhile.
+func (p *Pool) add(b *Process) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.scarce {
+		p.warm = append(p.warm, b)
+	}
+	return !p.scarce
 }
 
 var closedTime = func() <-chan time.Time { c := make(chan time.Time); close(c); return c }()

@@ -20,6 +20,10 @@ const (
 // may use, but no more than find room in the memory that it may use.
 func Machine() int { return fits(runtime.GOMAXPROCS(0), confine.MemoryLimit()) }
 
+// Memory returns how many bytes of memory are free, and how many there are, for all processes
+// of the machine, or of the control group that the server is in.
+func Memory() (free, all int64) { return confine.MemoryFree(), confine.MemoryLimit() }
+
 func fits(cores int, memory int64) int {
 	return int(max(1, min(int64(perCore*cores), (memory-serverMemory)/sessionMemory)))
 }

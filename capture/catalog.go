@@ -76,6 +76,7 @@ const (
 	TypeProfileNotSaved   = "profile_not_saved"
 	TypeMemoryFull        = "memory_full"
 	TypeLimitReached      = "limit_reached"
+	TypeHibernated        = "hibernated"
 	TypeActionStarted     = "action_started" // only if Config.Actions asks for it
 	TypeActionEnded       = "action_ended"   // likewise
 
@@ -105,7 +106,7 @@ var categories = func() map[string]string {
 		CategoryScreenshot:  {TypeScreenshot},
 		CategoryControl: {TypeControlChanged, TypeTakeoverRequested, TypeTakeoverClaimed, TypeTakeoverDone, TypeTakeoverFailed,
 			TypeTakeoverExpired, TypeTakeoverCancelled, TypeRunStarted, TypeRunEnded, TypeViewerJoined, TypeViewerLeft,
-			TypeLinkUsed, TypeLinkRevoked, TypeProfileFilling, TypeProfileFull, TypeProfileNotSaved, TypeMemoryFull, TypeLimitReached, TypeActionStarted, TypeActionEnded},
+			TypeLinkUsed, TypeLinkRevoked, TypeProfileFilling, TypeProfileFull, TypeProfileNotSaved, TypeMemoryFull, TypeLimitReached, TypeHibernated, TypeActionStarted, TypeActionEnded},
 		CategoryMonitor: {TypeMonitorDisconnected, TypeMonitorReconnected, TypeMonitorReconnectFailed, TypeEventsDropped},
 	} {
 		for _, t := range types {

@@ -75,6 +75,7 @@ func TestControlEvents(t *testing.T) {
 	noteNotSaved(s, "a", errors.New("too large"))
 	sayFilling(s, 8, 10)
 	sayStarved(s, 1)
+	s.note(capture.TypeHibernated, map[string]any{"hibernates": true})
 	s.hit(limits.Tabs)
 	s.hit(limits.Tabs) // the events tell of it once a minute
 	browsertest.Until(t, "the limit's event is there", func() bool {

@@ -8,6 +8,7 @@ import (
 
 	"takeover/automation"
 	"takeover/browser"
+	"takeover/capture"
 	"takeover/invalid"
 	"takeover/limits"
 	"takeover/liveview"
@@ -48,9 +49,15 @@ func (s *Session) supervise() error {
 		}
 	}()
 	for {
-		reason := s.runBrowser(&last, len(deaths) > 0)
+		reason := s.runBrowser(&last)
+		if errors.Is(reason, errHibernates) {
+			awaitUse(s)
+		}
 		if s.ctx.Err() != nil {
 			return nil
+		}
+		if errors.Is(reason, errHibernates) {
+			continue
 		}
 		if refused, ok := errors.AsType[*invalid.Error](reason); ok && last == nil {
 			return refused
@@ -73,10 +80,10 @@ func (s *Session) supervise() error {
 }
 
 // runBrowser runs one Chromium until it dies or the session ends, and returns why
-// it died. last points to the previous process, and is set to this one.
-func (s *Session) runBrowser(last **browser.Process, again bool) error {
-	dir := ""
-	if *last != nil {
+// it died, or errHibernates. last points to the previous process, and is set to this one.
+func (s *Session) runBrowser(last **browser.Process) error {
+	dir, again := "", *last != nil
+	if again {
 		dir = (*last).Dir()
 	}
 	eng, err := s.startEngine(dir)
@@ -91,12 +98,20 @@ func (s *Session) runBrowser(last **browser.Process, again bool) error {
 	s.life.spawn(func() { watchMemory(s, eng.proc) })
 	s.goLive(eng, again)
 	s.life.spawn(func() { s.saving.regularly(eng) })
-	select {
-	case <-s.ctx.Done():
-		s.keepLastPicture()
-		s.saving.atEnd(eng)
-		return nil
-	case <-eng.proc.Done():
+	for dead := false; !dead; {
+		select {
+		case <-s.ctx.Done():
+			s.keepLastPicture()
+			s.saving.atEnd(eng)
+			return nil
+		case <-s.stage.resting.wish:
+			if mayRest(s, time.Now()) {
+				rest(s, eng)
+				return errHibernates
+			}
+		case <-eng.proc.Done():
+			dead = true
+		}
 	}
 	reason := orUnknown(eng.proc.Err())
 	s.crashed(reason)
@@ -231,6 +246,12 @@ func (s *Session) goLive(eng *engine, again bool) {
 	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
 	defer cancel()
 	former, _, _ := s.stage.active()
+	state, woken := s.stage.rested()
+	if state != nil {
+		if err := eng.auto.RestoreTabState(ctx, state); err != nil {
+			s.log.Warn("restore what Chromium did not keep", "error", err)
+		}
+	}
 	s.stage.enter(eng)
 	s.mu.Lock()
 	s.userAgent = eng.model.UserAgent()
@@ -271,7 +292,11 @@ func (s *Session) goLive(eng *engine, again bool) {
 	s.stage.serve(eng)
 	s.archive()
 	if again {
-		recordBrowser(s, trajectory.Recovery, nil, "a new browser has the tabs and the stored state of the one that crashed")
+		if woken {
+			s.note(capture.TypeHibernated, map[string]any{"hibernates": false})
+		} else {
+			recordBrowser(s, trajectory.Recovery, nil, "a new browser has the tabs and the stored state of the one that crashed")
+		}
 		s.broadcast("", StateMessage{Type: "recovered"})
 		s.sendTabs()
 		return

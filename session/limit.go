@@ -34,11 +34,11 @@ func (l *limitsTold) due(limit limits.Name, now time.Time) bool {
 // hit counts that a limit was reached, and tells of it in the session's events. It may be
 // called with locks held.
 func (s *Session) hit(limit limits.Name) {
-	s.count(limit)
+	countLimit(s, limit)
 	if s.capture.limits.due(limit, time.Now()) {
 		s.life.spawn(func() { record(s, capture.TypeLimitReached, map[string]any{"limit": limit}) })
 	}
 }
 
-// count only counts it, for limits that have an event of their own.
-func (s *Session) count(limit limits.Name) { s.services.settings.limits.Add(limit, 1) }
+// countLimit only counts it, for limits that have an event of their own.
+func countLimit(s *Session, limit limits.Name) { s.services.settings.limits.Add(limit, 1) }

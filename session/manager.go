@@ -96,6 +96,9 @@ type Manager struct {
 	places *capacity.Places
 	work   sync.WaitGroup // the lives of all sessions
 
+	stop     context.CancelFunc // ends what watches
+	watching sync.WaitGroup
+
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*Session
 	order    []string // oldest first
@@ -117,7 +120,9 @@ type counters struct {
 // Stats is a snapshot of a Manager's figures.
 type Stats struct {
 	Live, MaxSessions int
-	Waiting           int // creates that wait for a place
+	Waiting           int   // creates that wait for a place
+	Hibernating       int   // of the live ones
+	MemoryFree        int64 // bytes that the machine still has
 	ByStatus          map[Status]int
 	Viewers           int
 	Created, Crashes  uint64
@@ -165,6 +170,9 @@ func NewManager(o Options) (*Manager, error) {
 			WayOut: func() browser.WayOut { return egress.NewProxy(o.Egress) },
 		},
 	})
+	ctx, stop := context.WithCancel(context.Background())
+	m.stop = stop
+	m.watching.Go(func() { m.watchMemory(ctx) })
 	m.scripts = scripting.NewPool(scripting.PoolOptions{
 		Executable: o.Executable, Limits: scripting.Limits{RunTime: MaxRunTimeout}, Logger: o.Logger,
 	})
@@ -394,12 +402,16 @@ func (m *Manager) Stats() Stats {
 		StaleInput:     m.stats.staleInput.Load(), RejectedInput: m.stats.rejectedInput.Load(),
 		Ended: map[Status]uint64{}, Runs: map[RunStatus]uint64{}, Takeovers: map[TakeoverState]uint64{}, Blocked: m.opts.Egress.Blocked(),
 	}
+	st.MemoryFree, _ = capacity.Memory()
 	for _, s := range m.List() {
 		status, viewers := s.statusAndViewers()
 		st.ByStatus[status]++
 		st.Viewers += viewers
 		if !status.Ended() {
 			st.Live++
+		}
+		if !status.Ended() && s.Hibernates() {
+			st.Hibernating++
 		}
 	}
 	m.stats.mu.Lock()
@@ -462,6 +474,8 @@ func (m *Manager) Close(ctx context.Context) error {
 		m.archive.Flush()
 		return fmt.Errorf("end sessions: %w", context.Cause(ctx))
 	}
+	m.stop()
+	m.watching.Wait()
 	m.archive.Close()
 	return errors.Join(m.scripts.Close(), m.browsers.Close())
 }

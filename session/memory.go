@@ -35,7 +35,7 @@ func watchMemory(s *Session, proc *browser.Process) {
 
 // sayStarved says how often a session's Chromium used all the memory that it may.
 func sayStarved(s *Session, times int) {
-	s.count(limits.Memory)
+	countLimit(s, limits.Memory)
 	s.log.Warn("chromium used all the memory that it may", "times", times)
 	s.note(capture.TypeMemoryFull, map[string]any{"times": times})
 }

@@ -116,7 +116,7 @@ type (
 	}
 	// StateMessage says that the browser crashed or has recovered.
 	StateMessage struct {
-		Type string `json:"type"` // crashed recovered
+		Type string `json:"type"` // crashed recovered waking
 	}
 	// EndedMessage is the last message.
 	EndedMessage struct {
@@ -172,6 +172,7 @@ type Info struct {
 	ID           string         `json:"id" doc:"The session's id, a UUID."`
 	SessionID    string         `json:"sessionId" doc:"The same as id."`
 	Status       Status         `json:"status" doc:"starting, live or crashed; released or failed at the end."`
+	Hibernates   bool           `json:"hibernates,omitempty" doc:"The session is without a browser, which comes back with its tabs when somebody uses it."`
 	CreatedAt    time.Time      `json:"createdAt" doc:"When the session began."`
 	ExpiresAt    time.Time      `json:"expiresAt" doc:"When the session ends, unless it is extended."`
 	EndedAt      *time.Time     `json:"endedAt" doc:"When the session ended; null before."`

@@ -101,6 +101,9 @@ func (s *Session) Thumbnail(ctx context.Context) ([]byte, string, error) {
 // takeThumbnail scales the picture down in the server, because Chromium would
 // change the page's size for a moment, which all viewers would see.
 func (s *Session) takeThumbnail(ctx context.Context) ([]byte, error) {
+	if s.Hibernates() { // a list that shows it is no use
+		return nil, ErrNotReady
+	}
 	p, err := s.activePage()
 	if err != nil {
 		return nil, err

@@ -52,14 +52,14 @@ func watchProfile(s *Session, proc *browser.Process) {
 
 // sayFilling says that a session's profile takes most of the bytes that it may.
 func sayFilling(s *Session, used, limit int64) {
-	s.count(limits.ProfileFilling)
+	countLimit(s, limits.ProfileFilling)
 	s.log.Warn("profile is filling", "bytes", used, "limit", limit)
 	s.note(capture.TypeProfileFilling, map[string]any{"bytes": used, "limit": limit})
 }
 
 // endOverLimit ends a session whose profile takes more bytes than the limit.
 func endOverLimit(s *Session, used, limit int64) {
-	s.count(limits.Profile)
+	countLimit(s, limits.Profile)
 	s.log.Warn(reasonProfile, "bytes", used, "limit", limit)
 	s.note(capture.TypeProfileFull, map[string]any{"bytes": used, "limit": limit})
 	s.life.end(StatusFailed, reasonProfile)

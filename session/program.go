@@ -113,6 +113,13 @@ func (l *programs) remove(p *Program) {
 	delete(l.open, p.holder)
 }
 
+// any reports whether a program is open.
+func (l *programs) any() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.open) > 0
+}
+
 // has reports whether the program with a name is open.
 func (l *programs) has(name control.Holder) bool {
 	l.mu.Lock()
@@ -224,6 +231,7 @@ func (p *Program) Client(ctx context.Context) (*Client, error) {
 		if err := s.life.alive(); err != nil {
 			return nil, err
 		}
+		wake(s)
 		eng, changed := s.stage.serving()
 		if eng != nil && !isClosed(eng.proc.Done()) && eng.proc.Conn().Err() == nil {
 			c, err := p.attach(ctx, eng)

@@ -75,6 +75,9 @@ func (l *runs) sort() {
 
 // claimRun makes r the session's running run.
 func (s *Session) claimRun(r *Run) (*engine, error) {
+	if _, err := s.ready(); err != nil { // it may hibernate
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.life.alive(); err != nil {

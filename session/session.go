@@ -154,7 +154,7 @@ func (s *Session) Info() Info {
 		ID: s.id, SessionID: s.id, Status: status, CreatedAt: createdAt, ExpiresAt: expiresAt, EndReason: reason,
 		Duration: msOf(time.Since(createdAt)), Timeout: msOf(timeout), Dimensions: s.opts.Dimensions, UserAgent: s.userAgent,
 		Tabs: tabs, Controller: holder, Viewers: len(s.viewers), Takeover: takeover, EventCount: events,
-		Metadata: maps.Clone(s.metadata),
+		Metadata: maps.Clone(s.metadata), Hibernates: s.Hibernates(),
 	}
 	info.ProxyTxBytes, info.ProxyRxBytes = s.traffic.Bytes()
 	if !endedAt.IsZero() {
@@ -234,6 +234,9 @@ func (s *Session) Touch() { s.gestures.use() }
 func (s *Session) ready() (*engine, error) {
 	if err := s.life.alive(); err != nil {
 		return nil, err
+	}
+	if s.Hibernates() {
+		return awaitBrowser(s)
 	}
 	eng := s.stage.browser()
 	if eng == nil {

@@ -24,10 +24,11 @@ type stage struct {
 	tabs      tabList
 	focus     *focus        // what viewers see; nil while there is no page
 	refocused chan struct{} // closed and replaced when focus changes
+	resting   resting
 }
 
 func newStage(session context.Context) *stage {
-	return &stage{ctx: session, refocused: make(chan struct{}), reserved: make(chan struct{})}
+	return &stage{ctx: session, refocused: make(chan struct{}), reserved: make(chan struct{}), resting: newResting()}
 }
 
 // browser returns the browser, or nil.

@@ -130,7 +130,9 @@ func (s *Session) welcome(v *Viewer) error {
 	s.gestures.use()
 	crashed := s.Status() == StatusCrashed
 	run := s.runs.current()
+	hibernates := s.Hibernates()
 	s.mu.Unlock()
+	wake(s)
 
 	v.send("", HelloMessage{Type: "hello", Session: s.id, Viewer: v.id, Role: v.role, Protocol: 1, Touch: s.opts.IsMobile, Resume: v.id + "." + v.secret, Taken: taken, Field: field, LeaseGrace: s.control.Grace().Milliseconds()})
 	if refused != nil {
@@ -153,8 +155,11 @@ func (s *Session) welcome(v *Viewer) error {
 			}
 		}
 	}
-	if crashed {
+	switch {
+	case crashed:
 		v.send("", StateMessage{Type: "crashed"})
+	case hibernates:
+		v.send("", StateMessage{Type: "waking"})
 	}
 	return nil
 }

@@ -134,7 +134,8 @@ var serverMessages = map[string]sentMessage{
 	"stats":      {statsMessage{}, "Pictures sent per second, the time from a picture to its ack, pictures skipped since the last message, kilobits per second."},
 	"pong":       {pongMessage{}, "The answer to ping."},
 	"crashed":    {session.StateMessage{}, "The browser died. It is started again."},
-	"recovered":  {session.StateMessage{}, "The browser is back after it died."},
+	"waking":     {session.StateMessage{}, "The session hibernates. Its browser is started again, because you came."},
+	"recovered":  {session.StateMessage{}, "The browser is back after it died, or after the session hibernated."},
 	"error":      {session.ErrorMessage{}, "What the server refused, in words for a person."},
 	"ended":      {session.EndedMessage{}, "The session ended: the last message, before close code 1000."},
 }

@@ -84,25 +84,27 @@ func (m *metrics) request(method, route string, status int, took time.Duration) 
 type statsCollector struct{ manager *session.Manager }
 
 var (
-	descSessions  = prometheus.NewDesc("takeover_sessions", "Sessions in the registry by status.", []string{"status"}, nil)
-	descMax       = prometheus.NewDesc("takeover_sessions_max", "Sessions that may be live at a time.", nil, nil)
-	descQueue     = prometheus.NewDesc("takeover_creates_waiting", "Requests for a session that wait for a place.", nil, nil)
-	descCreated   = prometheus.NewDesc("takeover_sessions_created_total", "Sessions created.", nil, nil)
-	descEnded     = prometheus.NewDesc("takeover_sessions_ended_total", "Sessions ended by status.", []string{"status"}, nil)
-	descCrashes   = prometheus.NewDesc("takeover_chromium_crashes_total", "Chromiums that died.", nil, nil)
-	descViewers   = prometheus.NewDesc("takeover_viewers", "Viewers that are connected.", nil, nil)
-	descStale     = prometheus.NewDesc("takeover_input_stale_total", "Inputs dropped because of an old epoch.", nil, nil)
-	descRejected  = prometheus.NewDesc("takeover_input_rejected_total", "Inputs of somebody who is not in control.", nil, nil)
-	descRuns      = prometheus.NewDesc("takeover_runs_total", "Runs that ended, by outcome.", []string{"status"}, nil)
-	descTakeovers = prometheus.NewDesc("takeover_takeovers_total", "Takeovers that ended, by outcome.", []string{"state"}, nil)
-	descLimits    = prometheus.NewDesc("takeover_limit_hits_total", "How often a limit was reached.", []string{"limit"}, nil)
-	descBlocked   = prometheus.NewDesc("takeover_egress_blocked_total", "Requests to addresses that sessions may not reach.", []string{"reason"}, nil)
-	descWaiting   = prometheus.NewDesc("takeover_takeovers_open", "Takeovers that wait for their end.", nil, nil)
+	descSessions    = prometheus.NewDesc("takeover_sessions", "Sessions in the registry by status.", []string{"status"}, nil)
+	descMax         = prometheus.NewDesc("takeover_sessions_max", "Sessions that may be live at a time.", nil, nil)
+	descQueue       = prometheus.NewDesc("takeover_creates_waiting", "Requests for a session that wait for a place.", nil, nil)
+	descHibernating = prometheus.NewDesc("takeover_sessions_hibernating", "Live sessions that are without a Chromium until somebody uses them.", nil, nil)
+	descFree        = prometheus.NewDesc("takeover_memory_free_bytes", "Memory that the machine and the server's control group still have. When it is short, sessions hibernate.", nil, nil)
+	descCreated     = prometheus.NewDesc("takeover_sessions_created_total", "Sessions created.", nil, nil)
+	descEnded       = prometheus.NewDesc("takeover_sessions_ended_total", "Sessions ended by status.", []string{"status"}, nil)
+	descCrashes     = prometheus.NewDesc("takeover_chromium_crashes_total", "Chromiums that died.", nil, nil)
+	descViewers     = prometheus.NewDesc("takeover_viewers", "Viewers that are connected.", nil, nil)
+	descStale       = prometheus.NewDesc("takeover_input_stale_total", "Inputs dropped because of an old epoch.", nil, nil)
+	descRejected    = prometheus.NewDesc("takeover_input_rejected_total", "Inputs of somebody who is not in control.", nil, nil)
+	descRuns        = prometheus.NewDesc("takeover_runs_total", "Runs that ended, by outcome.", []string{"status"}, nil)
+	descTakeovers   = prometheus.NewDesc("takeover_takeovers_total", "Takeovers that ended, by outcome.", []string{"state"}, nil)
+	descLimits      = prometheus.NewDesc("takeover_limit_hits_total", "How often a limit was reached.", []string{"limit"}, nil)
+	descBlocked     = prometheus.NewDesc("takeover_egress_blocked_total", "Requests to addresses that sessions may not reach.", []string{"reason"}, nil)
+	descWaiting     = prometheus.NewDesc("takeover_takeovers_open", "Takeovers that wait for their end.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (c *statsCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descSessions, descMax, descQueue, descCreated, descEnded, descCrashes, descViewers, descStale, descRejected, descRuns, descTakeovers, descLimits, descBlocked, descWaiting} {
+	for _, d := range []*prometheus.Desc{descSessions, descMax, descQueue, descHibernating, descFree, descCreated, descEnded, descCrashes, descViewers, descStale, descRejected, descRuns, descTakeovers, descLimits, descBlocked, descWaiting} {
 		out <- d
 	}
 }
@@ -121,6 +123,8 @@ func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
 	}
 	gauge(descMax, float64(st.MaxSessions))
 	gauge(descQueue, float64(st.Waiting))
+	gauge(descHibernating, float64(st.Hibernating))
+	gauge(descFree, float64(st.MemoryFree))
 	gauge(descViewers, float64(st.Viewers))
 	counter(descCreated, st.Created)
 	counter(descCrashes, st.Crashes)

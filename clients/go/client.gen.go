@@ -1806,6 +1806,9 @@ type Released struct {
 	// Headless Only for Steel's client.
 	Headless *bool `json:"headless,omitempty"`
 
+	// Hibernates The session is without a browser, which comes back with its tabs when somebody uses it.
+	Hibernates *bool `json:"hibernates,omitempty"`
+
 	// Id The session's id, a UUID.
 	Id string `json:"id"`
 
@@ -2239,6 +2242,9 @@ type Session struct {
 
 	// Headless Only for Steel's client.
 	Headless *bool `json:"headless,omitempty"`
+
+	// Hibernates The session is without a browser, which comes back with its tabs when somebody uses it.
+	Hibernates *bool `json:"hibernates,omitempty"`
 
 	// Id The session's id, a UUID.
 	Id string `json:"id"`

@@ -3338,6 +3338,8 @@ export interface components {
             expiresAt: string;
             /** @description Only for Steel's client. */
             headless?: boolean;
+            /** @description The session is without a browser, which comes back with its tabs when somebody uses it. */
+            hibernates?: boolean;
             /** @description The session's id, a UUID. */
             id: string;
             /** @description Only for Steel's client: false. */
@@ -3670,6 +3672,8 @@ export interface components {
             expiresAt: string;
             /** @description Only for Steel's client. */
             headless?: boolean;
+            /** @description The session is without a browser, which comes back with its tabs when somebody uses it. */
+            hibernates?: boolean;
             /** @description The session's id, a UUID. */
             id: string;
             /** @description Only for Steel's client: false. */

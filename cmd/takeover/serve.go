@@ -75,6 +75,7 @@ type serveCommand struct {
 	DrainTimeout    time.Duration `help:"How long the sessions in which somebody works go on after a SIGTERM or takeover nodes drain." default:"10m" env:"TAKEOVER_DRAIN_TIMEOUT"`
 	SessionTimeout  time.Duration `help:"Default life of a session." default:"5m" env:"TAKEOVER_SESSION_TIMEOUT"`
 	IdleTimeout     time.Duration `help:"Ends a session that nobody has used for this long; 0 for never." default:"0" env:"TAKEOVER_IDLE_TIMEOUT"`
+	HibernateAfter  time.Duration `help:"Ends the browser of a session that nobody has used for this long, until its next use. 0: only when memory is short." default:"0" env:"TAKEOVER_HIBERNATE_AFTER"`
 	TakeoverTimeout time.Duration `help:"Default time that a takeover waits for a person." default:"5m" env:"TAKEOVER_TAKEOVER_TIMEOUT"`
 
 	MaxFiles        int   `help:"Maximum number of files of a session. Default: 1000." placeholder:"N" env:"TAKEOVER_MAX_FILES"`
@@ -376,7 +377,7 @@ func (s *serveCommand) options(captured *capture.Config, kept *store.Store, hook
 	}
 	return session.Options{
 		Dir: s.DataDir, MaxSessions: s.MaxSessions, MaxKeySessions: s.MaxKeySessions, Queue: queue, QueueTimeout: s.CreateWait, WarmBrowsers: warm, ChromiumPath: s.Chromium, Launcher: launcher, Hide: s.keyFiles,
-		Timeout: s.SessionTimeout, IdleTimeout: s.IdleTimeout, TakeoverTimeout: s.TakeoverTimeout,
+		Timeout: s.SessionTimeout, IdleTimeout: s.IdleTimeout, HibernateAfter: s.HibernateAfter, TakeoverTimeout: s.TakeoverTimeout,
 		AskTimeout: s.AskTimeout, LeaseGrace: s.LeaseGrace,
 		Store:           kept,
 		Events:          store.EventsOptions{Bytes: s.EventsBytes, Age: s.EventsAge},

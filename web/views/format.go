@@ -116,6 +116,8 @@ func (s SessionInfo) partyWords() string {
 		return "Starting"
 	case s.Status == "crashed":
 		return "Crashed, restarting"
+	case s.Hibernates:
+		return "Hibernates"
 	case s.TabCrashed:
 		return "Page crashed"
 	case s.Controller == "":

@@ -117,6 +117,7 @@ type SessionInfo struct {
 	Status     string // starting live crashed released failed
 	Title      string
 	URL        string
+	Hibernates bool   // it is without a browser until somebody uses it
 	TabCrashed bool   // the renderer of the shown page has died
 	Controller string // "", "script", "viewer:…", "client:…"
 	Viewers    int

@@ -57,7 +57,7 @@ interface LiveEvents {
   picture: Picture;
   /** The CSS name of the remote mouse's cursor, and whether a press there begins a drag. */
   cursor: { shape: string; drag: boolean };
-  browser: 'crashed' | 'recovered';
+  browser: 'crashed' | 'recovered' | 'waking';
   /** What the server refused, and why, as text. */
   trouble: { kind: string; why: string };
 }
@@ -300,6 +300,7 @@ export class Live extends Emitter<LiveEvents> {
         break;
       case 'crashed':
       case 'recovered':
+      case 'waking':
         this.emit('browser', message.type);
         break;
       case 'error':

@@ -18,7 +18,8 @@ interface Words {
 export class Overlay {
   /** Whether to show a link to the sessions, which guests do not get. */
   #home = document.querySelector('.topbar a[href="/"]') !== null;
-  #browserCrashed = false;
+  /** Why there is no browser at the moment. */
+  #away: 'crashed' | 'waking' | null = null;
   #said: Words | null = null;
   /** The close code of the last connection, until the next one is open. */
   #code = 0;
@@ -26,11 +27,11 @@ export class Overlay {
   constructor(private readonly live: Live, private readonly screen: Screen) {
     const update = (): void => this.#update();
     live.on('browser', (state) => {
-      this.#browserCrashed = state === 'crashed';
+      this.#away = state === 'recovered' ? null : state;
       update();
     });
     live.on('connection', (state) => {
-      if (state.phase !== 'open') this.#browserCrashed = false; // the server reports it again
+      if (state.phase !== 'open') this.#away = null; // the server reports it again
       if (state.phase === 'waiting') this.#code = state.code;
       if (state.phase === 'open') this.#explain();
       update();
@@ -49,7 +50,8 @@ export class Overlay {
       if (state.phase === 'connecting') return this.#said; // no change until the state is known
       return interruptionOf(state.code, this.screen.hasPicture);
     }
-    if (this.#browserCrashed) return { title: 'The browser crashed', text: 'It restarts with the same profile. Your tabs come back in a few seconds.' };
+    if (this.#away === 'waking') return { title: 'The session wakes up', text: 'Nobody used it for a while, so its browser was stopped. Your tabs come back in a few seconds.' };
+    if (this.#away === 'crashed') return { title: 'The browser crashed', text: 'It restarts with the same profile. Your tabs come back in a few seconds.' };
     if (live.activeTab?.state !== 'crashed') return null;
     const text = live.mayAnswer
       ? 'Reload it to continue. Text that was typed but not sent is lost.'

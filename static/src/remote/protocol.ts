@@ -316,6 +316,7 @@ export type ServerMessage =
   | { type: 'pong'; t: number }
   | { type: 'crashed' }
   | { type: 'recovered' }
+  | { type: 'waking' }
   | { type: 'error'; message: string }
   | { type: 'ended'; reason: string };
 

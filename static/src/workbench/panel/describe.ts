@@ -153,6 +153,8 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
       return { ...plain, text: 'The browser used all the memory that it may; the system ended a part of it', level: 'wrong' };
     case 'limit_reached':
       return { ...plain, text: `A limit of the session was reached: ${str(data.limit)}`, level: 'wrong' };
+    case 'hibernated':
+      return { ...plain, text: data.hibernates === true ? 'The session hibernates: its browser was stopped until the next use' : 'The session woke up' };
     case 'action_started':
       return { ...plain, text: `${holderWords(str(data.actor))}: ${oneLine(str(data.operation))}`, soft: oneLine(str(data.target)) };
     case 'action_ended': {
