@@ -64,6 +64,8 @@ func (s *Server) browserlessSessions(c echo.Context) error {
 		}
 		list = append(list, browserless.SessionOf(one, socket, base+"/sessions/"+id, kill))
 	}
+	others, _ := ofNodes[[]browserless.Session](s, c, listTime) // the form has no place for nodes that are missing
+	list = append(list, slices.Concat(others...)...)
 	return c.JSON(http.StatusOK, list)
 }
 

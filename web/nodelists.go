@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -23,18 +24,20 @@ import (
 const (
 	// listTime bounds how long a list waits for the other nodes.
 	listTime = 3 * time.Second
+	// releaseTime bounds how long they may take to end their sessions.
+	releaseTime = 30 * time.Second
 	// maxNodeList bounds the answer of one node, in bytes.
 	maxNodeList = 64 << 20
 )
 
-// ofNodes asks the other nodes for the same as a request asks this one, and decodes what
-// they answer. missing are the names of those that did not answer as they should. Without a
-// cluster, and for a request of another node, there are no others.
-func ofNodes[T any](s *Server, c echo.Context) (answers []T, missing []string) {
+// ofNodes asks the other nodes for the same as a request, without its body, asks this one,
+// and decodes what they answer in time. missing are the names of those that did not answer as
+// they should. Without a cluster, and for a request of another node, there are no others.
+func ofNodes[T any](s *Server, c echo.Context, within time.Duration) (answers []T, missing []string) {
 	if s.cfg.Cluster == nil || fromNode(c.Request()) {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(c.Request().Context(), listTime)
+	ctx, cancel := context.WithTimeout(c.Request().Context(), within)
 	defer cancel()
 	var mu sync.Mutex
 	var asked sync.WaitGroup
@@ -46,7 +49,7 @@ func ofNodes[T any](s *Server, c echo.Context) (answers []T, missing []string) {
 			var answer T
 			err := cluster.ErrLost
 			if !node.Lost {
-				err = s.askNode(ctx, c.Request(), node.Node, &answer)
+				err = s.askNode(ctx, c.Request(), node.Node, c.Request().URL.RequestURI(), &answer)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -63,13 +66,13 @@ func ofNodes[T any](s *Server, c echo.Context) (answers []T, missing []string) {
 	return answers, missing
 }
 
-// askNode makes the call r at another node.
-func (s *Server) askNode(ctx context.Context, r *http.Request, to cluster.Node, into any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to.URL+r.URL.RequestURI(), http.NoBody)
+// askNode makes the call r at another node, for a path with its query, and without a body.
+func (s *Server) askNode(ctx context.Context, r *http.Request, to cluster.Node, path string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, r.Method, to.URL+path, http.NoBody)
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{echo.HeaderAuthorization, keyHeader, "Cookie", "User-Agent"} { // who asks; the last says in which form
+	for _, name := range []string{echo.HeaderAuthorization, keyHeader, "Cookie", echo.HeaderOrigin, "User-Agent"} { // who asks; the last says in which form
 		req.Header[name] = r.Header.Values(name)
 	}
 	s.vouch(req, r, to, askPart)
@@ -100,7 +103,7 @@ type listItem struct {
 // mergeLists takes this node's page of a list, asks the other nodes for theirs, and returns
 // the page of all.
 func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, direction order, page []V, next *string) (merged any, more *string, missing []string, err error) {
-	answers, missing := ofNodes[map[string]json.RawMessage](s, c)
+	answers, missing := ofNodes[map[string]json.RawMessage](s, c, listTime)
 	if answers == nil {
 		return page, next, missing, nil
 	}
@@ -120,11 +123,12 @@ func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, dire
 			var at struct {
 				ID        string    `json:"id"`
 				CreatedAt time.Time `json:"createdAt"`
+				StartedAt time.Time `json:"startedAt"` // of a trajectory
 			}
 			if err := json.Unmarshal(item, &at); err != nil {
 				return nil, nil, nil, fmt.Errorf("read a node's list: %w", err)
 			}
-			all = append(all, listItem{item, position{at.CreatedAt, at.ID}})
+			all = append(all, listItem{item, position{cmp.Or(at.CreatedAt, at.StartedAt), at.ID}})
 		}
 	}
 	slices.SortFunc(all, func(a, b listItem) int { return int(direction) * a.compare(b.position) })
@@ -141,6 +145,37 @@ func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, dire
 	return items, more, missing, nil
 }
 
+// nodeOfTrajectory returns the other node that has a trajectory, or nil.
+func (s *Server) nodeOfTrajectory(c echo.Context, id string) *cluster.Node {
+	ctx, cancel := context.WithTimeout(c.Request().Context(), listTime)
+	defer cancel()
+	asked := c.Request().Clone(ctx)
+	asked.Method = http.MethodGet
+	found := make(chan *cluster.Node, 1)
+	var asking sync.WaitGroup
+	for _, node := range s.cfg.Cluster.Nodes() {
+		if node.Self || node.Lost {
+			continue
+		}
+		asking.Go(func() {
+			if s.askNode(ctx, asked, node.Node, "/v1/trajectories/"+url.PathEscape(id), &struct{}{}) == nil {
+				select {
+				case found <- &node.Node:
+					cancel()
+				default:
+				}
+			}
+		})
+	}
+	asking.Wait()
+	select {
+	case node := <-found:
+		return node
+	default:
+		return nil
+	}
+}
+
 // sessionsPart is what the page of sessions shows of one node.
 type sessionsPart struct {
 	Waiting    []views.Waiting
@@ -154,7 +189,7 @@ func (s *Server) addNodes(c echo.Context, p *views.SessionsPage) {
 	if s.cfg.Cluster == nil {
 		return
 	}
-	parts, missing := ofNodes[sessionsPart](s, c)
+	parts, missing := ofNodes[sessionsPart](s, c, listTime)
 	for _, part := range parts {
 		p.Waiting, p.Live, p.Ended = append(p.Waiting, part.Waiting...), append(p.Live, part.Live...), append(p.Ended, part.Ended...)
 		p.EndedTotal += part.EndedTotal

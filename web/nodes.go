@@ -127,6 +127,12 @@ func (s *Server) elsewhere(c echo.Context, r route, p *principal) (*cluster.Node
 	if s.cfg.Cluster == nil || fromNode(c.Request()) {
 		return nil, nil //nolint:nilnil // this node
 	}
+	if one := c.Param("trajectory"); one != "" && p.operator() {
+		if _, err := s.manager.Trajectories().Get(one); err == nil {
+			return nil, nil //nolint:nilnil // this node
+		}
+		return s.nodeOfTrajectory(c, one), nil
+	}
 	id := r.sessionNamed(c)
 	if r.byTakeover {
 		if _, err := s.manager.FindTakeover(id); err == nil {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"takeover/session"
 	"takeover/store"
 	"takeover/store/storetest"
+	"takeover/trajectory"
 )
 
 // startNode starts a server that is a node of the cluster on a NATS.
@@ -338,6 +340,55 @@ func TestListsOfAllNodes(t *testing.T) {
 			t.Error("the page lacks nodes or takeovers")
 		}
 		s.do(request{method: "GET", path: "/v1/sessions", key: "-"}).problem(401)
+	}
+}
+
+// TestEndsAndTrajectoriesOfAllNodes uses, at one node, what another one has recorded, and
+// releases the sessions of both.
+func TestEndsAndTrajectoriesOfAllNodes(t *testing.T) {
+	a, b := startNodes(t)
+	one, other := b.create(nil), a.create(nil)
+	var bundle trajectory.BundleInfo
+	b.call("POST", "/v1/sessions/"+one.ID()+"/recording", map[string]any{"action": "start", "trajectoryBundle": true}, 200, nil)
+	b.call("POST", "/v1/sessions/"+one.ID()+"/recording", map[string]any{"action": "stop"}, 200, nil)
+	bundles, err := b.manager.Trajectories().List()
+	if err != nil || len(bundles) != 1 {
+		t.Fatalf("recorded are %v, %v", bundles, err)
+	}
+	bundle = bundles[0]
+	var list struct{ Trajectories []trajectory.BundleInfo }
+	a.call("GET", "/v1/trajectories", nil, 200, &list)
+	if len(list.Trajectories) != 1 || list.Trajectories[0].ID != bundle.ID {
+		t.Fatalf("the other node lists %+v, want %s", list.Trajectories, bundle.ID)
+	}
+	path := "/v1/trajectories/" + bundle.ID
+	a.call("GET", path, nil, 200, &bundle)
+	if zip := a.do(request{method: "GET", path: path + "/bundle.zip"}); zip.status != 200 || !bytes.HasPrefix(zip.body, []byte("PK")) {
+		t.Errorf("its archive: %d, %d bytes", zip.status, len(zip.body))
+	}
+	a.do(request{method: "GET", path: path, key: "-"}).problem(401)
+	a.do(request{method: "GET", path: "/v1/trajectories/none"}).problem(404)
+	a.call("DELETE", path, nil, 204, nil)
+	a.do(request{method: "GET", path: path}).problem(404)
+
+	for _, s := range []*testServer{a, b} {
+		var targets []map[string]any
+		s.call("GET", "/json/list", nil, 200, &targets)
+		var sessions []map[string]any
+		s.call("GET", "/sessions", nil, 200, &sessions)
+		if len(targets) != 2 || len(sessions) != 2 {
+			t.Errorf("%d pages and %d sessions are listed, want 2", len(targets), len(sessions))
+		}
+		for _, target := range targets {
+			if !strings.HasPrefix(fmt.Sprint(target["webSocketDebuggerUrl"]), "ws"+strings.TrimPrefix(s.base, "http")+"/") {
+				t.Errorf("the socket of a page is at %s", target["webSocketDebuggerUrl"])
+			}
+		}
+	}
+	var released releaseAllView
+	a.call("POST", "/v1/sessions/release", map[string]any{}, 200, &released)
+	if len(released.Released) != 2 || !released.Success || !one.Status().Ended() || !other.Status().Ended() {
+		t.Errorf("released are %+v", released)
 	}
 }
 

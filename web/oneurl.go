@@ -175,6 +175,8 @@ func (s *Server) cdpListAll(c echo.Context) error {
 		}
 		all = append(all, list...)
 	}
+	others, _ := ofNodes[[]cdp.Target](s, c, listTime) // the form has no place for nodes that are missing
+	all = append(all, slices.Concat(others...)...)
 	return c.JSON(http.StatusOK, all)
 }
 

@@ -39,6 +39,7 @@ type releaseAllView struct {
 	Success  bool     `json:"success" doc:"Whether all of them ended."`
 	Message  string   `json:"message" doc:"What happened, for a person."`
 	Released []string `json:"released" doc:"Ids of the sessions."`
+	Missing  []string `json:"missing,omitempty" doc:"Nodes of the cluster that did not answer in time. Their sessions may live on."`
 }
 
 // changeRequest is the body of a change.
@@ -173,6 +174,11 @@ func (s *Server) releaseAll(c echo.Context) error {
 			out.Released = append(out.Released, one.ID())
 		}
 	}
+	others, missing := ofNodes[releaseAllView](s, c, releaseTime)
+	for _, other := range others {
+		out.Released = append(out.Released, other.Released...)
+	}
+	out.Success, out.Missing = len(missing) == 0, missing
 	out.Message = fmt.Sprintf("%d sessions were released.", len(out.Released))
 	return c.JSON(http.StatusOK, out)
 }

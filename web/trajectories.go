@@ -17,7 +17,7 @@ func (s *Server) listTrajectories(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return list(c, "trajectories", all, newestFirst,
+	return listOfNodes(s, c, "trajectories", all, newestFirst,
 		func(one trajectory.BundleInfo) position { return position{one.StartedAt, one.ID} },
 		func(one trajectory.BundleInfo) trajectory.BundleInfo { return one })
 }

@@ -1763,6 +1763,9 @@ type ReleaseAll struct {
 	// Message What happened, for a person.
 	Message string `json:"message"`
 
+	// Missing Nodes of the cluster that did not answer in time. Their sessions may live on.
+	Missing *[]string `json:"missing,omitempty"`
+
 	// Released Ids of the sessions.
 	Released []string `json:"released"`
 

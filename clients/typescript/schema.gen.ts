@@ -3302,6 +3302,8 @@ export interface components {
         ReleaseAll: {
             /** @description What happened, for a person. */
             message: string;
+            /** @description Nodes of the cluster that did not answer in time. Their sessions may live on. */
+            missing?: string[];
             /** @description Ids of the sessions. */
             released: string[];
             /** @description Whether all of them ended. */
