@@ -11,10 +11,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/elazarl/goproxy"
@@ -126,6 +128,40 @@ func TestControlGroup(t *testing.T) {
 	p.Kill()
 	if left := folders(); len(left) > 0 {
 		t.Errorf("left over: %v", left)
+	}
+}
+
+// TestProcessorLimit lets a page loop in a Chromium that may use a quarter of a core.
+func TestProcessorLimit(t *testing.T) {
+	const share = 0.25
+	p := browsertest.Launch(t, browser.LaunchOptions{Launcher: testLauncher, CPU: share})
+	if !p.Confinement().On(confine.Cgroup) || strings.Contains(fmt.Sprint(p.Confinement().Refused()), "processor time") {
+		t.Skip(p.Confinement().Refused())
+	}
+	page := browsertest.PageOf(t, p.Conn())
+	used := func() (ticks int) { // of 1/100 s
+		for pid := range browsertest.Group(t, p.PID()) {
+			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			if err != nil {
+				continue // it has ended
+			}
+			_, after, _ := strings.Cut(string(stat), ") ")
+			fields := strings.Fields(after)
+			for _, field := range fields[11:13] { // proc_pid_stat(5): utime, stime
+				n, err := strconv.Atoi(field)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ticks += n
+			}
+		}
+		return ticks
+	}
+	before, start := used(), time.Now()
+	page.Eval("(() => { for (const end = Date.now() + 1500; Date.now() < end;); return 1 })()", new(int))
+	took, seconds := time.Since(start).Seconds(), float64(used()-before)/100
+	if seconds > share*took+0.2 {
+		t.Errorf("in %.1f s its processes used %.2f s", took, seconds)
 	}
 }
 

@@ -42,6 +42,7 @@ type LaunchOptions struct {
 	Launcher          []string      // the command that runs confine.Main, to start Chromium in rooms of its own; default: started without them
 	Hide              []string      // the server's own files and folders, of which Chromium in rooms gets only its Dir; default: none
 	UserData          []byte        // from Process.PackUserData, for a Dir that has no profile yet; default: a new profile
+	CPU               float64       // cores that its processes may use together, where there is a control group; 0 for all
 	Memory            int64         // bytes that its processes may use together, where there is a control group; default confine.DefaultMemory
 	WayOut            func() WayOut // makes the proxy of each Chromium, which replaces ProxyServer; default: none
 

@@ -23,6 +23,10 @@ const (
 	// DefaultTasks is how many threads all processes of one Chromium may have.
 	DefaultTasks = 4096
 
+	// cpuPeriod is the time, in microseconds, in which a Chromium may use its share of the
+	// processors: the kernel's own default.
+	cpuPeriod = 100_000
+
 	// removeTime bounds the wait for the kernel to let go of an empty control group.
 	removeTime = time.Second
 )
@@ -43,10 +47,16 @@ type hierarchy struct {
 
 var groupsMade atomic.Uint64
 
-// newGroup makes a control group for a Chromium below the server's own, with
-// limits. It returns what it could make, and an error that says what is missing.
-// A reason not to make one is returned as the error.
-func newGroup(memory, tasks int64, leftOut string) (*group, error) {
+// bounds are what all processes of one Chromium may use.
+type bounds struct {
+	memory, tasks int64
+	cpu           float64 // cores; 0 for all
+}
+
+// newGroup makes a control group for a Chromium below the server's own. It returns what it
+// could make, and an error that says what is missing. A reason not to make one is returned as
+// the error.
+func newGroup(b bounds, leftOut string) (*group, error) {
 	if leftOut != "" {
 		return &group{}, errors.New(leftOut)
 	}
@@ -62,22 +72,28 @@ func newGroup(memory, tasks int64, leftOut string) (*group, error) {
 	name := fmt.Sprintf("%s-%d", me, groupsMade.Add(1))
 	var errs []error
 	var limitsMemory, limitsTasks bool
+	limitsCPU := b.cpu <= 0
+	controllers := []string{"memory", "pids"}
+	if !limitsCPU {
+		controllers = append(controllers, "cpu")
+	}
 	for _, tree := range trees {
 		folder := filepath.Join(tree.folder, name)
 		v2 := len(tree.controllers) == 0
-		if !v2 && !slices.Contains(tree.controllers, "memory") && !slices.Contains(tree.controllers, "pids") {
+		if !v2 && !slices.ContainsFunc(controllers, func(c string) bool { return slices.Contains(tree.controllers, c) }) {
 			continue
 		}
 		if v2 { // it fails when the kernel has given the controllers to version 1, or processes stand in the server's group
-			_ = os.WriteFile(filepath.Join(tree.folder, "cgroup.subtree_control"), []byte("+memory +pids"), 0)
+			_ = os.WriteFile(filepath.Join(tree.folder, "cgroup.subtree_control"), []byte("+"+strings.Join(controllers, " +")), 0)
 		}
 		if err := os.Mkdir(folder, 0o755); err != nil { //nolint:gosec // the kernel's own mode for these
 			errs = append(errs, fmt.Errorf("make one in %s: %w", tree.folder, underlying(err))) // the same text at each start
 			continue
 		}
 		g.folders = append(g.folders, folder)
-		limitsMemory = setFirst(folder, memory, "memory.max", "memory.limit_in_bytes") || limitsMemory
-		limitsTasks = setFirst(folder, tasks, "pids.max") || limitsTasks
+		limitsMemory = setFirst(folder, b.memory, "memory.max", "memory.limit_in_bytes") || limitsMemory
+		limitsTasks = setFirst(folder, b.tasks, "pids.max") || limitsTasks
+		limitsCPU = b.cpu <= 0 || setCPU(folder, b.cpu) || limitsCPU
 		g.findKill(folder)
 		_ = setFirst(folder, 1, "memory.oom.group") // all of Chromium ends, not the one process that happened to ask
 	}
@@ -86,6 +102,9 @@ func newGroup(memory, tasks int64, leftOut string) (*group, error) {
 	}
 	if !limitsTasks {
 		errs = append(errs, errors.New("processes are not limited"))
+	}
+	if !limitsCPU {
+		errs = append(errs, errors.New("processor time is not limited"))
 	}
 	if g.kill == "" {
 		errs = append(errs, errors.New("there is no cgroup.kill"))
@@ -202,6 +221,15 @@ func setFirst(folder string, value int64, names ...string) bool {
 		}
 	}
 	return false
+}
+
+// setCPU limits the processor time of a folder's members, if it counts that.
+func setCPU(folder string, cores float64) bool {
+	quota := max(1000, int64(cores*cpuPeriod)) // 1 ms, the least that the kernel takes
+	if file := filepath.Join(folder, "cpu.max"); fileExists(file) {
+		return os.WriteFile(file, fmt.Appendf(nil, "%d %d", quota, cpuPeriod), 0) == nil
+	}
+	return setFirst(folder, cpuPeriod, "cpu.cfs_period_us") && setFirst(folder, quota, "cpu.cfs_quota_us")
 }
 
 // add moves a process into the group.

@@ -44,6 +44,7 @@ type Options struct {
 	Hide     []string // the server's own files and folders; it gets of them only what Path, Read, Write and Keep name
 	Network  bool     // a proxy is the only way out: Started.Proxy
 	Memory   int64    // bytes that all processes may use; default DefaultMemory
+	CPU      float64  // cores that all processes may use together; 0 for all
 	Tasks    int64    // threads that all processes may have; default DefaultTasks
 	Without  []string // measures to leave out as a trial, besides those that LeaveOut named
 }
@@ -246,7 +247,7 @@ func start(o Options, rooms uintptr, without map[string]string, required []strin
 		return nil, fmt.Errorf("%w: %w", ErrLauncher, err)
 	}
 	// The launcher waits for the next message, so it has started nothing yet.
-	group, grouped := newGroup(orDefault(o.Memory, DefaultMemory), orDefault(o.Tasks, DefaultTasks), without[Cgroup])
+	group, grouped := newGroup(bounds{orDefault(o.Memory, DefaultMemory), orDefault(o.Tasks, DefaultTasks), o.CPU}, without[Cgroup])
 	if err := group.add(cmd.Process.Pid); err != nil {
 		grouped = joined([]error{grouped, err})
 	}

@@ -166,7 +166,7 @@ func NewManager(o Options) (*Manager, error) {
 	m.browsers = browser.NewPool(browser.PoolOptions{
 		Size: o.WarmBrowsers, Root: root,
 		Launch: browser.LaunchOptions{
-			ExecPath: o.ChromiumPath, Launcher: o.Launcher, Memory: o.Memory, Hide: append([]string{o.Dir}, o.Hide...), Logger: o.Logger,
+			ExecPath: o.ChromiumPath, Launcher: o.Launcher, Memory: o.Memory, CPU: o.CPU, Hide: append([]string{o.Dir}, o.Hide...), Logger: o.Logger,
 			WayOut: func() browser.WayOut { return egress.NewProxy(o.Egress) },
 		},
 	})

@@ -83,6 +83,7 @@ type Options struct {
 	TakeoverTimeout time.Duration          // default DefaultTakeoverTimeout
 	AskTimeout      time.Duration          // default control.DefaultAskTimeout
 	LeaseGrace      time.Duration          // default control.DefaultGrace
+	CPU             float64                // cores that a session's Chromium may use, where there is a control group; default: all
 	Memory          int64                  // bytes that a session's Chromium may use, where there is a control group; default confine.DefaultMemory
 	MaxProfileBytes int64                  // that Chromium stores for a session; default DefaultProfileBytes
 	Files           files.Limits           // of each session; default: those of package files

@@ -47,6 +47,9 @@ import (
 	"takeover/webhook"
 )
 
+// maxCores bounds --session-cpu.
+const maxCores = 1024
+
 // readyTimeout is how long the server may take until /readyz answers 200.
 const readyTimeout = time.Minute
 
@@ -78,10 +81,11 @@ type serveCommand struct {
 	HibernateAfter  time.Duration `help:"Ends the browser of a session that nobody has used for this long, until its next use. 0: only when memory is short." default:"0" env:"TAKEOVER_HIBERNATE_AFTER"`
 	TakeoverTimeout time.Duration `help:"Default time that a takeover waits for a person." default:"5m" env:"TAKEOVER_TAKEOVER_TIMEOUT"`
 
-	MaxFiles        int   `help:"Maximum number of files of a session. Default: 1000." placeholder:"N" env:"TAKEOVER_MAX_FILES"`
-	SessionMemory   int64 `help:"Bytes of memory that a session's Chromium may use, where control groups can limit it. Default: 8 GiB." placeholder:"BYTES" env:"TAKEOVER_SESSION_MEMORY"`
-	MaxProfileBytes int64 `help:"Bytes that a session's Chromium may store on disk. A session that stores more ends. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_PROFILE_BYTES"`
-	MaxFileBytes    int64 `help:"Maximum size of a session's files, in bytes. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_FILE_BYTES"`
+	MaxFiles        int     `help:"Maximum number of files of a session. Default: 1000." placeholder:"N" env:"TAKEOVER_MAX_FILES"`
+	SessionCPU      float64 `name:"session-cpu" help:"Processor cores that a session's Chromium may use, such as 1.5, where control groups can limit it. Default: all." placeholder:"CORES" env:"TAKEOVER_SESSION_CPU"`
+	SessionMemory   int64   `help:"Bytes of memory that a session's Chromium may use, where control groups can limit it. Default: 8 GiB." placeholder:"BYTES" env:"TAKEOVER_SESSION_MEMORY"`
+	MaxProfileBytes int64   `help:"Bytes that a session's Chromium may store on disk. A session that stores more ends. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_PROFILE_BYTES"`
+	MaxFileBytes    int64   `help:"Maximum size of a session's files, in bytes. Default: 512 MiB." placeholder:"BYTES" env:"TAKEOVER_MAX_FILE_BYTES"`
 
 	EventsBytes int64         `help:"Maximum size on disk of the events of all sessions, in bytes. Default: 2 GiB." placeholder:"BYTES" env:"TAKEOVER_EVENTS_BYTES"`
 	EventsAge   time.Duration `help:"How long events are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_EVENTS_AGE"`
@@ -161,6 +165,9 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	}()
 	if err := findChromium(s.Chromium); err != nil {
 		return fmt.Errorf("no session could be created: %w. %s", err, installChromium)
+	}
+	if !(s.SessionCPU >= 0 && s.SessionCPU <= maxCores) {
+		return usage("--session-cpu must be a number of cores between 0 and %d", maxCores)
 	}
 	if err := confine.Hide(); err != nil {
 		log.Warn("other processes of this user can read the server's memory", "error", err)
@@ -385,6 +392,7 @@ func (s *serveCommand) options(captured *capture.Config, kept *store.Store, hook
 		Keep:            session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
 		Trajectories:    trajectory.KeepOptions{Number: s.KeepTrajectories, Age: s.TrajectoriesAge, Bytes: s.TrajectoriesBytes},
 		Memory:          s.SessionMemory,
+		CPU:             s.SessionCPU,
 		MaxProfileBytes: s.MaxProfileBytes,
 		Bandwidth:       s.SessionBandwidth,
 		Files:           files.Limits{Count: s.MaxFiles, Bytes: s.MaxFileBytes},
