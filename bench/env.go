@@ -86,6 +86,16 @@ func (e *env) watched(ctx context.Context, url string, o viewOptions) (*viewer, 
 	if err != nil {
 		return nil, "", err
 	}
+	v, err := e.server.watch(ctx, id, o)
+	if err != nil {
+		_ = e.server.release(ctx, id)
+		return nil, "", err
+	}
+	return v, id, nil
+}
+
+// watch views a session, and returns when it has control and the first picture.
+func (s *server) watch(ctx context.Context, id string, o viewOptions) (*viewer, error) {
 	first := newEvent()
 	show := o.show
 	o.show = func(p picture) {
@@ -94,20 +104,18 @@ func (e *env) watched(ctx context.Context, url string, o viewOptions) (*viewer, 
 			show(p)
 		}
 	}
-	v, err := e.server.view(ctx, id, o)
-	if err == nil {
-		if err = v.control(ctx); err == nil {
-			err = first.wait(ctx)
-		}
+	v, err := s.view(ctx, id, o)
+	if err != nil {
+		return nil, err
+	}
+	if err = v.control(ctx); err == nil {
+		err = first.wait(ctx)
 	}
 	if err != nil {
-		if v != nil {
-			v.close()
-		}
-		_ = e.server.release(ctx, id)
-		return nil, "", err
+		v.close()
+		return nil, err
 	}
-	return v, id, nil
+	return v, nil
 }
 
 // rawRate counts the pictures per second of the reference for d.

@@ -3,7 +3,7 @@
 // It is an outside program: it starts bin/takeover, talks to it like any other
 // client, and drives a Chromium of its own over a bare pipe. It measures each
 // figure in the same run as its reference, alternating between them. Only the cost
-// of redaction is measured inside.
+// of redaction and a large directory of sessions are measured inside.
 package main
 
 import (
@@ -49,6 +49,7 @@ var benches = []bench{
 	{name: "load", run: benchLoad},
 	{name: "flood", run: benchFlood},
 	{name: "redaction", run: benchRedact},
+	{name: "cluster", run: benchCluster},
 	{name: "ended", run: benchEnded, asked: true},
 	{name: "soak", run: benchSoak, asked: true},
 }

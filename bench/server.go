@@ -33,8 +33,13 @@ type server struct {
 	log     *bytes.Buffer // last lines of stderr
 }
 
-// startServer starts the server and waits until it listens.
+// startServer starts the server on a port of its own and waits until it listens.
 func startServer(ctx context.Context, binary string, args ...string) (*server, error) {
+	return startServerAt(ctx, binary, "127.0.0.1:0", rand.Text(), args...)
+}
+
+// startServerAt does the same on an address, and with a key.
+func startServerAt(ctx context.Context, binary, addr, key string, args ...string) (*server, error) {
 	dir, err := os.MkdirTemp("", "takeover-bench-")
 	if err != nil {
 		return nil, err
@@ -42,8 +47,8 @@ func startServer(ctx context.Context, binary string, args ...string) (*server, e
 	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // a Chromium under another uid reaches its folder below
 		return nil, err
 	}
-	s := &server{dir: dir, key: rand.Text(), log: &bytes.Buffer{}}
-	s.cmd = exec.CommandContext(ctx, binary, append([]string{"serve", "--addr", "127.0.0.1:0", "--allow-networks", "127.0.0.0/8,::1", "--data-dir", filepath.Join(dir, "data")}, args...)...)
+	s := &server{dir: dir, key: key, log: &bytes.Buffer{}}
+	s.cmd = exec.CommandContext(ctx, binary, append([]string{"serve", "--addr", addr, "--allow-networks", "127.0.0.0/8,::1", "--data-dir", filepath.Join(dir, "data")}, args...)...)
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) }
 	s.cmd.Env = append(os.Environ(), "TAKEOVER_API_KEY="+s.key, "TMPDIR="+dir)
 	s.cmd.Stderr = s.log
