@@ -50,6 +50,7 @@ var benches = []bench{
 	{name: "flood", run: benchFlood},
 	{name: "redaction", run: benchRedact},
 	{name: "cluster", run: benchCluster},
+	{name: "carry", run: benchCarry, asked: true},
 	{name: "ended", run: benchEnded, asked: true},
 	{name: "soak", run: benchSoak, asked: true},
 }

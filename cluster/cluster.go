@@ -76,6 +76,8 @@ type Load struct {
 	Sessions    int `json:"sessions" doc:"Live sessions."`
 	MaxSessions int `json:"maxSessions" doc:"How many may be live."`
 	Waiting     int `json:"waiting" doc:"Requests for a session that wait for a place."`
+
+	Changes uint64 `json:"changes,omitempty" doc:"Grows when something changes in a session, so that the other nodes know when to look again."`
 }
 
 // Options configures a Cluster. Fields without a default are required.

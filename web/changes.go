@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -39,7 +40,7 @@ func (s *Server) streamChanges(c echo.Context) error {
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		for {
 			changed := s.manager.Changed()
-			text, err := json.Marshal(s.overview())
+			text, err := json.Marshal(s.overview(c))
 			if err != nil {
 				return err
 			}
@@ -68,10 +69,22 @@ func afterPause(ctx context.Context) <-chan struct{} {
 	return paused.Done()
 }
 
-func (s *Server) overview() overview {
-	o := overview{Live: s.manager.Stats().Live, Waiting: []call{}}
+// overview returns what is so now at all nodes that answer.
+func (s *Server) overview(c echo.Context) overview {
+	o := overview{Waiting: []call{}}
+	var open []session.TakeoverInfo
 	for _, t := range s.manager.Takeovers("") {
-		if info := t.Info(); info.State.Open() && len(o.Waiting) < maxCalls {
+		open = append(open, t.Info())
+	}
+	for _, node := range s.nodes(c.Request()) {
+		o.Live += node.Load.Sessions
+	}
+	for _, part := range s.openElsewhere(c) {
+		open = append(open, part.Takeovers...)
+	}
+	slices.SortStableFunc(open, func(a, b session.TakeoverInfo) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	for _, info := range open {
+		if info.State.Open() && len(o.Waiting) < maxCalls {
 			o.Waiting = append(o.Waiting, call{info.ID, info.SessionID, info.Reason, info.State == session.TakeoverClaimed})
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"takeover/cluster"
+	"takeover/session"
 	"takeover/web/views"
 )
 
@@ -34,6 +35,11 @@ const (
 // and decodes what they answer in time. missing are the names of those that did not answer as
 // they should. Without a cluster, and for a request of another node, there are no others.
 func ofNodes[T any](s *Server, c echo.Context, within time.Duration) (answers []T, missing []string) {
+	return ofNodesAt[T](s, c, c.Request().URL.RequestURI(), within)
+}
+
+// ofNodesAt does the same with another path, and its query.
+func ofNodesAt[T any](s *Server, c echo.Context, path string, within time.Duration) (answers []T, missing []string) {
 	if s.cfg.Cluster == nil || fromNode(c.Request()) {
 		return nil, nil
 	}
@@ -49,7 +55,7 @@ func ofNodes[T any](s *Server, c echo.Context, within time.Duration) (answers []
 			var answer T
 			err := cluster.ErrLost
 			if !node.Lost {
-				err = s.askNode(ctx, c.Request(), node.Node, c.Request().URL.RequestURI(), &answer)
+				err = s.askNode(ctx, c.Request(), node.Node, path, &answer)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -64,6 +70,18 @@ func ofNodes[T any](s *Server, c echo.Context, within time.Duration) (answers []
 	asked.Wait()
 	slices.Sort(missing)
 	return answers, missing
+}
+
+// takeoversPart is a page of takeovers.
+type takeoversPart struct{ Takeovers []session.TakeoverInfo }
+
+// openElsewhere returns the open takeovers of the other nodes, in parts.
+func (s *Server) openElsewhere(c echo.Context) (parts []takeoversPart) {
+	for _, state := range []session.TakeoverState{session.TakeoverPending, session.TakeoverClaimed} {
+		found, _ := ofNodesAt[takeoversPart](s, c, fmt.Sprintf("/v1/takeovers?state=%s&limit=%d", state, maxCalls), listTime)
+		parts = append(parts, found...)
+	}
+	return parts
 }
 
 // askNode makes the call r at another node, for a path with its query, and without a body.

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,13 +43,26 @@ func startNodeWith(t *testing.T, nats, name string, load cluster.Load) *testServ
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = heart.Close() })
+	var running atomic.Pointer[session.Manager] // nil until it is there
 	s := startServer(t, func(o *session.Options, c *Config) {
 		id, err := store.ServerID(o.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		joined, err := cluster.Join(t.Context(), cluster.Options{
-			Store: heart, Self: cluster.Node{ID: id, Name: name, URL: o.PublicURL(), Version: "test"}, Load: func() cluster.Load { return load }, Beat: 100 * time.Millisecond, Logger: o.Logger,
+			Store: heart, Self: cluster.Node{ID: id, Name: name, URL: o.PublicURL(), Version: "test"}, Beat: 100 * time.Millisecond, Logger: o.Logger,
+			Load: func() cluster.Load {
+				load := load
+				if m := running.Load(); m != nil {
+					load.Changes = m.Changes()
+				}
+				return load
+			},
+			Changed: func() {
+				if m := running.Load(); m != nil {
+					m.ChangedElsewhere()
+				}
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -56,6 +71,7 @@ func startNodeWith(t *testing.T, nats, name string, load cluster.Load) *testServ
 		o.Store, o.Directory = kept, joined
 		c.Cluster, c.LinkKey = joined, fmt.Sprintf("%x", joined.Secret("links"))
 	})
+	running.Store(s.manager)
 	s.silence = heart.Close
 	return s
 }
@@ -390,6 +406,36 @@ func TestEndsAndTrajectoriesOfAllNodes(t *testing.T) {
 	if len(released.Released) != 2 || !released.Success || !one.Status().Ended() || !other.Status().Ended() {
 		t.Errorf("released are %+v", released)
 	}
+}
+
+// TestChangesOfAllNodes follows the changes of sessions at one node while another one asks
+// for a person.
+func TestChangesOfAllNodes(t *testing.T) {
+	a, b := startNodes(t)
+	one := b.create(nil)
+	req, err := http.NewRequestWithContext(browsertest.Context(t, "the stream"), http.MethodGet, a.base+"/v1/sessions/stream", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+testKey)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b.call("POST", "/v1/sessions/"+one.ID()+"/takeovers", map[string]any{"reason": "help elsewhere"}, 201, nil)
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		var got overview
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok || json.Unmarshal([]byte(data), &got) != nil || len(got.Waiting) == 0 {
+			continue
+		}
+		if got.Waiting[0].Reason != "help elsewhere" || got.Waiting[0].SessionID != one.ID() {
+			t.Errorf("the stream says %s", data)
+		}
+		return
+	}
+	t.Error("the stream ended")
 }
 
 // TestLostNode lets a node fall silent while a caller waits for a takeover there. The caller

@@ -1368,6 +1368,9 @@ type LivePage struct {
 
 // Load defines model for Load.
 type Load struct {
+	// Changes Grows when something changes in a session, so that the other nodes know when to look again.
+	Changes *int `json:"changes,omitempty"`
+
 	// MaxSessions How many may be live.
 	MaxSessions int `json:"maxSessions"`
 

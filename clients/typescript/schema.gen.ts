@@ -3017,6 +3017,8 @@ export interface components {
             url: string;
         };
         Load: {
+            /** @description Grows when something changes in a session, so that the other nodes know when to look again. */
+            changes?: number;
             /** @description How many may be live. */
             maxSessions: number;
             /** @description Live sessions. */

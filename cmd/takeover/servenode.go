@@ -39,8 +39,14 @@ func (s *serveCommand) join(ctx context.Context, kept *store.Store, manager *ato
 		Load: func() (load cluster.Load) {
 			if m := manager.Load(); m != nil {
 				load.Sessions, load.MaxSessions, load.Waiting = m.Load()
+				load.Changes = m.Changes()
 			}
 			return load
+		},
+		Changed: func() {
+			if m := manager.Load(); m != nil {
+				m.ChangedElsewhere()
+			}
 		},
 	})
 	if errors.Is(err, cluster.ErrNode) {
