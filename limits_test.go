@@ -154,7 +154,7 @@ var internalBounds = map[string][]string{
 
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
-	"archive", "background", "browser", "capacity", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "cluster", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/mcp/insight", "door/playwright", "egress", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "redact", "savedscripts", "screencast",
+	"archive", "background", "browser", "capacity", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "cluster", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/mcp/insight", "door/playwright", "egress", "filmstrip", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "redact", "savedscripts", "screencast",
 	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "trajectory", "web", "webhook", "widget",
 }
 

@@ -80,7 +80,7 @@ func (e *env) forwarding(ctx context.Context, nats string) (rows []row, err erro
 	nodes := map[string]*server{}
 	key := rand.Text()
 	for _, name := range []string{"a", "b"} {
-		addr, err := freeAddress()
+		addr, err := freeAddress(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -219,7 +219,7 @@ func (e *env) directory(ctx context.Context, nats string) (rows []row, err error
 	lookups, places := make([]time.Duration, e.times(20_000)), make([]time.Duration, e.times(20_000))
 	if err := concurrently(len(lookups), func(i int) error {
 		start := time.Now()
-		_, err := c.Owner(ctx, sessionName(mathrand.IntN(sessions)))
+		_, err := c.Owner(ctx, sessionName(mathrand.IntN(sessions))) //nolint:gosec // no secret
 		lookups[i] = time.Since(start)
 		return err
 	}); err != nil {
@@ -244,7 +244,8 @@ func beatAll(ctx context.Context, bucket *store.Bucket, n int) {
 	for {
 		for i := range n {
 			name := "node-" + strconv.Itoa(i)
-			raw, _ := json.Marshal(cluster.Node{ID: name, Name: name, URL: "http://127.0.0.1:1", Version: "bench", Load: cluster.Load{Sessions: mathrand.IntN(100), MaxSessions: 100}}) // it is plain
+			load := cluster.Load{Sessions: mathrand.IntN(100), MaxSessions: 100}                                                //nolint:gosec // no secret
+			raw, _ := json.Marshal(cluster.Node{ID: name, Name: name, URL: "http://127.0.0.1:1", Version: "bench", Load: load}) // it is plain
 			if bucket.Set(ctx, name, raw) != nil && ctx.Err() != nil {
 				return
 			}
@@ -277,8 +278,8 @@ func concurrently(n int, work func(i int) error) error {
 }
 
 // freeAddress returns an address of loopback on which nobody listens.
-func freeAddress() (string, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+func freeAddress(ctx context.Context) (string, error) {
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

@@ -155,6 +155,17 @@ func (c *Cast) Join(v View, line *Line) *Subscription {
 	return s
 }
 
+// Newest returns the newest picture, or nil while nobody watches or none has arrived. The
+// caller must release it.
+func (c *Cast) Newest() *Frame {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.casting || c.newest == nil {
+		return nil
+	}
+	return c.newest.retain()
+}
+
 // Viewers returns the number of viewers, including hidden ones.
 func (c *Cast) Viewers() int {
 	c.mu.Lock()

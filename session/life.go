@@ -121,6 +121,7 @@ func (l *life) wakeClock() {
 func (s *Session) run() {
 	defer close(s.life.ended)
 	s.life.work.Go(s.watchClock)
+	s.life.work.Go(func() { film(s) })
 	err := s.supervise()
 	s.life.end(StatusFailed, errText(err)) // has no effect if the session's context has already ended
 	cause := &endCause{status: StatusFailed, reason: "ended"}

@@ -24,6 +24,7 @@ import (
 	"takeover/checkpoints"
 	"takeover/egress"
 	"takeover/files"
+	"takeover/filmstrip"
 	"takeover/invalid"
 	"takeover/limits"
 	"takeover/links"
@@ -66,6 +67,7 @@ type settings struct {
 	profiles        *profiles.Profiles
 	checkpoints     *checkpoints.Checkpoints
 	trajectories    *trajectory.Library
+	films           *filmstrip.Strips
 	files           files.Limits
 	s2              *store.S2
 	captures        bool           // whether sessions that do not choose capture from the start
@@ -83,7 +85,7 @@ func settingsOf(o *Options) settings {
 		captured = *o.Capture
 	}
 	return settings{
-		trajectories: trajectory.Open(filepath.Join(o.Dir, trajectoriesDir), o.Trajectories), chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
+		trajectories: trajectory.Open(filepath.Join(o.Dir, trajectoriesDir), o.Trajectories), films: filmstrip.Open(filepath.Join(o.Dir, filmsDir), filmstrip.Options{}), chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
 		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
 		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, checkpoints: checkpoints.New(o.Store, o.SecretKeys), files: o.Files, s2: o.S2, captures: o.Capture != nil, capture: captured, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
 	}
@@ -162,6 +164,9 @@ func NewManager(o Options) (*Manager, error) {
 		if err := m.openStore(o.Store); err != nil {
 			return nil, err
 		}
+	}
+	if err := m.settings.films.Keep(func(id string) bool { return m.sessions[id] != nil }); err != nil {
+		o.Logger.Warn("remove old film strips", "error", err)
 	}
 	m.browsers = browser.NewPool(browser.PoolOptions{
 		Size: o.WarmBrowsers, Root: root,
@@ -490,6 +495,9 @@ func (m *Manager) Limits() *limits.Hits { return m.opts.Limits }
 func (m *Manager) forget() {
 	for _, id := range m.forgetOldest() {
 		m.opts.Directory.Forget(id)
+		if err := m.settings.films.Forget(id); err != nil {
+			m.opts.Logger.Warn("remove a film strip", "session", id, "error", err)
+		}
 	}
 }
 

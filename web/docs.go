@@ -26,7 +26,7 @@ var docsSections = []struct {
 	id, title string
 	path      *regexp.Regexp
 }{
-	{"sessions", "Sessions", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|context|screenshot|thumbnail|picture|view|live-details))?)?$`)},
+	{"sessions", "Sessions", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|context|screenshot|thumbnail|picture|film(/:at)?|view|live-details))?)?$`)},
 	{"programs", "CDP and Playwright", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json|playwright)\b`)},
 	{"scripts", "Scripts and runs", regexp.MustCompile(`^/v1/.*/?(scripts|runs)\b`)},
 	{"takeovers", "Takeovers", regexp.MustCompile(`/takeovers\b`)},

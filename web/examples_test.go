@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -300,6 +301,14 @@ func (run *exampleRunner) prepare(t *testing.T, r route) map[string]string {
 		var list []struct{ ID string }
 		run.call("GET", path+"/json/list", nil, 200, &list)
 		v["TARGET"] = list[0].ID
+	}
+	if strings.Contains(variablesIn(r), "{AT}") {
+		var film filmView
+		browsertest.Until(t, "the session has a picture", func() bool {
+			run.call("GET", path+"/film", nil, 200, &film)
+			return len(film.Pictures) > 0
+		})
+		v["AT"] = strconv.FormatInt(film.Pictures[0], 10)
 	}
 	need("CID", path+"/checkpoints", map[string]any{"taskDescription": "help"}, 201)
 	if strings.Contains(variablesIn(r), "{TRAJECTORY}") {

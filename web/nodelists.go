@@ -139,14 +139,15 @@ func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, dire
 		cut = cut || len(part["next"]) > 0 && string(part["next"]) != "null"
 		for _, item := range items {
 			var at struct {
-				ID        string    `json:"id"`
-				CreatedAt time.Time `json:"createdAt"`
-				StartedAt time.Time `json:"startedAt"` // of a trajectory
+				ID         string    `json:"id"`
+				CreatedAt  time.Time `json:"createdAt"`
+				Trajectory string    `json:"trajectory_id"`
+				StartedAt  time.Time `json:"started_at"` // of a trajectory
 			}
 			if err := json.Unmarshal(item, &at); err != nil {
 				return nil, nil, nil, fmt.Errorf("read a node's list: %w", err)
 			}
-			all = append(all, listItem{item, position{cmp.Or(at.CreatedAt, at.StartedAt), at.ID}})
+			all = append(all, listItem{item, position{cmp.Or(at.CreatedAt, at.StartedAt), cmp.Or(at.ID, at.Trajectory)}})
 		}
 	}
 	slices.SortFunc(all, func(a, b listItem) int { return int(direction) * a.compare(b.position) })

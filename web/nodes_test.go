@@ -364,18 +364,33 @@ func TestListsOfAllNodes(t *testing.T) {
 func TestEndsAndTrajectoriesOfAllNodes(t *testing.T) {
 	a, b := startNodes(t)
 	one, other := b.create(nil), a.create(nil)
-	var bundle trajectory.BundleInfo
-	b.call("POST", "/v1/sessions/"+one.ID()+"/recording", map[string]any{"action": "start", "trajectoryBundle": true}, 200, nil)
-	b.call("POST", "/v1/sessions/"+one.ID()+"/recording", map[string]any{"action": "stop"}, 200, nil)
-	bundles, err := b.manager.Trajectories().List()
-	if err != nil || len(bundles) != 1 {
-		t.Fatalf("recorded are %v, %v", bundles, err)
+	record := func(s *testServer, one *session.Session) trajectory.BundleInfo {
+		s.call("POST", "/v1/sessions/"+one.ID()+"/recording", map[string]any{"action": "start", "trajectoryBundle": true}, 200, nil)
+		s.call("POST", "/v1/sessions/"+one.ID()+"/recording", map[string]any{"action": "stop"}, 200, nil)
+		bundles, err := s.manager.Trajectories().List()
+		if err != nil || len(bundles) != 1 {
+			t.Fatalf("recorded are %v, %v", bundles, err)
+		}
+		return bundles[0]
 	}
-	bundle = bundles[0]
-	var list struct{ Trajectories []trajectory.BundleInfo }
-	a.call("GET", "/v1/trajectories", nil, 200, &list)
-	if len(list.Trajectories) != 1 || list.Trajectories[0].ID != bundle.ID {
-		t.Fatalf("the other node lists %+v, want %s", list.Trajectories, bundle.ID)
+	bundle, newer := record(b, one), record(a, other)
+	var listed []string
+	for cursor := ""; ; {
+		var list struct {
+			Trajectories []trajectory.BundleInfo
+			Next         *string
+		}
+		a.call("GET", "/v1/trajectories?limit=1&cursor="+cursor, nil, 200, &list)
+		for _, one := range list.Trajectories {
+			listed = append(listed, one.ID)
+		}
+		if list.Next == nil {
+			break
+		}
+		cursor = *list.Next
+	}
+	if !slices.Equal(listed, []string{newer.ID, bundle.ID}) {
+		t.Fatalf("the other node lists %v, want %s and %s", listed, newer.ID, bundle.ID)
 	}
 	path := "/v1/trajectories/" + bundle.ID
 	a.call("GET", path, nil, 200, &bundle)

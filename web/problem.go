@@ -21,6 +21,7 @@ import (
 	"takeover/door/playwright"
 	"takeover/door/steel"
 	"takeover/files"
+	"takeover/filmstrip"
 	"takeover/invalid"
 	"takeover/links"
 	"takeover/profiles"
@@ -110,6 +111,7 @@ var outcomes = []struct {
 	{session.ErrNotFound, kindNotFound},
 	{links.ErrNotFound, kindNotFound},
 	{savedscripts.ErrNotFound, kindNotFound},
+	{filmstrip.ErrNotFound, kindNotFound},
 	{profiles.ErrNotFound, kindNotFound},
 	{profiles.ErrNoFolder, kindNotFound},
 	{profiles.ErrExists, kindConflict},

@@ -1117,6 +1117,12 @@ type File struct {
 	Size int `json:"size"`
 }
 
+// Film defines model for Film.
+type Film struct {
+	// Pictures When each was taken, oldest first, in milliseconds since 1970; each is the last part of its picture's address.
+	Pictures []int `json:"pictures"`
+}
+
 // Finding defines model for Finding.
 type Finding struct {
 	// Count How often it was seen.
@@ -3742,6 +3748,16 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/sessions/{id}/files/{name} (the `GetFile` operationId).
 	GetFile(ctx context.Context, id string, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetFilm The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus. Only of sessions with a capture.
+	//
+	// Corresponds with GET /v1/sessions/{id}/film (the `GetFilm` operationId).
+	GetFilm(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFilmPicture A picture of the film strip, by its time.
+	//
+	// Corresponds with GET /v1/sessions/{id}/film/{at} (the `GetFilmPicture` operationId).
+	GetFilmPicture(ctx context.Context, id string, at string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CdpListAlias The same as /json/list.
 	//
 	// Corresponds with GET /v1/sessions/{id}/json (the `CdpListAlias` operationId).
@@ -5563,6 +5579,36 @@ func (c *Client) DeleteFile(ctx context.Context, id string, name string, reqEdit
 // Corresponds with GET /v1/sessions/{id}/files/{name} (the `GetFile` operationId).
 func (c *Client) GetFile(ctx context.Context, id string, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetFileRequest(c.Server, id, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFilm The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus. Only of sessions with a capture.
+//
+// Corresponds with GET /v1/sessions/{id}/film (the `GetFilm` operationId).
+func (c *Client) GetFilm(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFilmRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFilmPicture A picture of the film strip, by its time.
+//
+// Corresponds with GET /v1/sessions/{id}/film/{at} (the `GetFilmPicture` operationId).
+func (c *Client) GetFilmPicture(ctx context.Context, id string, at string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFilmPictureRequest(c.Server, id, at)
 	if err != nil {
 		return nil, err
 	}
@@ -9665,6 +9711,81 @@ func NewGetFileRequest(server string, id string, name string) (*http.Request, er
 	return req, nil
 }
 
+// NewGetFilmRequest constructs an http.Request for the GetFilm method
+func NewGetFilmRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/film", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetFilmPictureRequest constructs an http.Request for the GetFilmPicture method
+func NewGetFilmPictureRequest(server string, id string, at string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "at", at, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/film/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCdpListAliasRequest constructs an http.Request for the CdpListAlias method
 func NewCdpListAliasRequest(server string, id string) (*http.Request, error) {
 	var err error
@@ -12432,6 +12553,20 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/files/{name} (the `GetFile` operationId).
 	GetFileWithResponse(ctx context.Context, id string, name string, reqEditors ...RequestEditorFn) (*GetFileResponse, error)
+
+	// GetFilmWithResponse The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus. Only of sessions with a capture.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{id}/film (the `GetFilm` operationId).
+	GetFilmWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetFilmResponse, error)
+
+	// GetFilmPictureWithResponse A picture of the film strip, by its time.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{id}/film/{at} (the `GetFilmPicture` operationId).
+	GetFilmPictureWithResponse(ctx context.Context, id string, at string, reqEditors ...RequestEditorFn) (*GetFilmPictureResponse, error)
 
 	// CdpListAliasWithResponse The same as /json/list.
 	//
@@ -15995,6 +16130,95 @@ func (r GetFileResponse) ContentType() string {
 	return ""
 }
 
+type GetFilmResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Film
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetFilmResponse) GetJSON200() *Film {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetFilmResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetFilmResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFilmResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFilmResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetFilmResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetFilmPictureResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetFilmPictureResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetFilmPictureResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFilmPictureResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFilmPictureResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetFilmPictureResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type CdpListAliasResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -19248,6 +19472,32 @@ func (c *ClientWithResponses) GetFileWithResponse(ctx context.Context, id string
 	return ParseGetFileResponse(rsp)
 }
 
+// GetFilmWithResponse The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus. Only of sessions with a capture.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{id}/film (the `GetFilm` operationId).
+func (c *ClientWithResponses) GetFilmWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetFilmResponse, error) {
+	rsp, err := c.GetFilm(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFilmResponse(rsp)
+}
+
+// GetFilmPictureWithResponse A picture of the film strip, by its time.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{id}/film/{at} (the `GetFilmPicture` operationId).
+func (c *ClientWithResponses) GetFilmPictureWithResponse(ctx context.Context, id string, at string, reqEditors ...RequestEditorFn) (*GetFilmPictureResponse, error) {
+	rsp, err := c.GetFilmPicture(ctx, id, at, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFilmPictureResponse(rsp)
+}
+
 // CdpListAliasWithResponse The same as /json/list.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -22081,6 +22331,65 @@ func ParseGetFileResponse(rsp *http.Response) (*GetFileResponse, error) {
 	}
 
 	response := &GetFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetFilmResponse parses an HTTP response from a GetFilmWithResponse call
+func ParseGetFilmResponse(rsp *http.Response) (*GetFilmResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFilmResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Film
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetFilmPictureResponse parses an HTTP response from a GetFilmPictureWithResponse call
+func ParseGetFilmPictureResponse(rsp *http.Response) (*GetFilmPictureResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFilmPictureResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

@@ -1,0 +1,260 @@
+// Package filmstrip keeps small pictures of what sessions showed, in files, so that people can
+// look back. A strip has a bounded size: when it is full, every second picture goes, and from
+// then on they come half as often.
+package filmstrip
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// Every is the least time between two pictures of a new strip.
+	Every = 2 * time.Second
+	// DefaultBytes bounds the pictures of one strip.
+	DefaultBytes = 8 << 20
+	// DefaultAll bounds the files of all strips.
+	DefaultAll = 512 << 20
+	// MaxPicture bounds one picture, in bytes.
+	MaxPicture = 128 << 10
+
+	headBytes = 8 + 4 // before each picture in its file: the time in ms since 1970, and its size
+)
+
+var (
+	// ErrNotFound is returned for a picture that is not kept.
+	ErrNotFound = errors.New("there is no such picture")
+	// ErrTooLarge is returned for a picture of more than MaxPicture bytes.
+	ErrTooLarge = errors.New("the picture is too large for a film strip")
+)
+
+// Options configures Strips. The zero value of a field is its default.
+type Options struct {
+	Bytes int64 // of one strip; default DefaultBytes
+	All   int64 // of all strips; default DefaultAll
+}
+
+// Strips are the strips in one folder, one file for each session. All methods may be called
+// from any goroutine.
+type Strips struct {
+	dir string
+	o   Options
+
+	mu sync.Mutex // held while a file is changed or read
+}
+
+// Open returns the strips in a folder, which Add makes if it is missing.
+func Open(dir string, o Options) *Strips {
+	return &Strips{dir: dir, o: Options{Bytes: cmp.Or(o.Bytes, DefaultBytes), All: cmp.Or(o.All, DefaultAll)}}
+}
+
+// picture is where a picture lies in a strip's file.
+type picture struct {
+	at   time.Time
+	from int64
+	size int
+}
+
+// Strip is a strip that is being taken. One goroutine may use it.
+type Strip struct {
+	strips *Strips
+	name   string
+	every  time.Duration
+	last   time.Time
+}
+
+// Begin returns the strip of a session, which goes on if it has one. The id must be a name of
+// a file.
+func (s *Strips) Begin(session string) *Strip {
+	return &Strip{strips: s, name: session, every: Every}
+}
+
+// Due reports whether the strip takes a picture at a time.
+func (t *Strip) Due(now time.Time) bool { return now.Sub(t.last) >= t.every }
+
+// Add appends a JPEG.
+func (t *Strip) Add(at time.Time, jpeg []byte) error {
+	if len(jpeg) > MaxPicture {
+		return ErrTooLarge
+	}
+	t.last = at
+	s := t.strips
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	path, err := s.path(t.name)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	entry := binary.BigEndian.AppendUint64(make([]byte, 0, headBytes+len(jpeg)), uint64(at.UnixMilli()))
+	entry = binary.BigEndian.AppendUint32(entry, uint32(len(jpeg)))
+	if _, err := file.Write(append(entry, jpeg...)); err != nil { // in one piece; what a crash leaves is ignored
+		return errors.Join(err, file.Close())
+	}
+	info, err := file.Stat()
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if info.Size() > s.o.Bytes {
+		t.every *= 2
+		return s.thin(path)
+	}
+	return s.makeRoom(t.name)
+}
+
+// path returns the file of a session's strip.
+func (s *Strips) path(session string) (string, error) {
+	if session == "" || strings.HasPrefix(session, ".") || session != filepath.Base(session) {
+		return "", fmt.Errorf("%w: %.60q is no session", ErrNotFound, session)
+	}
+	return filepath.Join(s.dir, session), nil
+}
+
+// thin removes every second picture of a file, but not the first and the last.
+func (s *Strips) thin(path string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	list := pictures(raw)
+	kept := make([]byte, 0, len(raw)/2)
+	for i, p := range list {
+		if i%2 == 0 || i == len(list)-1 {
+			kept = append(kept, raw[p.from-headBytes:p.from+int64(p.size)]...)
+		}
+	}
+	next := path + ".next"
+	if err := os.WriteFile(next, kept, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, path)
+}
+
+// pictures finds the pictures in the content of a file, as far as it is whole.
+func pictures(raw []byte) (list []picture) {
+	for from := int64(headBytes); from <= int64(len(raw)); {
+		head := raw[from-headBytes : from]
+		p := picture{time.UnixMilli(int64(binary.BigEndian.Uint64(head))).UTC(), from, int(binary.BigEndian.Uint32(head[8:]))}
+		if p.size > MaxPicture || from+int64(p.size) > int64(len(raw)) {
+			break
+		}
+		list = append(list, p)
+		from += int64(p.size) + headBytes
+	}
+	return list
+}
+
+// makeRoom removes the strips that were changed longest ago, but not the one of a session,
+// until all together are small enough.
+func (s *Strips) makeRoom(session string) error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return err
+	}
+	var files []fs.FileInfo
+	sum := int64(0)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil { // otherwise it was removed
+			files = append(files, info)
+			sum += info.Size()
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for _, file := range files {
+		if sum <= s.o.All {
+			break
+		}
+		if file.Name() != session {
+			if err := os.Remove(filepath.Join(s.dir, file.Name())); err != nil {
+				return err
+			}
+			sum -= file.Size()
+		}
+	}
+	return nil
+}
+
+// Times returns when the pictures of a session's strip were taken, oldest first. There are
+// none without a strip.
+func (s *Strips) Times(session string) ([]time.Time, error) {
+	_, list, err := s.read(session)
+	times := make([]time.Time, len(list))
+	for i, p := range list {
+		times[i] = p.at
+	}
+	return times, err
+}
+
+// Picture returns the JPEG that was taken at one of Times.
+func (s *Strips) Picture(session string, at time.Time) ([]byte, error) {
+	raw, list, err := s.read(session)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range list {
+		if p.at.Equal(at) {
+			return raw[p.from : p.from+int64(p.size)], nil
+		}
+	}
+	return nil, ErrNotFound
+}
+
+// read returns the content of a strip's file, and where the pictures are.
+func (s *Strips) read(session string) (raw []byte, list []picture, err error) {
+	path, err := s.path(session)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if raw, err = os.ReadFile(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	return raw, pictures(raw), err
+}
+
+// Forget removes the strip of a session.
+func (s *Strips) Forget(session string) error {
+	path, err := s.path(session)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Keep removes the strips of all sessions but those that known knows.
+func (s *Strips) Keep(known func(session string) bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entries, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, e := range entries {
+		if !known(e.Name()) {
+			errs = append(errs, os.Remove(filepath.Join(s.dir, e.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}

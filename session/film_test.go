@@ -1,0 +1,78 @@
+package session
+
+import (
+	"bytes"
+	"image"
+	_ "image/jpeg"
+	"testing"
+	"time"
+
+	"takeover/browser/browsertest"
+	"takeover/capture"
+)
+
+// frames returns how many pictures a session's film strip has.
+func frames(t *testing.T, s *Session) int {
+	t.Helper()
+	times, err := Film(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(times)
+}
+
+// isNewest reports whether the newest picture of a session's strip has a colour.
+func isNewest(t *testing.T, s *Session, r, g, b uint32) bool {
+	t.Helper()
+	times, err := Film(s)
+	if err != nil || len(times) == 0 {
+		return false
+	}
+	raw, err := FilmPicture(s, times[len(times)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, _, err := image.Decode(bytes.NewReader(raw))
+	if err != nil || shown.Bounds().Dx() != filmWidth {
+		t.Fatalf("its picture is %v, %v", shown.Bounds(), err)
+	}
+	near := func(got, want uint32) bool { return max(got>>8, want)-min(got>>8, want) < 40 }
+	gotR, gotG, gotB, _ := shown.At(filmWidth/2, shown.Bounds().Dy()-20).RGBA()
+	return near(gotR, r) && near(gotG, g) && near(gotB, b)
+}
+
+// TestFilm takes the film strip of a session that a script uses, and then a person watches.
+func TestFilm(t *testing.T) {
+	m := startManager(t, Options{WarmBrowsers: -1})
+	s := create(t, m, CreateOptions{URL: site(t), Capture: new(true)})
+	browsertest.Until(t, "the first page is in the strip", func() bool { return frames(t, s) > 0 })
+	run := func(code string) {
+		t.Helper()
+		endOf(t, startRun(t, s, code))
+	}
+	run(`await page.evaluate(() => { document.body.style.background = 'rgb(0, 128, 0)' })`)
+	browsertest.Until(t, "what the script did is in the strip", func() bool { return isNewest(t, s, 0, 128, 0) })
+	join(t, s, RoleView)
+	run(`await page.evaluate(() => { document.body.style.background = 'rgb(128, 0, 0)' })`)
+	browsertest.Until(t, "what somebody watched is in the strip", func() bool { return isNewest(t, s, 128, 0, 0) })
+
+	run(`await page.setContent('<input type=password autofocus>'); await page.focus('input')`)
+	browsertest.Until(t, "the secret field is known", func() bool { f := s.shown(); return f != nil && secretShown(f) })
+	before := frames(t, s)
+	if next := filmNext(s, m.settings.films.Begin(s.id), time.Now(), shot{}); next != (shot{}) || frames(t, s) != before {
+		t.Error("a picture was taken while a secret field had the focus")
+	}
+	if err := s.Release(""); err != nil {
+		t.Fatal(err)
+	}
+	if frames(t, s) < 3 {
+		t.Error("the strip of an ended session is gone")
+	}
+	plain := create(t, m, CreateOptions{Capture: new(false)})
+	if _, err := plain.StartCapture(t.Context(), capture.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := plain.Release(""); err != nil || frames(t, plain) != 0 {
+		t.Errorf("a session without a capture has a strip of %d pictures, %v", frames(t, plain), err)
+	}
+}
