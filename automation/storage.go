@@ -128,6 +128,17 @@ func (a *Automation) SetStorageState(ctx context.Context, state *storagestate.St
 	return nil
 }
 
+// TabState reads what Chromium's folder does not keep: of all cookies, also those that last as
+// long as Chromium, and the session storage of open pages.
+func (a *Automation) TabState(ctx context.Context) (*storagestate.State, error) {
+	bc := a.browser.DefaultContext()
+	cookies, err := readCookies(ctx, bc)
+	if err != nil {
+		return nil, err
+	}
+	return newState(cookies, addSessionStorage(ctx, bc, nil)), nil
+}
+
 // RestoreTabState gives a Chromium that was started again in its folder what that does not
 // keep of a state: the cookies that last as long as Chromium, and in its oldest page the
 // session storage.

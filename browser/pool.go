@@ -169,6 +169,13 @@ func (p *Pool) Scarce(yes bool) {
 	}
 }
 
+// IsScarce reports what Scarce said last.
+func (p *Pool) IsScarce() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.scarce
+}
+
 // full reports whether the pool wants no further Chromium.
 func (p *Pool) full() bool {
 	p.mu.Lock()

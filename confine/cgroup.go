@@ -84,7 +84,9 @@ func newGroup(b bounds, leftOut string) (*group, error) {
 			continue
 		}
 		if v2 { // it fails when the kernel has given the controllers to version 1, or processes stand in the server's group
-			_ = os.WriteFile(filepath.Join(tree.folder, "cgroup.subtree_control"), []byte("+"+strings.Join(controllers, " +")), 0)
+			for _, controller := range controllers { // one by one, because the kernel takes all of a list or none
+				_ = os.WriteFile(filepath.Join(tree.folder, "cgroup.subtree_control"), []byte("+"+controller), 0)
+			}
 		}
 		if err := os.Mkdir(folder, 0o755); err != nil { //nolint:gosec // the kernel's own mode for these
 			errs = append(errs, fmt.Errorf("make one in %s: %w", tree.folder, underlying(err))) // the same text at each start

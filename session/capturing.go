@@ -50,10 +50,10 @@ func (s *Session) StartCapture(ctx context.Context, c capture.Config) (capture.S
 
 // attachment records which browser a session's capture is attached to.
 type attachment struct {
-	mu sync.Mutex // held while the capture attaches; guards the field below
+	mu sync.Mutex // held while the capture attaches; guards to
 	to *engine    // the last browser that the capture was attached to; nil for none
 
-	limits limitsTold // of which limits its events told
+	limits limitsTold // of which limits the events told; has a lock of its own
 }
 
 // forget forgets the browser of a session that has ended.

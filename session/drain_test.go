@@ -20,9 +20,7 @@ func TestDrain(t *testing.T) {
 	}
 	v := join(t, waits, RoleTakeover)
 	for _, s := range []*Session{quiet, waits} {
-		s.gestures.mu.Lock()
-		s.gestures.worked = time.Now().Add(-drainQuiet)
-		s.gestures.mu.Unlock()
+		unuse(s)
 	}
 	until := time.Now().Add(time.Hour)
 	drained := make(chan error, 1)
@@ -46,6 +44,13 @@ func TestDrain(t *testing.T) {
 	if err := asked.Done("test", ""); err != nil {
 		t.Fatal(err)
 	}
+	done := waits.gestures.call()
+	unuse(waits)
+	if left, reason := waits.timeLeft(time.Now()); left != drainLook {
+		t.Errorf("while a program's call is under way, %v is left: %s", left, reason)
+	}
+	done()
+	unuse(waits)
 	waitFor(t, "the end of the other session", waits.Ended())
 	if err := <-drained; err != nil {
 		t.Error(err)

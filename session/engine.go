@@ -50,13 +50,17 @@ func (s *Session) supervise() error {
 	}()
 	for {
 		reason := s.runBrowser(&last)
-		if errors.Is(reason, errHibernates) {
+		asleep := s.Hibernates() // also if the browser could not be started again: the next use tries once more
+		if asleep {
+			if !errors.Is(reason, errHibernates) {
+				s.log.Error("wake the session", "error", reason)
+			}
 			awaitUse(s)
 		}
 		if s.ctx.Err() != nil {
 			return nil
 		}
-		if errors.Is(reason, errHibernates) {
+		if asleep {
 			continue
 		}
 		if refused, ok := errors.AsType[*invalid.Error](reason); ok && last == nil {
@@ -104,9 +108,8 @@ func (s *Session) runBrowser(last **browser.Process) error {
 			s.keepLastPicture()
 			s.saving.atEnd(eng)
 			return nil
-		case <-s.stage.resting.wish:
-			if mayRest(s, time.Now()) {
-				rest(s, eng)
+		case <-s.stage.hibernation.wish:
+			if fallAsleep(s, eng) {
 				return errHibernates
 			}
 		case <-eng.proc.Done():
@@ -246,8 +249,8 @@ func (s *Session) goLive(eng *engine, again bool) {
 	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
 	defer cancel()
 	former, _, _ := s.stage.active()
-	state, woken := s.stage.rested()
-	if state != nil {
+	woken := s.Hibernates()
+	if state := s.stage.takeState(); state != nil {
 		if err := eng.auto.RestoreTabState(ctx, state); err != nil {
 			s.log.Warn("restore what Chromium did not keep", "error", err)
 		}

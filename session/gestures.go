@@ -14,6 +14,8 @@ type gestures struct {
 	mu      sync.Mutex    // guards what follows
 	used    time.Time     // when anybody last used the session
 	worked  time.Time     // when a program, a script or a person last worked in it
+	calls   int           // of programs, under way
+	readers int           // who wait for events
 	input   time.Time     // when a person in control last sent input, or control last changed
 	pressed time.Time     // when a person last pressed something
 	printed time.Time     // value of pressed when a page last printed
@@ -41,6 +43,45 @@ func (g *gestures) work() {
 	defer g.mu.Unlock()
 	g.used = time.Now()
 	g.worked = g.used
+}
+
+// call records that a call of a program is under way until done is called.
+func (g *gestures) call() (done func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.calls++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.calls--
+		g.used = time.Now()
+	}
+}
+
+// calling reports whether a call of a program is under way.
+func (g *gestures) calling() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.calls > 0
+}
+
+// follow records that somebody waits for events until done is called.
+func (g *gestures) follow() (done func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.readers++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.readers--
+	}
+}
+
+// busy reports whether a call is under way, or somebody waits for events.
+func (g *gestures) busy() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.calls > 0 || g.readers > 0
 }
 
 // forget forgets the pages of a session that has ended.

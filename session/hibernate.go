@@ -12,39 +12,50 @@ import (
 // This file lets a session in which nobody works go without a Chromium. Its tabs, with their
 // addresses, and what its browser has stored remain, and the next use brings them back.
 
-// restAfter is for how long nobody may have used a session that hibernates.
-const restAfter = time.Minute
+const (
+	// restAfter is for how long nobody may have used a session that hibernates.
+	restAfter = time.Minute
+	// restTimeout bounds what a session still reads of a browser that will be stopped.
+	restTimeout = 10 * time.Second
+)
 
 // errHibernates is why the browser of a session that hibernates ended.
 var errHibernates = errors.New("the session hibernates")
 
-// resting is a session's hibernation. The stage's mu guards it, apart from the channels.
-type resting struct {
-	yes   bool
+// hibernation is the part of a stage that says whether its session hibernates. The stage's mu
+// guards it, apart from the channels.
+type hibernation struct {
+	yes   bool                // from the moment when the browser may be stopped until the tabs of the next one are there
 	wish  chan struct{}       // one token: the session should hibernate
 	use   chan struct{}       // one token: somebody wants the browser back
-	state *storagestate.State // what Chromium's folder does not keep; of cookies and of the first tab's session storage
+	state *storagestate.State // what Chromium's folder does not keep
 }
 
-func newResting() resting {
-	return resting{wish: make(chan struct{}, 1), use: make(chan struct{}, 1)}
+func newHibernation() hibernation {
+	return hibernation{wish: make(chan struct{}, 1), use: make(chan struct{}, 1)}
 }
 
-// mayRest reports whether a session may hibernate: nobody watches it, works in it or waits
-// for somebody.
-func mayRest(s *Session, now time.Time) bool {
-	if s.gestures.idle(now) < restAfter || s.stage.browser() == nil || s.openTakeover() != nil || s.programs.any() || s.recording.now.Load() != nil || s.control.AnyAway() || len(s.transfers.underWay()) > 0 {
-		return false
+// mayHibernate reports whether nobody has used a session for some time, and nobody waits for
+// something in it.
+func mayHibernate(s *Session, now time.Time) bool {
+	return s.gestures.idle(now) >= restAfter && s.stage.browser() != nil && !occupied(s)
+}
+
+// occupied reports whether a session has somebody who watches it, works in it or waits for
+// something there.
+func occupied(s *Session) bool {
+	if s.openTakeover() != nil || s.programs.need() || s.gestures.busy() || s.recording.now.Load() != nil || s.control.AnyAway() || len(s.transfers.underWay()) > 0 {
+		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.viewers) == 0 && s.runs.current() == nil
+	return len(s.viewers) > 0 || s.runs.current() != nil
 }
 
 // hibernate makes the session go without a Chromium soon, if it still may then.
 func hibernate(s *Session) {
 	select {
-	case s.stage.resting.wish <- struct{}{}:
+	case s.stage.hibernation.wish <- struct{}{}:
 	default:
 	}
 }
@@ -53,7 +64,7 @@ func hibernate(s *Session) {
 func (s *Session) Hibernates() bool {
 	s.stage.mu.Lock()
 	defer s.stage.mu.Unlock()
-	return s.stage.resting.yes
+	return s.stage.hibernation.yes
 }
 
 // wake brings the browser of a session that hibernates back. It returns at once.
@@ -62,62 +73,83 @@ func wake(s *Session) {
 		return
 	}
 	select {
-	case s.stage.resting.use <- struct{}{}:
+	case s.stage.hibernation.use <- struct{}{}:
 	default:
 	}
 }
 
-// rest takes leave of a browser that will be stopped.
-func rest(s *Session, eng *engine) {
-	ctx, cancel := context.WithTimeout(s.ctx, saveTimeout)
+// fallAsleep takes leave of a browser, which the caller then stops. From the moment when it
+// hides the browser, everybody who comes waits for the next one. Who came just before wakes
+// the session at once. It reports false if somebody uses the session after all.
+func fallAsleep(s *Session, eng *engine) bool {
+	if !mayHibernate(s, time.Now()) {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, restTimeout)
 	defer cancel()
 	_, _, _ = s.Thumbnail(ctx) // lists show it meanwhile; without one, they show none
 	s.keepLastPicture()        // the session may end like this
-	s.saving.atEnd(eng)
-	state, err := eng.auto.StorageState(ctx)
-	if err != nil {
-		s.log.Warn("some cookies will be lost", "error", err)
+	if !mayHibernate(s, time.Now()) {
+		return false
 	}
-	s.stage.rest(state)
+	s.stage.rest()
+	if occupied(s) {
+		wake(s)
+	}
+	s.saving.atEnd(eng)
+	state, err := eng.auto.TabState(ctx)
+	if err != nil {
+		s.log.Warn("cookies that last as long as the browser will be lost", "error", err)
+	}
+	s.stage.keepState(state)
 	s.log.Info("the session hibernates")
 	s.note(capture.TypeHibernated, map[string]any{"hibernates": true})
 	s.questions.BrowserDied()
 	s.archive()
+	return true
 }
 
-// awaitUse returns when somebody uses the session again, or at its end.
+// awaitUse returns when somebody uses a session that hibernates, or at its end. The browser
+// has been stopped.
 func awaitUse(s *Session) {
+	s.forgetBrowser()
 	select {
-	case <-s.stage.resting.use:
+	case <-s.stage.hibernation.use:
 		s.log.Info("the session wakes up")
 	case <-s.ctx.Done():
 	}
 }
 
-// rest forgets a browser that is about to be stopped, until somebody uses the session.
-func (g *stage) rest(state *storagestate.State) {
-	g.crash()
+// rest hides a browser that is about to be stopped, until serve shows the next one.
+func (g *stage) rest() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.resting.yes, g.resting.state = true, state
 	select {
-	case <-g.resting.use: // of the time before
+	case <-g.hibernation.use: // of the time before
 	default:
 	}
+	g.hibernation.yes = true
+	g.crashLocked()
 }
 
-// rested returns the state with which a session that hibernated continues, or nil, and
-// whether it did.
-func (g *stage) rested() (state *storagestate.State, yes bool) {
+// keepState keeps a state for the next browser.
+func (g *stage) keepState(state *storagestate.State) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	state, yes = g.resting.state, g.resting.yes
-	g.resting.state, g.resting.yes = nil, false
-	return state, yes
+	g.hibernation.state = state
+}
+
+// takeState returns the state that keepState kept, once.
+func (g *stage) takeState() *storagestate.State {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	state := g.hibernation.state
+	g.hibernation.state = nil
+	return state
 }
 
 // awaitBrowser returns the browser of a session that hibernates when it is back. The error
-// is ErrNotReady if that takes too long.
+// is an *EndedError, or ErrNotReady if that takes too long.
 func awaitBrowser(s *Session) (*engine, error) {
 	late := time.NewTimer(startTimeout)
 	defer late.Stop()
@@ -133,7 +165,20 @@ func awaitBrowser(s *Session) (*engine, error) {
 		case <-late.C:
 			return nil, ErrNotReady
 		case <-s.ctx.Done():
-			return nil, s.life.alive()
+			return nil, endedError(s)
 		}
 	}
 }
+
+// endedError returns why a session whose context has ended is over.
+func endedError(s *Session) error {
+	reason := "ended"
+	if cause, ok := errors.AsType[*endCause](context.Cause(s.ctx)); ok {
+		reason = cause.reason
+	}
+	return &EndedError{Reason: reason}
+}
+
+// Follow records that somebody waits for events of a session until done is called. While that
+// is so, the session does not hibernate.
+func Follow(s *Session) (done func()) { return s.gestures.follow() }

@@ -1,12 +1,15 @@
 package session
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
 	"takeover/browser/browsertest"
+	"takeover/control"
 )
 
 // unuse makes a session look as if nobody had used it for a while.
@@ -24,7 +27,7 @@ func TestHibernates(t *testing.T) {
 		_, _ = w.Write([]byte("<title>Shop</title>"))
 	}))
 	t.Cleanup(site.Close)
-	m := startManager(t, Options{WarmBrowsers: 1})
+	m := startManager(t, Options{WarmBrowsers: 1, unwatched: true})
 	browsertest.Until(t, "a browser is warm", func() bool { return m.browsers.Warm() == 1 })
 	unused, used := create(t, m, CreateOptions{URL: site.URL}), create(t, m, CreateOptions{})
 	join(t, used, RoleView)
@@ -71,23 +74,92 @@ func TestHibernates(t *testing.T) {
 
 // TestAPersonWakesASession joins a session that hibernates, and one that ends like this.
 func TestAPersonWakesASession(t *testing.T) {
-	m := startManager(t, Options{WarmBrowsers: -1, HibernateAfter: restAfter})
+	m := startManager(t, Options{WarmBrowsers: -1, HibernateAfter: restAfter, unwatched: true})
 	s := create(t, m, CreateOptions{URL: site(t)})
 	unuse(s)
 	m.relieve(time.Now(), 4<<30, 8<<30)
 	browsertest.Until(t, "it hibernates", s.Hibernates)
 	v := join(t, s, RoleControl)
 	v.take()
-	await(v, "that the browser is back", func(StateMessage) bool { return true })
+	await(v, "that the browser is back", func(m StateMessage) bool { return m.Type == "recovered" })
 	if _, err := s.activePage(); err != nil {
 		t.Error(err)
 	}
 	v.Leave()
 	unuse(s)
-	browsertest.Until(t, "it may hibernate again", func() bool { unuse(s); return mayRest(s, time.Now()) })
+	browsertest.Until(t, "it may hibernate again", func() bool { unuse(s); return mayHibernate(s, time.Now()) })
 	m.relieve(time.Now(), 4<<30, 8<<30)
 	browsertest.Until(t, "it hibernates again", s.Hibernates)
+	asked := make(chan error, 1)
+	go func() { _, err := s.activePage(); asked <- err }()
 	if err := s.Release(""); err != nil {
 		t.Error(err)
+	}
+	if info := s.Info(); info.Hibernates {
+		t.Error("the ended session hibernates")
+	}
+	if err := <-asked; err != nil && !errors.Is(err, ErrEnded) && !errors.Is(err, ErrNotReady) {
+		t.Errorf("who came just before the end gets %v", err)
+	}
+}
+
+// TestUseKeepsAwake tries what keeps a session from hibernating, and lets many calls wake one
+// at the same time.
+func TestUseKeepsAwake(t *testing.T) {
+	m := startManager(t, Options{WarmBrowsers: -1, unwatched: true})
+	s := create(t, m, CreateOptions{URL: site(t)})
+	open := func(o ProgramOptions) func() {
+		p, err := OpenProgram(s, control.Client("one"), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() { p.Close() }
+	}
+	for name, use := range map[string]func() func(){
+		"a reader of events":    func() func() { return Follow(s) },
+		"a call under way":      s.gestures.call,
+		"a program":             func() func() { return open(ProgramOptions{}) },
+		"a recent use":          func() func() { s.Touch(); return func() {} },
+		"a person who is asked": func() func() { return asks(t, s) },
+	} {
+		unuse(s)
+		done := use()
+		if name != "a recent use" {
+			unuse(s)
+		}
+		if mayHibernate(s, time.Now()) {
+			t.Errorf("with %s, it may hibernate", name)
+		}
+		done()
+	}
+	defer open(ProgramOptions{Lasting: true})()
+	unuse(s)
+	m.relieve(time.Now(), 0, 8<<30)
+	browsertest.Until(t, "it hibernates, although a program of MCP is open", s.Hibernates)
+	var calls sync.WaitGroup
+	for range 8 {
+		calls.Go(func() {
+			if _, err := s.activePage(); err != nil {
+				t.Errorf("a call of several that wake it: %v", err)
+			}
+			if pages, err := ListPages(t.Context(), s); err != nil || len(pages) != 1 {
+				t.Errorf("the pages are %v, %v", pages, err)
+			}
+		})
+	}
+	calls.Wait()
+}
+
+// asks asks for a person, and returns what ends that.
+func asks(t *testing.T, s *Session) (done func()) {
+	t.Helper()
+	asked, err := s.RequestTakeover(TakeoverOptions{Reason: "help", RequestedBy: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := asked.Cancel("test"); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -197,9 +197,9 @@ func (s *Session) watchClock() {
 const atWorkGrace = 10 * time.Second
 
 const (
-	// drainQuiet is for how long nobody may have worked in a session that a server which
-	// stops ends before its time. Programs pause that long between two commands.
-	drainQuiet = 10 * time.Second
+	// drainQuiet is for how long nobody may have used a session that a server which stops
+	// ends before its time. Agents think that long between two calls.
+	drainQuiet = 30 * time.Second
 	// drainLook is how often it looks.
 	drainLook = time.Second
 
@@ -217,19 +217,20 @@ func (s *Session) timeLeft(now time.Time) (time.Duration, string) {
 	open := s.openTakeover()
 	expiresAt, _ := s.life.clock.read(now)
 	cut := s.life.clock.cutAt()
+	calling := s.gestures.calling() || len(s.transfers.underWay()) > 0
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	atWork := open != nil || s.runs.current() != nil || holder.IsPerson() && s.gestures.atWork(now, atWorkWindow)
 	left := expiresAt.Sub(now)
 	switch {
-	case !cut.IsZero() && (!now.Before(cut) || !atWork && now.Sub(s.gestures.lastWork()) >= drainQuiet):
+	case !cut.IsZero() && (!now.Before(cut) || !atWork && !calling && s.gestures.idle(now) >= drainQuiet):
 		return 0, reasonDrained
+	case left <= 0 && !atWork:
+		return 0, "timeout"
 	case !cut.IsZero():
 		return min(cut.Sub(now), drainLook), ""
-	case left <= 0 && atWork:
-		return atWorkGrace, ""
 	case left <= 0:
-		return 0, "timeout"
+		return atWorkGrace, ""
 	}
 	if idle := s.opts.IdleTimeout; idle > 0 {
 		busy := len(s.viewers) > 0 || s.runs.current() != nil || open != nil

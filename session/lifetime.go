@@ -39,8 +39,8 @@ func (l *lifetime) keep(until time.Time) {
 	l.timeout = max(l.timeout, until.Sub(l.createdAt)-l.waited)
 }
 
-// cut makes the session's time end at a moment, whatever else counts. Of several
-// moments, the earliest counts.
+// cut makes the session end at a moment at the latest, whoever works in it then. Of
+// several moments, the earliest counts.
 func (l *lifetime) cut(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,9 +94,6 @@ func (l *lifetime) read(now time.Time) (expiresAt time.Time, timeout time.Durati
 		}
 		timeout = expiresAt.Sub(l.createdAt) - waited
 	}
-	if !l.cutoff.IsZero() {
-		expiresAt = l.cutoff
-	}
 	return expiresAt, timeout
 }
 
@@ -120,6 +117,9 @@ const lifeNews = 30 * time.Second
 // lifeMessage returns the message about the end of the session's time.
 func (s *Session) lifeMessage() LifeMessage {
 	expiresAt, timeout := s.life.clock.read(time.Now().UTC())
+	if cut := s.life.clock.cutAt(); !cut.IsZero() { // who works may go on until then
+		expiresAt = cut
+	}
 	return LifeMessage{Type: "life", ExpiresAt: expiresAt, Timeout: msOf(timeout), Paused: s.life.clock.paused(), Draining: !s.life.clock.cutAt().IsZero(), Recording: s.recording.now.Load() != nil}
 }
 

@@ -177,7 +177,9 @@ func NewManager(o Options) (*Manager, error) {
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	m.stop = stop
-	m.watching.Go(func() { m.watchMemory(ctx) })
+	if !o.unwatched {
+		m.watching.Go(func() { m.watchMemory(ctx) })
+	}
 	m.scripts = scripting.NewPool(scripting.PoolOptions{
 		Executable: o.Executable, Limits: scripting.Limits{RunTime: MaxRunTimeout}, Logger: o.Logger,
 	})

@@ -16,6 +16,9 @@ const (
 	// hibernate.
 	scarcePart  = 10 // one of so many
 	scarceBytes = 512 << 20
+	// plentyShare is how much more must be free, in percent, until browsers are warm again:
+	// those that are started must not make memory scarce at once.
+	plentyShare = 150
 )
 
 // watchMemory lets browsers give way when the machine's memory becomes scarce, until ctx
@@ -39,12 +42,12 @@ func (m *Manager) watchMemory(ctx context.Context) {
 // were not used for as long as the operator says.
 func (m *Manager) relieve(now time.Time, free, limit int64) {
 	scarce := min(max(limit/scarcePart, scarceBytes), limit/2)
-	m.browsers.Scarce(free < scarce)
+	m.browsers.Scarce(free < scarce || m.browsers.IsScarce() && free < scarce*plentyShare/100)
 	short := free < scarce/2
 	if !short && m.opts.HibernateAfter <= 0 {
 		return
 	}
-	unused := slices.DeleteFunc(m.List(), func(s *Session) bool { return s.life.alive() != nil || !mayRest(s, now) })
+	unused := slices.DeleteFunc(m.List(), func(s *Session) bool { return s.life.alive() != nil || !mayHibernate(s, now) })
 	if len(unused) == 0 {
 		return
 	}

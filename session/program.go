@@ -30,6 +30,10 @@ type ProgramOptions struct {
 	// in the event belong. Emit must not block. Default: drops events.
 	Emit func(c *Client, event string, params json.RawMessage)
 
+	// Lasting says that the program stays open although it may never call again, as
+	// one of MCP: between its calls, the session may hibernate.
+	Lasting bool
+
 	late bool // the owner calls init itself, when it can take events
 }
 
@@ -113,11 +117,16 @@ func (l *programs) remove(p *Program) {
 	delete(l.open, p.holder)
 }
 
-// any reports whether a program is open.
-func (l *programs) any() bool {
+// need reports whether a program is open that needs the browser also between its calls.
+func (l *programs) need() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.open) > 0
+	for _, p := range l.open {
+		if !p.opts.Lasting {
+			return true
+		}
+	}
+	return false
 }
 
 // has reports whether the program with a name is open.
@@ -208,11 +217,13 @@ func (p *Program) begin(ctx context.Context) (context.Context, context.CancelFun
 		return nil, nil, ErrProgramClosed
 	}
 	p.calls.Add(1)
+	called := p.session.gestures.call()
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(p.ctx, func() { cancel(context.Cause(p.ctx)) })
 	return ctx, func() {
 		stop()
 		cancel(nil)
+		called()
 		p.calls.Done()
 	}, nil
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -75,13 +76,24 @@ func (l *runs) sort() {
 
 // claimRun makes r the session's running run.
 func (s *Session) claimRun(r *Run) (*engine, error) {
-	if _, err := s.ready(); err != nil { // it may hibernate
-		return nil, err
+	eng, err := tryClaim(s, r)
+	for errors.Is(err, errHibernates) {
+		if _, err := awaitBrowser(s); err != nil {
+			return nil, err
+		}
+		eng, err = tryClaim(s, r)
 	}
+	return eng, err
+}
+
+func tryClaim(s *Session, r *Run) (*engine, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.life.alive(); err != nil {
 		return nil, err
+	}
+	if s.Hibernates() {
+		return nil, errHibernates
 	}
 	eng := s.stage.browser()
 	if eng == nil {

@@ -28,8 +28,8 @@ func (s *Session) veiled(p *browser.Page) bool {
 	if holder := s.control.Holder(); !holder.IsPerson() {
 		return false
 	}
-	eng, err := s.ready()
-	return err == nil && eng.desk.Secret(p) != ""
+	eng := s.stage.browser()
+	return eng != nil && eng.desk.Secret(p) != ""
 }
 
 // unveiled waits until pictures of the page are permitted. If the context has

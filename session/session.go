@@ -154,7 +154,7 @@ func (s *Session) Info() Info {
 		ID: s.id, SessionID: s.id, Status: status, CreatedAt: createdAt, ExpiresAt: expiresAt, EndReason: reason,
 		Duration: msOf(time.Since(createdAt)), Timeout: msOf(timeout), Dimensions: s.opts.Dimensions, UserAgent: s.userAgent,
 		Tabs: tabs, Controller: holder, Viewers: len(s.viewers), Takeover: takeover, EventCount: events,
-		Metadata: maps.Clone(s.metadata), Hibernates: s.Hibernates(),
+		Metadata: maps.Clone(s.metadata), Hibernates: s.Hibernates() && !status.Ended(),
 	}
 	info.ProxyTxBytes, info.ProxyRxBytes = s.traffic.Bytes()
 	if !endedAt.IsZero() {

@@ -17,18 +17,18 @@ type stage struct {
 	fields atomic.Uint64   // numbers the fields with the focus, in all browsers
 	ctx    context.Context // ends with the session
 
-	mu        sync.Mutex    // guards what follows; may be taken while Session.mu is held
-	engine    *engine       // nil while there is no browser
-	served    *engine       // engine, as soon as its tabs are there
-	reserved  chan struct{} // closed and replaced when served changes
-	tabs      tabList
-	focus     *focus        // what viewers see; nil while there is no page
-	refocused chan struct{} // closed and replaced when focus changes
-	resting   resting
+	mu          sync.Mutex    // guards what follows; may be taken while Session.mu is held
+	engine      *engine       // nil while there is no browser
+	served      *engine       // engine, as soon as its tabs are there
+	reserved    chan struct{} // closed and replaced when served changes
+	tabs        tabList
+	focus       *focus        // what viewers see; nil while there is no page
+	refocused   chan struct{} // closed and replaced when focus changes
+	hibernation hibernation
 }
 
 func newStage(session context.Context) *stage {
-	return &stage{ctx: session, refocused: make(chan struct{}), reserved: make(chan struct{}), resting: newResting()}
+	return &stage{ctx: session, refocused: make(chan struct{}), reserved: make(chan struct{}), hibernation: newHibernation()}
 }
 
 // browser returns the browser, or nil.
@@ -52,6 +52,7 @@ func (g *stage) serve(eng *engine) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.engine == eng {
+		g.hibernation.yes = false
 		g.setServedLocked(eng)
 	}
 }
@@ -84,6 +85,10 @@ func (g *stage) leave(eng *engine) {
 func (g *stage) crash() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.crashLocked()
+}
+
+func (g *stage) crashLocked() {
 	g.engine = nil
 	g.setServedLocked(nil)
 	g.setFocusLocked(nil)

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -77,12 +79,17 @@ func (s *Server) overview(c echo.Context) overview {
 		open = append(open, t.Info())
 	}
 	for _, node := range s.nodes(c.Request()) {
-		o.Live += node.Load.Sessions
+		if !node.Lost {
+			o.Live += node.Load.Sessions
+		}
 	}
 	for _, part := range s.openElsewhere(c) {
 		open = append(open, part.Takeovers...)
 	}
-	slices.SortStableFunc(open, func(a, b session.TakeoverInfo) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortStableFunc(open, func(a, b session.TakeoverInfo) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+	})
+	open = slices.CompactFunc(open, func(a, b session.TakeoverInfo) bool { return a.ID == b.ID }) // it was claimed between two questions
 	for _, info := range open {
 		if info.State.Open() && len(o.Waiting) < maxCalls {
 			o.Waiting = append(o.Waiting, call{info.ID, info.SessionID, info.Reason, info.State == session.TakeoverClaimed})

@@ -147,6 +147,7 @@ func (s *Server) waitEvent(c echo.Context) error {
 	if !given {
 		since = one.Monitor().Ring().Last()
 	}
+	defer session.Follow(one)()
 	reader := one.Journal().Read(since, filter)
 	ctx, cancel := context.WithTimeout(c.Request().Context(), timeout)
 	defer cancel()
@@ -179,6 +180,7 @@ func (s *Server) streamEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	defer session.Follow(one)()
 	reader := one.Journal().Read(since, filter).Careful()
 	return s.streaming(c, func(ctx context.Context, out *sse) error {
 		for {

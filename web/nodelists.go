@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -60,7 +61,9 @@ func ofNodesAt[T any](s *Server, c echo.Context, path string, within time.Durati
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				s.log.Warn("ask a node for its part of a list", "node", node.Name, "error", err)
+				if !node.Lost { // the cluster has told of that one
+					s.log.Warn("ask a node for its part of a list", "node", node.Name, "error", err)
+				}
 				missing = append(missing, node.Name)
 				return
 			}
@@ -100,7 +103,7 @@ func (s *Server) askNode(ctx context.Context, r *http.Request, to cluster.Node, 
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("it answers %s", resp.Status)
+		return &answerError{resp.StatusCode}
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxNodeList+1))
 	if err == nil && len(raw) > maxNodeList {
@@ -164,36 +167,49 @@ func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, dire
 	return items, more, missing, nil
 }
 
-// nodeOfTrajectory returns the other node that has a trajectory, or nil.
-func (s *Server) nodeOfTrajectory(c echo.Context, id string) *cluster.Node {
+// nodeOfTrajectory returns the other node that has a trajectory, or nil if none has it. The
+// error is a *cluster.LostError if that is not known, because a node does not answer.
+func (s *Server) nodeOfTrajectory(c echo.Context, id string) (*cluster.Node, error) {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), listTime)
 	defer cancel()
 	asked := c.Request().Clone(ctx)
 	asked.Method = http.MethodGet
-	found := make(chan *cluster.Node, 1)
+	var mu sync.Mutex
+	var found *cluster.Node
+	var silent error
 	var asking sync.WaitGroup
 	for _, node := range s.cfg.Cluster.Nodes() {
-		if node.Self || node.Lost {
+		if node.Self {
 			continue
 		}
 		asking.Go(func() {
-			if s.askNode(ctx, asked, node.Node, "/v1/trajectories/"+url.PathEscape(id), &struct{}{}) == nil {
-				select {
-				case found <- &node.Node:
-					cancel()
-				default:
-				}
+			err := cluster.ErrLost
+			if !node.Lost {
+				err = s.askNode(ctx, asked, node.Node, "/v1/trajectories/"+url.PathEscape(id), &struct{}{})
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			answer, ok := errors.AsType[*answerError](err)
+			switch {
+			case err == nil:
+				found = &node.Node
+				cancel()
+			case !ok || answer.status != http.StatusNotFound:
+				silent = &cluster.LostError{ID: node.ID, Node: node.Name}
 			}
 		})
 	}
 	asking.Wait()
-	select {
-	case node := <-found:
-		return node
-	default:
-		return nil
+	if found != nil {
+		return found, nil
 	}
+	return nil, silent
 }
+
+// answerError is the error of a node that answers otherwise than with 200.
+type answerError struct{ status int }
+
+func (a *answerError) Error() string { return fmt.Sprintf("it answers %d", a.status) }
 
 // sessionsPart is what the page of sessions shows of one node.
 type sessionsPart struct {

@@ -131,7 +131,11 @@ func (s *Server) elsewhere(c echo.Context, r route, p *principal) (*cluster.Node
 		if _, err := s.manager.Trajectories().Get(one); err == nil {
 			return nil, nil //nolint:nilnil // this node
 		}
-		return s.nodeOfTrajectory(c, one), nil
+		node, err := s.nodeOfTrajectory(c, one)
+		if err != nil {
+			return nil, nodeFailure(p, err)
+		}
+		return node, nil
 	}
 	id := r.sessionNamed(c)
 	if r.byTakeover {

@@ -166,7 +166,7 @@ func (v *checks) launch(r *createRequest, value string) {
 func (s *Server) cdpListAll(c echo.Context) error {
 	all := []cdp.Target{}
 	for _, one := range s.manager.List() {
-		if one.Status() != session.StatusLive {
+		if one.Status() != session.StatusLive || one.Hibernates() { // a list wakes nobody
 			continue
 		}
 		list, err := cdp.ListTargets(c.Request().Context(), one, s.cdpEndpoint(c, one))

@@ -10,7 +10,7 @@ import (
 )
 
 // TestStopsWhenThePersonIsDone stops a server at which a person is asked for. It ends when
-// they are done; a second signal ends the session at once.
+// they are done and the session has ended; a second signal ends the session at once.
 func TestStopsWhenThePersonIsDone(t *testing.T) {
 	for _, hurry := range []bool{false, true} {
 		server := startProcess(t, t.TempDir())
@@ -35,6 +35,7 @@ func TestStopsWhenThePersonIsDone(t *testing.T) {
 			stop()
 		} else {
 			server.do(t, "POST", "/v1/sessions/"+one.ID+"/takeovers/"+asked.ID+"/done", map[string]any{}, nil)
+			server.do(t, "DELETE", "/v1/sessions/"+one.ID, nil, nil)
 		}
 		err := server.process.Wait()
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok && !exit.Success() || err != nil && !ok {

@@ -95,7 +95,7 @@ type stopSignal struct{ os.Signal } //nolint:errname // a cause, which callers d
 func (s *stopSignal) Error() string { return "signal: " + s.String() }
 
 // untilSignal returns a context that ends with the first signal to stop. The next one ends
-// the process at once.
+// the process at once, unless the command listens for it.
 func untilSignal() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)

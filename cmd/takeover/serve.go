@@ -259,7 +259,9 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 	}
 	defer closeWebhooks(context.WithoutCancel(ctx), hooks) // after the sessions, which report their ends
 	if hooks != nil {
-		go hits.Watch(ctx, limits.OfServer, func(r limits.Reached) { tellLimit(hooks, r, s.PublicURL) })
+		watching, stop := context.WithCancel(context.WithoutCancel(ctx)) // also while the server is drained
+		defer stop()
+		go hits.Watch(watching, limits.OfServer, func(r limits.Reached) { tellLimit(hooks, r, s.PublicURL) })
 	}
 	options := s.options(captured, kept, hooks, log)
 	var running atomic.Pointer[session.Manager] // nil until it is there

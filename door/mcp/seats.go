@@ -38,7 +38,7 @@ func (s *seats) of(caller Caller, in *session.Session) (*seat, error) {
 	}
 	one := newSeat(in)
 	var err error
-	one.program, err = session.OpenProgram(in, control.Client(clientID(caller)), session.ProgramOptions{Emit: one.heard})
+	one.program, err = session.OpenProgram(in, control.Client(clientID(caller)), session.ProgramOptions{Emit: one.heard, Lasting: true})
 	if err != nil {
 		return nil, err
 	}
