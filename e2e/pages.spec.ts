@@ -102,7 +102,7 @@ test('the list says what failed, and its filter stands in the address', async ({
   await expect(chip('Failed')).toHaveAttribute('aria-pressed', 'true');
   await expect(rows).toHaveCount(1);
   await rows.getByRole('link').click();
-  await expect(page.getByRole('heading', { name: 'This session has ended' })).toBeVisible();
+  await expect(page.locator('.outcome')).toHaveText('Failed');
   await page.goBack();
   await expect(rows).toHaveCount(1);
   await page.goBack();
@@ -149,6 +149,45 @@ test('a session warns before it ends, takes more time, and leads to a new one', 
   await expect(page.locator('#editor')).toContainText('return 40 + 2');
 });
 
+test('the time line of a session shows its moments', async ({ page, request, baseURL }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login`, capture: true } })).json();
+  const shown = async (): Promise<number> => (await (await request.get(`/v1/sessions/${id}/film`, { headers: auth() })).json()).pictures.length;
+  await expect.poll(shown).toBeGreaterThan(0);
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `await page.goto('${baseURL}/demo/orders');`, filename: 'orders.ts', wait: true } });
+  await expect.poll(shown).toBeGreaterThan(1);
+  const first = (await (await request.get(`/v1/sessions/${id}/film`, { headers: auth() })).json()).pictures[0];
+  const last = async (): Promise<number> => (await (await request.get(`/v1/sessions/${id}/film`, { headers: auth() })).json()).pictures.at(-1);
+  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Read the code' } })).json();
+  await request.post(`/v1/sessions/${id}/takeovers/${asked.id}/fail`, { headers: auth(), data: { reason: 'The code did not arrive' } });
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await signIn(page);
+  await page.goto(`/sessions/${id}`);
+  await expect(page.getByRole('heading', { name: 'orders.ts' })).toBeVisible();
+  await expect(page.locator('.outcome')).toHaveText('Succeeded');
+  // It begins with the end, and keys step from picture to picture.
+  const moment = page.getByAltText('What the session showed at this moment');
+  const track = page.getByRole('slider', { name: 'Moment' });
+  await expect(moment).toHaveAttribute('src', new RegExp(`/film/${await last()}$`));
+  await expect.poll(() => moment.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(640);
+  await track.focus();
+  await page.keyboard.press('Home');
+  await expect(moment).toHaveAttribute('src', new RegExp(`/film/${first}$`));
+  await page.keyboard.press('End');
+  await expect(moment).toHaveAttribute('src', new RegExp(`/film/${await last()}$`));
+  // A step chooses its moment, which stands in the address.
+  await page.locator('.output-line', { hasText: 'page.goto' }).click();
+  await expect(page.locator('.output-line.at-moment')).toContainText('page.goto');
+  const at = new URL(page.url()).hash;
+  await page.reload();
+  await expect(page.locator('.output-line.at-moment')).toContainText('page.goto');
+  expect(new URL(page.url()).hash).toBe(at);
+  await expect(page.locator('.timeline-bar.run')).toHaveCount(1);
+  await expect(page.locator('.timeline-bar.waits')).toHaveCount(1);
+  await page.locator('.ended-takeover summary').click();
+  await expect(page.locator('.ended-takeover')).toContainText('The code did not arrive');
+  await accessible(page, 'ended, with a film strip');
+});
+
 test('a session that ended can be read', async ({ page, request, baseURL }) => {
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login` } })).json();
   const code = "await page.evaluate(() => console.log('said by the page'));\nconsole.log('said by the script');\nawait page.getByText('no such thing').click({ timeout: 500 });";
@@ -173,10 +212,9 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
   await page.getByRole('tab', { name: 'Response' }).click();
   await expect(page.locator('#events-detail')).toContainText('was not captured: it is not text, or the capture of bodies was off.');
   await expect(page.getByRole('button', { name: 'Capture bodies from now on' })).toHaveCount(0);
-  for (const picture of [page.getByAltText('The page when this run failed'), page.getByAltText('What the session showed last')]) {
-    await picture.scrollIntoViewIfNeeded();
-    await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280);
-  }
+  const failure = page.getByAltText('The page when this run failed');
+  await failure.scrollIntoViewIfNeeded();
+  await expect.poll(() => failure.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280);
   await accessible(page, 'ended, with a run');
   await page.getByRole('button', { name: 'New session with this page and script' }).click();
   await page.waitForURL((url) => !url.pathname.endsWith(id));
@@ -271,7 +309,7 @@ test('a second viewer sees who is in control and cannot act', async ({ page, bro
   await expect(page.getByRole('heading', { name: 'This session has ended' })).toBeVisible();
   await accessible(page, 'session, ended');
   await page.reload();
-  await expect(page.getByRole('heading', { name: 'This session has ended' })).toBeVisible();
+  await expect(page.locator('.outcome')).toHaveText('Ended');
   await expect(page.getByText('No script ran in this session.')).toBeVisible();
   await accessible(page, 'ended');
   await context.close();

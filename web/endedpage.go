@@ -34,9 +34,25 @@ func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage
 	}
 	for _, t := range one.Takeovers() {
 		info := t.Info()
-		p.Takeovers = append(p.Takeovers, views.EndedTakeover{Reason: info.Reason, State: string(info.State), At: info.CreatedAt})
+		p.Takeovers = append(p.Takeovers, endedTakeover(&info))
 	}
 	return p
+}
+
+func endedTakeover(info *session.TakeoverInfo) views.EndedTakeover {
+	t := views.EndedTakeover{
+		Reason: info.Reason, State: string(info.State), RequestedBy: info.RequestedBy, Person: info.ClaimedBy, Note: text.Clip(info.Note, endedLine), At: info.CreatedAt, Ended: info.CreatedAt,
+	}
+	if info.EndedAt != nil {
+		t.Ended = *info.EndedAt
+	}
+	if info.ClaimedAt != nil {
+		t.Claimed = *info.ClaimedAt
+	}
+	if info.Changes != nil {
+		t.Before, t.After = info.Changes.URLBefore, info.Changes.URLAfter
+	}
+	return t
 }
 
 func endedRun(r *session.Run) views.EndedRun {
@@ -45,6 +61,9 @@ func endedRun(r *session.Run) views.EndedRun {
 		ID: info.ID, Filename: info.Filename, Status: string(info.Status), At: info.CreatedAt, Took: time.Duration(info.DurationMS) * time.Millisecond,
 		Failure: failureLine(info), Picture: r.HasPicture(), Code: strings.Split(text.Clip(strings.TrimRight(script.Code, "\n"), endedScript), "\n"),
 		Output: outputOf(info),
+	}
+	if run.Ended = info.CreatedAt; info.EndedAt != nil {
+		run.Ended = *info.EndedAt
 	}
 	if e := info.Error; e != nil {
 		run.ErrorLine, run.Error = e.Line, text.Clip(e.Name+": "+e.Message, endedLine)

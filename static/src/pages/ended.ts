@@ -1,23 +1,28 @@
 import { get, path } from '../ui/api.js';
 import { enableCopying } from '../ui/copying.js';
-import { byId, maybeById } from '../ui/dom.js';
+import { byId, maybeById, show } from '../ui/dom.js';
 import { busy, enableMenus } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
 import { startTicking, timeOfDay } from '../ui/times.js';
 import { tellOfCalls } from '../ui/watching.js';
 import { startAgain } from '../workbench/again.js';
 import { EventsPanel } from '../workbench/panel/events.js';
+import { Timeline, type Bar } from '../workbench/timeline.js';
 
-/** The page of a session that has ended: its runs and events, and a button for a new session that continues it. */
+/** The page of a session that has ended: its time line, runs and events, and a button for a new session that continues it. */
 
 const root = byId('ended');
-const { session = '', url = '', width, height, run } = root.dataset;
+const { session = '', url = '', width, height, run, from = '', to = '' } = root.dataset;
 
 enableMenus();
 tellOfCalls();
 enableCopying();
 startTicking();
 for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-clock]')) time.textContent = timeOfDay(Date.parse(time.dateTime));
+for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-date]')) {
+  const at = new Date(time.dateTime);
+  time.textContent = `${at.toLocaleDateString(undefined, { dateStyle: 'medium' })} ${timeOfDay(at.getTime())}`;
+}
 
 if (maybeById('events-pane')) new EventsPanel(session, ({ id }, line) => reveal(id, line)).review();
 
@@ -34,3 +39,43 @@ again.addEventListener('click', () => void busy(again, notice, async () => {
   const script = run ? (await get<{ code: string }>(path`/v1/sessions/${session}/runs/${run}/script`)).code : '';
   await startAgain({ url, width: Number(width), height: Number(height), touch: false, script });
 }));
+
+/** What the page lists, as bars of the time line. */
+function bars(): Bar[] {
+  const list: Bar[] = [];
+  for (const { dataset, firstElementChild } of root.querySelectorAll<HTMLElement>('details[data-from]')) {
+    const [start, end] = [Date.parse(dataset.from ?? ''), Date.parse(dataset.to ?? '')];
+    const title = firstElementChild?.querySelector('.nowrap, .grow')?.textContent ?? '';
+    if (dataset.run !== undefined) {
+      list.push({ kind: 'run', from: start, to: end, wrong: dataset.status === 'failed' || dataset.status === 'timeout', title });
+      continue;
+    }
+    const claimed = dataset.claimed ? Date.parse(dataset.claimed) : end;
+    list.push({ kind: 'waits', from: start, to: claimed, wrong: false, title });
+    if (claimed < end) list.push({ kind: 'works', from: claimed, to: end, wrong: false, title });
+  }
+  return list;
+}
+
+const steps = [...root.querySelectorAll<HTMLElement>('.output-line[data-at]')];
+const errors = steps.filter((each) => each.classList.contains('error')).map((each) => Date.parse(each.dataset.at ?? ''));
+const asked = Number(new URLSearchParams(location.hash.slice(1)).get('at'));
+const timeline = new Timeline(session, { from: Date.parse(from), to: Date.parse(to) }, bars(), errors, asked || (errors.at(-1) ?? Date.parse(to)));
+
+/** Marks the step of each run that was the last one to begin before a moment. */
+function markSteps(at: number): void {
+  for (const output of root.querySelectorAll('.ended-output')) {
+    const begun = [...output.querySelectorAll<HTMLElement>('.output-line[data-at]')].filter((each) => Date.parse(each.dataset.at ?? '') <= at);
+    for (const each of output.querySelectorAll('.at-moment')) each.classList.remove('at-moment');
+    begun.at(-1)?.classList.add('at-moment');
+  }
+}
+timeline.onMove((at) => {
+  markSteps(at);
+  history.replaceState(null, '', `#at=${Math.round(at)}`);
+});
+for (const each of steps) each.addEventListener('click', () => timeline.show(Date.parse(each.dataset.at ?? '')));
+void timeline.load().then((film) => {
+  const last = maybeById('ended-last');
+  if (film && last) show(last, false); // the time line ends with it
+}, () => notice('The pictures of this session could not be loaded.'));

@@ -1,0 +1,166 @@
+import { get, path } from '../ui/api.js';
+import { byId, h, setText, show } from '../ui/dom.js';
+import { clock, timeOfDay } from '../ui/times.js';
+
+/** A stretch of time in ms since 1970. */
+export interface Stretch { from: number; to: number }
+
+/** What stands in a lane of the time line: a run, or a takeover that first waits and then is worked on. */
+export interface Bar extends Stretch { kind: 'run' | 'waits' | 'works'; wrong: boolean; title: string }
+
+/** Returns the last of the sorted times that is not after `at`, or the first one. */
+export function shownAt(times: readonly number[], at: number): number | undefined {
+  let found = times[0];
+  for (const time of times) {
+    if (time > at) break;
+    found = time;
+  }
+  return found;
+}
+
+/** Returns the picture of each of `count` equal parts of the time: the one that was shown in its middle. */
+export function cells(times: readonly number[], span: Stretch, count: number): (number | undefined)[] {
+  const part = (span.to - span.from) / count;
+  return Array.from({ length: count }, (_, i) => shownAt(times, span.from + part * (i + 0.5)));
+}
+
+/** Returns where a time lies in a span, from 0 to 1. */
+export function share(span: Stretch, at: number): number {
+  return Math.min(1, Math.max(0, (at - span.from) / Math.max(1, span.to - span.from)));
+}
+
+/** Returns the next time of interest after `at`, or the one before it. */
+export function step(times: readonly number[], span: Stretch, at: number, forward: boolean): number {
+  const stops = [span.from, ...times, span.to];
+  return (forward ? stops.find((time) => time > at) : stops.filter((time) => time < at).at(-1)) ?? at;
+}
+
+/** The width of a small picture in px, and the longest strip of pictures. */
+const CELL = 100;
+const CELLS = 40;
+
+/** The time line of a session that has ended: its film strip, its runs and takeovers, and the moment that the page shows. */
+export class Timeline {
+  #times: number[] = [];
+  #at: number;
+  #moved: ((at: number) => void)[] = [];
+  #track = byId('timeline-track');
+  #head = byId('timeline-head');
+  #hover = byId('timeline-hover');
+  #picture = byId<HTMLImageElement>('moment-picture');
+
+  constructor(private readonly session: string, private readonly span: Stretch, bars: readonly Bar[], errors: readonly number[], at: number) {
+    this.#at = at;
+    const lanes = byId('timeline-lanes');
+    for (const bar of bars) {
+      const element = h('div', { class: `timeline-bar ${bar.kind}`, title: bar.title, 'data-wrong': bar.wrong });
+      this.#place(element, bar);
+      lanes.append(element);
+    }
+    for (const error of errors) {
+      const mark = h('div', { class: 'timeline-error' });
+      mark.style.left = this.#percent(error);
+      lanes.append(mark);
+    }
+    this.#track.setAttribute('aria-valuemax', String(span.to - span.from));
+    this.#track.addEventListener('keydown', (event) => this.#key(event));
+    this.#track.addEventListener('pointerdown', (event) => {
+      if (event.button !== 0) return;
+      this.#track.setPointerCapture(event.pointerId);
+      this.show(this.#timeAt(event));
+    });
+    this.#track.addEventListener('pointermove', (event) => {
+      const at = this.#timeAt(event);
+      if (this.#track.hasPointerCapture(event.pointerId)) return this.show(at);
+      if (event.pointerType !== 'mouse') return;
+      show(this.#hover, true);
+      this.#hover.style.left = this.#percent(at);
+      this.#draw(at);
+    });
+    this.#track.addEventListener('pointerleave', () => {
+      show(this.#hover, false);
+      this.#draw(this.#at);
+    });
+    new ResizeObserver(() => this.#strip()).observe(this.#track);
+    show(byId('timeline'), true);
+    this.show(at);
+  }
+
+  /** Reads the film strip, and shows it. It reports whether there is one. */
+  async load(): Promise<boolean> {
+    const { pictures } = await get<{ pictures: number[] }>(path`/v1/sessions/${this.session}/film`);
+    this.#times = pictures;
+    byId('timeline').toggleAttribute('data-film', pictures.length > 0);
+    show(byId('moment'), pictures.length > 0);
+    this.#strip();
+    this.show(this.#at);
+    return pictures.length > 0;
+  }
+
+  /** Calls a function with each moment that is chosen. */
+  onMove(moved: (at: number) => void): void {
+    this.#moved.push(moved);
+  }
+
+  /** Chooses a moment. */
+  show(at: number): void {
+    this.#at = Math.min(this.span.to, Math.max(this.span.from, at));
+    this.#head.style.left = this.#percent(this.#at);
+    const after = clock(this.#at - this.span.from);
+    this.#track.setAttribute('aria-valuenow', String(Math.round(this.#at - this.span.from)));
+    this.#track.setAttribute('aria-valuetext', `${timeOfDay(this.#at)}, ${after} after the start`);
+    this.#draw(this.#at);
+    for (const moved of this.#moved) moved(this.#at);
+  }
+
+  #draw(at: number): void {
+    const picture = shownAt(this.#times, at);
+    if (picture !== undefined) {
+      const url = this.#url(picture);
+      if (this.#picture.getAttribute('src') !== url) this.#picture.src = url;
+    }
+    setText(byId('moment-time'), timeOfDay(at));
+    setText(byId('moment-words'), `${clock(at - this.span.from)} of ${clock(this.span.to - this.span.from)}`);
+  }
+
+  #strip(): void {
+    const film = byId('timeline-film');
+    const count = Math.min(CELLS, Math.max(1, Math.floor(this.#track.clientWidth / CELL)));
+    const pictures = this.#times.length ? cells(this.#times, this.span, count) : [];
+    const key = pictures.join(' ');
+    if (film.dataset.key === key) return;
+    film.dataset.key = key;
+    film.replaceChildren(...pictures.map((picture) => h('img', { src: picture === undefined ? '' : this.#url(picture), alt: '', draggable: 'false', loading: 'lazy', decoding: 'async' })));
+  }
+
+  #url(picture: number): string {
+    return path`/v1/sessions/${this.session}/film/${String(picture)}`;
+  }
+
+  #place(element: HTMLElement, { from, to }: Stretch): void {
+    element.style.left = this.#percent(from);
+    element.style.right = `${100 - share(this.span, to) * 100}%`;
+  }
+
+  #percent(at: number): string {
+    return `${share(this.span, at) * 100}%`;
+  }
+
+  #timeAt(event: PointerEvent): number {
+    const box = this.#track.getBoundingClientRect();
+    return this.span.from + ((event.clientX - box.left) / Math.max(1, box.width)) * (this.span.to - this.span.from);
+  }
+
+  #key(event: KeyboardEvent): void {
+    const to: Record<string, () => number> = {
+      ArrowLeft: () => step(this.#times, this.span, this.#at, false),
+      ArrowRight: () => step(this.#times, this.span, this.#at, true),
+      Home: () => this.span.from,
+      End: () => this.span.to,
+    };
+    const next = event.altKey || event.ctrlKey || event.metaKey ? undefined : to[event.key];
+    if (!next) return;
+    event.preventDefault();
+    this.show(next());
+  }
+}
