@@ -153,3 +153,37 @@ for (const width of WIDTHS) {
     await context.close();
   });
 }
+
+test('no page scrolls sideways at 320 px', async ({ browser, request, baseURL }) => {
+  const long = 'Please sign in to the demo site with the password that is on the page, then solve the slider, and enter the code that appears there, because no script can do that by itself.';
+  const create = async (): Promise<string> => (await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login`, capture: true } })).json()).id;
+  const [over, live] = [await create(), await create()];
+  await request.post(`/v1/sessions/${over}/scripts`, { headers: auth(), data: { code: `console.log('${long}'); throw new Error('${long}')`, filename: `${'long-'.repeat(15)}name.ts`, wait: true } });
+  await request.post(`/v1/sessions/${over}/release`, { headers: auth(), data: {} });
+  await request.post(`/v1/sessions/${live}/takeovers`, { headers: auth(), data: { reason: long, note: long } });
+  const context = await browser.newContext({ viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true });
+  const page = await context.newPage();
+  const fits = async (what: string): Promise<void> => {
+    await expect.poll(() => page.evaluate(() => Math.max(innerWidth, document.documentElement.scrollWidth, document.body.scrollWidth)), what).toBe(320);
+    const outside = await page.evaluate(() => [...document.querySelectorAll('.topbar *, .dock *, dialog[open], .waiting, .title-row *')]
+      .filter((each) => each.checkVisibility() && getComputedStyle(each).clipPath === 'none' && each.getBoundingClientRect().right > 320.5).map((each) => each.outerHTML.slice(0, 90)));
+    expect(outside, what).toEqual([]);
+  };
+  await page.goto('/login');
+  await fits('login');
+  await signIn(page);
+  for (const path of ['/scripts', '/settings', '/docs', '/sessions/none', `/sessions/${over}`, '/']) {
+    await page.goto(path);
+    await fits(path);
+  }
+  await page.getByRole('button', { name: 'Options' }).click();
+  await fits('options');
+  await page.goto(`/sessions/${live}`);
+  await hasPicture(page);
+  await fits('a live session');
+  await page.locator('.dock').getByRole('button', { name: 'Script' }).click();
+  await fits('the script');
+  await page.keyboard.press('Escape');
+  await request.post(`/v1/sessions/${live}/release`, { headers: auth(), data: {} });
+  await context.close();
+});
