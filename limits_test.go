@@ -137,7 +137,7 @@ var internalBounds = map[string][]string{
 	"protects against what Chromium, the worker or the store never send": {
 		"browser.maxAddress", "browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
 		"browser.keptEarly", "redact.maxPlaceDigits", "web.drainLimit",
-		"door/cdp.maxIDDigits", "door/playwright.maxPackageFile", "web.maxNodeList",
+		"door/cdp.maxIDDigits", "door/playwright.maxPackageFile", "trajectory.maxLine", "web.maxNodeList",
 	},
 	"how far redaction looks; what lies beyond is removed as a whole": {
 		"redact.maxPasses", "redact.maxEmbedded", "redact.maxDepth", "redact.maxKeyBytes", "redact.maxAuthority", "secrets.maxTypedText",

@@ -235,11 +235,13 @@ func (l *Library) File(id, name string, unscanned bool) (io.ReadSeekCloser, erro
 	return file, err
 }
 
-// Archive is a bundle that may leave the server. Write writes it; Close it in the end.
+// Archive is a bundle that may leave the server. Write and WriteHTML write it; Close it in the
+// end.
 type Archive struct {
 	root  *os.Root
 	files []ManifestFile
 	id    string
+	info  BundleInfo
 }
 
 // Archive opens a bundle.
@@ -248,7 +250,7 @@ func (l *Library) Archive(id string, unscanned bool) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Archive{root, info.Files, id}, nil
+	return &Archive{root, info.Files, id, info}, nil
 }
 
 // Close frees the archive.

@@ -397,6 +397,9 @@ func TestEndsAndTrajectoriesOfAllNodes(t *testing.T) {
 	if zip := a.do(request{method: "GET", path: path + "/bundle.zip"}); zip.status != 200 || !bytes.HasPrefix(zip.body, []byte("PK")) {
 		t.Errorf("its archive: %d, %d bytes", zip.status, len(zip.body))
 	}
+	if report := a.do(request{method: "GET", path: path + "/report.html"}); report.status != 200 || !strings.Contains(string(report.body), bundle.ID) || !strings.HasPrefix(report.header.Get("Content-Disposition"), "attachment") {
+		t.Errorf("its report: %d, %s", report.status, report.header)
+	}
 	a.do(request{method: "GET", path: path, key: "-"}).problem(401)
 	a.do(request{method: "GET", path: "/v1/trajectories/none"}).problem(404)
 	a.call("DELETE", path, nil, 204, nil)

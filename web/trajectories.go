@@ -75,6 +75,24 @@ func (s *Server) zipTrajectory(c echo.Context) error {
 	return nil
 }
 
+// reportTrajectory handles GET /v1/trajectories/:trajectory/report.html.
+func (s *Server) reportTrajectory(c echo.Context) error {
+	id := c.Param("trajectory")
+	bundle, err := s.manager.Trajectories().Archive(id, unscanned(c))
+	if err != nil {
+		return err
+	}
+	defer bundle.Close()
+	h := c.Response().Header()
+	h.Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
+	h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": id + ".html"})) // what pages said is no page of this server
+	if err := bundle.WriteHTML(&stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit}); err != nil {
+		s.log.Debug("report a trajectory", "error", err)
+		panic(http.ErrAbortHandler) // the report must not look whole
+	}
+	return nil
+}
+
 // deleteTrajectory handles DELETE /v1/trajectories/:trajectory.
 func (s *Server) deleteTrajectory(c echo.Context) error {
 	if err := s.manager.Trajectories().Delete(c.Param("trajectory")); err != nil {

@@ -2972,6 +2972,12 @@ type GetTrajectoryFileParams struct {
 	Unscanned *bool `form:"unscanned,omitempty" json:"unscanned,omitempty"`
 }
 
+// ReportTrajectoryParams defines parameters for ReportTrajectory.
+type ReportTrajectoryParams struct {
+	// Unscanned Also a bundle that nobody has searched for secrets, because the server ended while it recorded.
+	Unscanned *bool `form:"unscanned,omitempty" json:"unscanned,omitempty"`
+}
+
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
 	// Limit Length of a page of the list.
@@ -4046,6 +4052,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/trajectories/{trajectory}/files/{path} (the `GetTrajectoryFile` operationId).
 	GetTrajectoryFile(ctx context.Context, trajectory string, path string, params *GetTrajectoryFileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReportTrajectory A bundle as one HTML page with its pictures, which needs no server and runs no script. A bundle with a secret in it does not leave the server.
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/report.html (the `ReportTrajectory` operationId).
+	ReportTrajectory(ctx context.Context, trajectory string, params *ReportTrajectoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks Webhook addresses and their delivery status.
 	//
@@ -6388,6 +6399,21 @@ func (c *Client) ZipTrajectory(ctx context.Context, trajectory string, params *Z
 // Corresponds with GET /v1/trajectories/{trajectory}/files/{path} (the `GetTrajectoryFile` operationId).
 func (c *Client) GetTrajectoryFile(ctx context.Context, trajectory string, path string, params *GetTrajectoryFileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetTrajectoryFileRequest(c.Server, trajectory, path, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReportTrajectory A bundle as one HTML page with its pictures, which needs no server and runs no script. A bundle with a secret in it does not leave the server.
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/report.html (the `ReportTrajectory` operationId).
+func (c *Client) ReportTrajectory(ctx context.Context, trajectory string, params *ReportTrajectoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReportTrajectoryRequest(c.Server, trajectory, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11659,6 +11685,67 @@ func NewGetTrajectoryFileRequest(server string, trajectory string, path string, 
 	return req, nil
 }
 
+// NewReportTrajectoryRequest constructs an http.Request for the ReportTrajectory method
+func NewReportTrajectoryRequest(server string, trajectory string, params *ReportTrajectoryParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "trajectory", trajectory, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trajectories/%s/report.html", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unscanned != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unscanned", *params.Unscanned, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListWebhooksRequest constructs an http.Request for the ListWebhooks method
 func NewListWebhooksRequest(server string) (*http.Request, error) {
 	var err error
@@ -12910,6 +12997,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/trajectories/{trajectory}/files/{path} (the `GetTrajectoryFile` operationId).
 	GetTrajectoryFileWithResponse(ctx context.Context, trajectory string, path string, params *GetTrajectoryFileParams, reqEditors ...RequestEditorFn) (*GetTrajectoryFileResponse, error)
+
+	// ReportTrajectoryWithResponse A bundle as one HTML page with its pictures, which needs no server and runs no script. A bundle with a secret in it does not leave the server.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/report.html (the `ReportTrajectory` operationId).
+	ReportTrajectoryWithResponse(ctx context.Context, trajectory string, params *ReportTrajectoryParams, reqEditors ...RequestEditorFn) (*ReportTrajectoryResponse, error)
 
 	// ListWebhooksWithResponse Webhook addresses and their delivery status.
 	//
@@ -18000,6 +18094,47 @@ func (r GetTrajectoryFileResponse) ContentType() string {
 	return ""
 }
 
+type ReportTrajectoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReportTrajectoryResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReportTrajectoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReportTrajectoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReportTrajectoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReportTrajectoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListWebhooksResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20133,6 +20268,19 @@ func (c *ClientWithResponses) GetTrajectoryFileWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseGetTrajectoryFileResponse(rsp)
+}
+
+// ReportTrajectoryWithResponse A bundle as one HTML page with its pictures, which needs no server and runs no script. A bundle with a secret in it does not leave the server.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/report.html (the `ReportTrajectory` operationId).
+func (c *ClientWithResponses) ReportTrajectoryWithResponse(ctx context.Context, trajectory string, params *ReportTrajectoryParams, reqEditors ...RequestEditorFn) (*ReportTrajectoryResponse, error) {
+	rsp, err := c.ReportTrajectory(ctx, trajectory, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReportTrajectoryResponse(rsp)
 }
 
 // ListWebhooksWithResponse Webhook addresses and their delivery status.
@@ -23583,6 +23731,32 @@ func ParseGetTrajectoryFileResponse(rsp *http.Response) (*GetTrajectoryFileRespo
 	}
 
 	response := &GetTrajectoryFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReportTrajectoryResponse parses an HTTP response from a ReportTrajectoryWithResponse call
+func ParseReportTrajectoryResponse(rsp *http.Response) (*ReportTrajectoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReportTrajectoryResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
