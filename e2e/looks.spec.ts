@@ -73,10 +73,12 @@ for (const width of WIDTHS) {
     await page.locator('#account-menu').getByRole('link', { name: 'API' }).click();
     await expect(page.getByRole('heading', { name: 'API', exact: true })).toBeVisible();
     await looksRight(page, 'API');
-    await page.getByRole('link', { name: 'Takeovers', exact: true }).click();
+    await page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'Takeovers', exact: true }).click();
     await expect(page.getByRole('heading', { name: 'Takeovers', exact: true })).toBeInViewport();
     await page.goto('/scripts');
     await looksRight(page, 'scripts');
+    await page.goto('/takeovers');
+    await looksRight(page, 'takeovers');
     await page.goto('/sessions/none');
     await looksRight(page, 'nothing here');
     await context.close();
@@ -172,7 +174,7 @@ test('no page scrolls sideways at 320 px', async ({ browser, request, baseURL })
   await page.goto('/login');
   await fits('login');
   await signIn(page);
-  for (const path of ['/scripts', '/settings', '/docs', '/sessions/none', `/sessions/${over}`, '/']) {
+  for (const path of ['/takeovers', '/scripts', '/settings', '/docs', '/sessions/none', `/sessions/${over}`, '/']) {
     await page.goto(path);
     await fits(path);
   }

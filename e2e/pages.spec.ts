@@ -188,6 +188,26 @@ test('the time line of a session shows its moments', async ({ page, request, bas
   await accessible(page, 'ended, with a film strip');
 });
 
+test('the takeovers that were asked for are listed', async ({ page, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  const ask = async (reason: string): Promise<string> => (await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason } })).json()).id;
+  const first = await ask('Enter the code of the bank');
+  await request.post(`/v1/sessions/${id}/takeovers/${first}/fail`, { headers: auth(), data: { reason: 'The code of the bank did not arrive' } });
+  await signIn(page);
+  await page.goto('/takeovers');
+  const row = page.getByRole('row', { name: 'Enter the code of the bank' });
+  await expect(row).toContainText('could not be done');
+  await expect(row).toContainText('The code of the bank did not arrive');
+  // One that is asked for meanwhile comes by itself, and above it.
+  await ask('Choose a colour');
+  await expect(page.locator('tbody tr').first()).toContainText('Choose a colour');
+  await expect(page.locator('tbody tr').first()).toContainText('waiting for a person');
+  await accessible(page, 'takeovers');
+  await row.getByRole('link').click();
+  await expect(page).toHaveURL(`/sessions/${id}`);
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+});
+
 test('a session that ended can be read', async ({ page, request, baseURL }) => {
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login` } })).json();
   const code = "await page.evaluate(() => console.log('said by the page'));\nconsole.log('said by the script');\nawait page.getByText('no such thing').click({ timeout: 500 });";

@@ -1,0 +1,37 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"takeover/session"
+	"takeover/web/views"
+)
+
+// takeoversShown is how many takeovers their page lists.
+const takeoversShown = 200
+
+// pageTakeovers handles GET /takeovers.
+func (s *Server) pageTakeovers(c echo.Context) error {
+	var all []session.TakeoverInfo
+	for _, t := range s.manager.Takeovers("") {
+		all = append(all, t.Info())
+	}
+	others, missing := ofNodesAt[takeoversPart](s, c, "/v1/takeovers?limit="+strconv.Itoa(listMax), listTime)
+	for _, part := range others {
+		all = append(all, part.Takeovers...)
+	}
+	slices.SortFunc(all, func(a, b session.TakeoverInfo) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
+	})
+	p := views.TakeoversPage{Page: s.page(c), Total: len(all), Missing: missing}
+	for i := range all[:min(len(all), takeoversShown)] {
+		p.Takeovers = append(p.Takeovers, views.TakeoverRow{ID: all[i].ID, SessionID: all[i].SessionID, EndedTakeover: endedTakeover(&all[i])})
+	}
+	return s.render(c, http.StatusOK, views.Takeovers(p))
+}
