@@ -172,6 +172,8 @@ test('the time line of a session shows its moments', async ({ page, request, bas
   await track.focus();
   await page.keyboard.press('Home');
   await expect(moment).toHaveAttribute('src', new RegExp(`/film/${first}$`));
+  await page.keyboard.press('ArrowRight'); // to the first picture, or to what happened before it
+  await expect(track).not.toHaveAttribute('aria-valuenow', '0');
   await page.keyboard.press('End');
   await expect(moment).toHaveAttribute('src', new RegExp(`/film/${await last()}$`));
   // A step chooses its moment, which stands in the address.

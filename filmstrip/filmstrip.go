@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,6 +28,7 @@ const (
 	// MaxPicture bounds one picture, in bytes.
 	MaxPicture = 128 << 10
 
+	roomShare = 64    // the room of all strips is checked after one of so many parts was added
 	headBytes = 8 + 4 // before each picture in its file: the time in ms since 1970, and its size
 )
 
@@ -40,7 +42,7 @@ var (
 // Options configures Strips. The zero value of a field is its default.
 type Options struct {
 	Bytes int64 // of one strip; default DefaultBytes
-	All   int64 // of all strips; default DefaultAll
+	All   int64 // of all strips; default DefaultAll, negative for none
 }
 
 // Strips are the strips in one folder, one file for each session. All methods may be called
@@ -49,7 +51,8 @@ type Strips struct {
 	dir string
 	o   Options
 
-	mu sync.Mutex // held while a file is changed or read
+	mu    sync.Mutex // held while a file is changed or read
+	added int64      // bytes since the room was last checked
 }
 
 // Open returns the strips in a folder, which Add makes if it is missing.
@@ -71,6 +74,9 @@ type Strip struct {
 	every  time.Duration
 	last   time.Time
 }
+
+// None reports whether no strips are kept.
+func (s *Strips) None() bool { return s.o.All < 0 }
 
 // Begin returns the strip of a session, which goes on if it has one. The id must be a name of
 // a file.
@@ -103,18 +109,24 @@ func (t *Strip) Add(at time.Time, jpeg []byte) error {
 	}
 	entry := binary.BigEndian.AppendUint64(make([]byte, 0, headBytes+len(jpeg)), uint64(at.UnixMilli()))
 	entry = binary.BigEndian.AppendUint32(entry, uint32(len(jpeg)))
-	if _, err := file.Write(append(entry, jpeg...)); err != nil { // in one piece; what a crash leaves is ignored
-		return errors.Join(err, file.Close())
+	size, err := file.Seek(0, io.SeekEnd)
+	if err == nil {
+		if _, err = file.Write(append(entry, jpeg...)); err != nil {
+			err = errors.Join(err, file.Truncate(size)) // half a picture would hide those that follow
+		}
 	}
-	info, err := file.Stat()
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	if info.Size() > s.o.Bytes {
+	if size+int64(len(entry)+len(jpeg)) > s.o.Bytes {
 		t.every *= 2
-		return s.thin(path)
+		err = s.thin(path)
 	}
-	return s.makeRoom(t.name)
+	if s.added += int64(len(jpeg)); s.added > s.o.All/roomShare {
+		s.added = 0
+		err = errors.Join(err, s.makeRoom(t.name))
+	}
+	return err
 }
 
 // path returns the file of a session's strip.
@@ -140,7 +152,7 @@ func (s *Strips) thin(path string) error {
 	}
 	next := path + ".next"
 	if err := os.WriteFile(next, kept, 0o600); err != nil {
-		return err
+		return errors.Join(err, os.Remove(next))
 	}
 	return os.Rename(next, path)
 }
@@ -148,8 +160,7 @@ func (s *Strips) thin(path string) error {
 // pictures finds the pictures in the content of a file, as far as it is whole.
 func pictures(raw []byte) (list []picture) {
 	for from := int64(headBytes); from <= int64(len(raw)); {
-		head := raw[from-headBytes : from]
-		p := picture{time.UnixMilli(int64(binary.BigEndian.Uint64(head))).UTC(), from, int(binary.BigEndian.Uint32(head[8:]))}
+		p := pictureOf(raw[from-headBytes:from], from)
 		if p.size > MaxPicture || from+int64(p.size) > int64(len(raw)) {
 			break
 		}
@@ -157,6 +168,11 @@ func pictures(raw []byte) (list []picture) {
 		from += int64(p.size) + headBytes
 	}
 	return list
+}
+
+// pictureOf reads what stands before a picture that begins at a place of the file.
+func pictureOf(head []byte, from int64) picture {
+	return picture{time.UnixMilli(int64(binary.BigEndian.Uint64(head))).UTC(), from, int(binary.BigEndian.Uint32(head[8:]))} //nolint:gosec // Add wrote it, and more is refused
 }
 
 // makeRoom removes the strips that were changed longest ago, but not the one of a session,
@@ -191,41 +207,63 @@ func (s *Strips) makeRoom(session string) error {
 
 // Times returns when the pictures of a session's strip were taken, oldest first. There are
 // none without a strip.
-func (s *Strips) Times(session string) ([]time.Time, error) {
-	_, list, err := s.read(session)
-	times := make([]time.Time, len(list))
-	for i, p := range list {
-		times[i] = p.at
-	}
+func (s *Strips) Times(session string) (times []time.Time, err error) {
+	err = s.read(session, func(_ *os.File, p picture) bool {
+		times = append(times, p.at)
+		return true
+	})
 	return times, err
 }
 
 // Picture returns the JPEG that was taken at one of Times.
-func (s *Strips) Picture(session string, at time.Time) ([]byte, error) {
-	raw, list, err := s.read(session)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range list {
-		if p.at.Equal(at) {
-			return raw[p.from : p.from+int64(p.size)], nil
+func (s *Strips) Picture(session string, at time.Time) (jpeg []byte, err error) {
+	err = s.read(session, func(file *os.File, p picture) bool {
+		if !p.at.Equal(at) {
+			return true
 		}
+		jpeg = make([]byte, p.size)
+		if _, err := file.ReadAt(jpeg, p.from); err != nil {
+			jpeg = nil
+		}
+		return false
+	})
+	if err == nil && jpeg == nil {
+		err = ErrNotFound
 	}
-	return nil, ErrNotFound
+	return jpeg, err
 }
 
-// read returns the content of a strip's file, and where the pictures are.
-func (s *Strips) read(session string) (raw []byte, list []picture, err error) {
+// read passes on where the pictures of a session's strip are, until more returns false.
+func (s *Strips) read(session string, more func(file *os.File, p picture) bool) error {
 	path, err := s.path(session)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if raw, err = os.ReadFile(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return raw, pictures(raw), err
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	var head [headBytes]byte
+	for from := int64(0); ; {
+		if _, err := file.ReadAt(head[:], from); err != nil { // the end
+			return nil
+		}
+		p := pictureOf(head[:], from+headBytes)
+		if p.size > MaxPicture || p.from+int64(p.size) > info.Size() || !more(file, p) {
+			return nil
+		}
+		from = p.from + int64(p.size)
+	}
 }
 
 // Forget removes the strip of a session.

@@ -92,7 +92,7 @@ func TestThin(t *testing.T) {
 
 // TestRoom lets strips grow beyond the room of all. The ones that were changed longest ago go.
 func TestRoom(t *testing.T) {
-	s := Open(t.TempDir(), Options{All: 5_000})
+	s := Open(t.TempDir(), Options{All: 5_000}) // so that each picture checks the room
 	for i, name := range []string{"a", "b", "c"} {
 		add(t, s.Begin(name), 0, 2_000)
 		then := start.Add(time.Duration(i) * time.Minute)

@@ -54,6 +54,7 @@ func (s *Session) supervise() error {
 		if asleep {
 			if !errors.Is(reason, errHibernates) {
 				s.log.Error("wake the session", "error", reason)
+				wakeAgain(s)
 			}
 			awaitUse(s)
 		}
@@ -241,6 +242,7 @@ func (s *Session) forgetBrowser() {
 	s.gestures.forget()
 	s.transfers.forget()
 	s.capture.forget()
+	s.stills.shy.forget()
 }
 
 // goLive makes a started browser the session's browser. After a crash, the former
@@ -250,7 +252,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 	defer cancel()
 	former, _, _ := s.stage.active()
 	woken := s.Hibernates()
-	if state := s.stage.takeState(); state != nil {
+	if state := s.stage.keptState(); state != nil {
 		if err := eng.auto.RestoreTabState(ctx, state); err != nil {
 			s.log.Warn("restore what Chromium did not keep", "error", err)
 		}

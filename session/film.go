@@ -1,12 +1,15 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/page"
 
+	"takeover/browser"
 	"takeover/filmstrip"
 	"takeover/screencast"
 )
@@ -25,7 +28,7 @@ const (
 // watches, and otherwise when something has been done or another page is shown. A session
 // without a capture has none.
 func film(s *Session) {
-	if !s.captures() {
+	if !s.captures() || s.services.settings.films.None() {
 		return
 	}
 	strip := s.services.settings.films.Begin(s.id)
@@ -55,7 +58,7 @@ type shot struct {
 // filmNext adds a picture to a film strip, if the page looks different from the last one.
 func filmNext(s *Session, strip *filmstrip.Strip, now time.Time, last shot) shot {
 	f := s.shown()
-	if f == nil || f.page.Crashed() || secretShown(f) {
+	if f == nil || f.page.Crashed() || s.stills.shy.hides(f, now) {
 		return last
 	}
 	next := last
@@ -64,40 +67,38 @@ func filmNext(s *Session, strip *filmstrip.Strip, now time.Time, last shot) shot
 		s.log.Debug("take a picture for the film strip", "error", err)
 		return last
 	}
-	next.sum = sha256.Sum256(image)
-	if image == nil || next.sum == last.sum || secretShown(f) { // a person may have started to type a secret meanwhile
+	if image == nil || s.stills.shy.hides(f, now) { // a person may have started to type a secret meanwhile
+		return last
+	}
+	if next.sum = sha256.Sum256(image); next.sum == last.sum {
 		return next
 	}
-	small, err := shrink(image, filmWidth)
+	small, err := shrink(image, filmWidth, filmWidth*filmWidth)
 	if err == nil {
 		err = strip.Add(now, small)
 	}
 	if err != nil {
-		s.log.Warn("keep a picture of the film strip", "error", err)
+		s.log.Debug("keep a picture of the film strip", "error", err)
 	}
 	return next
 }
-
-// secretShown reports whether a secret field has the focus, whoever is in control.
-func secretShown(f *focus) bool { return f.eng.desk.Secret(f.page) != "" }
 
 // filmFrame returns a picture of the shown page, or nil if nothing happened since the last.
 func filmFrame(s *Session, f *focus, shot *shot) ([]byte, error) {
 	if live := f.eng.live.Attached(f.page.ID()); live != nil {
 		if frame := live.Cast.Newest(); frame != nil {
 			defer frame.Release()
-			if frame.Seq == shot.seq {
+			if frame.Seq == shot.seq || s.stills.shy.hides(f, frame.CapturedAt) {
 				return nil, nil
 			}
 			shot.seq = frame.Seq
-			return append([]byte(nil), frame.Data()...), nil
+			return bytes.Clone(frame.Data()), nil
 		}
 	}
-	url := f.page.URL()
+	began, url := time.Now(), f.page.URL()
 	if url == shot.url && shot.at.Sub(s.gestures.lastWork()) > filmSettle {
 		return nil, nil
 	}
-	shot.at, shot.url = time.Now(), url
 	ctx, cancel := context.WithTimeout(f.ctx, keptPictureTimeout)
 	defer cancel()
 	soon, cancelSoon := context.WithTimeout(ctx, respondTimeout)
@@ -105,9 +106,66 @@ func filmFrame(s *Session, f *focus, shot *shot) ([]byte, error) {
 	if !f.page.Responds(soon) {
 		return nil, nil
 	}
-	return s.screenshot(ctx, f.page, page.CaptureScreenshotParams{
+	image, err := s.screenshot(ctx, f.page, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(screencast.DefaultQuality)), OptimizeForSpeed: new(true),
 	})
+	shot.at, shot.url = began, url
+	return image, err
+}
+
+const (
+	// shyAfter is how long after a secret field has lost the focus its document may still
+	// show what was entered, such as a code in plain text.
+	shyAfter = 30 * time.Second
+	// shyMargin is how long pictures of a document may still arrive that has been replaced.
+	shyMargin = time.Second
+)
+
+// shy says whether a page may show a secret. The zero value is of a session that never did.
+type shy struct {
+	mu       sync.Mutex // guards what follows
+	page     *browser.Page
+	replaced <-chan struct{} // closed when another document replaces the one of the field
+	on       bool            // a secret field has the focus
+	until    time.Time       // when it last lost it
+}
+
+// focused records whether a secret field of a page has the focus.
+func (y *shy) focused(p *browser.Page, secret bool, now time.Time) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	switch {
+	case secret && (!y.on || y.page != p):
+		y.page, y.replaced, y.on = p, p.Replaced(), true
+	case !secret && y.on && y.page == p:
+		y.on, y.until = false, now
+	}
+}
+
+// forget forgets the page of a session that has no browser any more.
+func (y *shy) forget() {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	*y = shy{}
+}
+
+// hides reports whether what a page looked like at a time must not be kept: a secret field has
+// the focus, or had it, and its content may still be seen.
+func (y *shy) hides(f *focus, at time.Time) bool {
+	if f.eng.desk.Secret(f.page) != "" {
+		return true
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	switch {
+	case y.page != f.page:
+		return false
+	case y.on: // its end has not been told yet
+		return true
+	case isClosed(y.replaced):
+		return at.Before(y.until.Add(shyMargin))
+	}
+	return at.Before(y.until.Add(shyAfter))
 }
 
 // Film returns when the pictures of a session's film strip were taken, oldest first.

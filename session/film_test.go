@@ -57,11 +57,32 @@ func TestFilm(t *testing.T) {
 	browsertest.Until(t, "what somebody watched is in the strip", func() bool { return isNewest(t, s, 128, 0, 0) })
 
 	run(`await page.setContent('<input type=password autofocus>'); await page.focus('input')`)
-	browsertest.Until(t, "the secret field is known", func() bool { f := s.shown(); return f != nil && secretShown(f) })
-	before := frames(t, s)
-	if next := filmNext(s, m.settings.films.Begin(s.id), time.Now(), shot{}); next != (shot{}) || frames(t, s) != before {
+	browsertest.Until(t, "the secret field is known", func() bool { f := s.shown(); return f != nil && f.eng.desk.Secret(f.page) != "" })
+	const other = "another-strip" // beside the one that the session takes
+	strip := m.settings.films.Begin(other)
+	taken := func() int {
+		times, err := m.settings.films.Times(other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(times)
+	}
+	if next := filmNext(s, strip, time.Now(), shot{}); next != (shot{}) || taken() != 0 {
 		t.Error("a picture was taken while a secret field had the focus")
 	}
+	run(`await page.evaluate(() => document.querySelector('input').blur())`)
+	browsertest.Until(t, "the field has lost the focus", func() bool { return s.shown().eng.desk.Secret(s.shown().page) == "" })
+	if filmNext(s, strip, time.Now(), shot{}); taken() != 0 {
+		t.Error("a picture was taken of a document in which somebody may see what was entered")
+	}
+	if filmNext(s, strip, time.Now().Add(shyAfter), shot{}); taken() != 0 {
+		t.Error("a frame of that time was kept later")
+	}
+	run(`await page.goto('about:blank'); await page.evaluate(() => { document.body.style.background = 'rgb(0, 0, 128)' })`)
+	browsertest.Until(t, "the next document is in the strip", func() bool {
+		filmNext(s, strip, time.Now(), shot{})
+		return taken() > 0 && isNewest(t, s, 0, 0, 128)
+	})
 	if err := s.Release(""); err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +93,7 @@ func TestFilm(t *testing.T) {
 	if _, err := plain.StartCapture(t.Context(), capture.Config{}); err != nil {
 		t.Fatal(err)
 	}
+	film(plain) // it returns, although the session lives
 	if err := plain.Release(""); err != nil || frames(t, plain) != 0 {
 		t.Errorf("a session without a capture has a strip of %d pictures, %v", frames(t, plain), err)
 	}

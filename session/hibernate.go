@@ -86,17 +86,18 @@ func fallAsleep(s *Session, eng *engine) bool {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, restTimeout)
-	defer cancel()
 	_, _, _ = s.Thumbnail(ctx) // lists show it meanwhile; without one, they show none
-	s.keepLastPicture()        // the session may end like this
-	if !mayHibernate(s, time.Now()) {
+	cancel()
+	s.keepLastPicture() // the session may end like this
+	s.saving.atEnd(eng)
+	if !mayHibernate(s, time.Now()) || !restUnused(s) {
 		return false
 	}
-	s.stage.rest()
 	if occupied(s) {
 		wake(s)
 	}
-	s.saving.atEnd(eng)
+	ctx, cancel = context.WithTimeout(s.ctx, restTimeout)
+	defer cancel()
 	state, err := eng.auto.TabState(ctx)
 	if err != nil {
 		s.log.Warn("cookies that last as long as the browser will be lost", "error", err)
@@ -107,6 +108,32 @@ func fallAsleep(s *Session, eng *engine) bool {
 	s.questions.BrowserDied()
 	s.archive()
 	return true
+}
+
+// restUnused hides the browser, unless a viewer or a run has come.
+func restUnused(s *Session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.viewers) > 0 || s.runs.current() != nil {
+		return false
+	}
+	s.stage.rest()
+	return true
+}
+
+// wakePause is how long a session waits until it tries again to start its browser.
+const wakePause = time.Second
+
+// wakeAgain makes those who wait for a session whose browser could not be started ask again.
+func wakeAgain(s *Session) {
+	select {
+	case <-time.After(wakePause):
+	case <-s.ctx.Done():
+	}
+	s.stage.tellWaiting()
+	if occupied(s) {
+		wake(s)
+	}
 }
 
 // awaitUse returns when somebody uses a session that hibernates, or at its end. The browser
@@ -132,6 +159,13 @@ func (g *stage) rest() {
 	g.crashLocked()
 }
 
+// tellWaiting wakes those who wait for a browser, although there is none.
+func (g *stage) tellWaiting() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.setServedLocked(nil)
+}
+
 // keepState keeps a state for the next browser.
 func (g *stage) keepState(state *storagestate.State) {
 	g.mu.Lock()
@@ -139,13 +173,11 @@ func (g *stage) keepState(state *storagestate.State) {
 	g.hibernation.state = state
 }
 
-// takeState returns the state that keepState kept, once.
-func (g *stage) takeState() *storagestate.State {
+// keptState returns the state that keepState kept. serve forgets it.
+func (g *stage) keptState() *storagestate.State {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	state := g.hibernation.state
-	g.hibernation.state = nil
-	return state
+	return g.hibernation.state
 }
 
 // awaitBrowser returns the browser of a session that hibernates when it is back. The error

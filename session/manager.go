@@ -85,7 +85,7 @@ func settingsOf(o *Options) settings {
 		captured = *o.Capture
 	}
 	return settings{
-		trajectories: trajectory.Open(filepath.Join(o.Dir, trajectoriesDir), o.Trajectories), films: filmstrip.Open(filepath.Join(o.Dir, filmsDir), filmstrip.Options{}), chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
+		trajectories: trajectory.Open(filepath.Join(o.Dir, trajectoriesDir), o.Trajectories), films: filmstrip.Open(filepath.Join(o.Dir, filmsDir), filmstrip.Options{All: o.FilmBytes}), chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
 		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
 		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, checkpoints: checkpoints.New(o.Store, o.SecretKeys), files: o.Files, s2: o.S2, captures: o.Capture != nil, capture: captured, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
 	}

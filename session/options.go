@@ -79,6 +79,7 @@ type Options struct {
 	Resolver        *net.Resolver          // resolves names for sessions; default: the system's
 	Timeout         time.Duration          // default DefaultTimeout
 	IdleTimeout     time.Duration          // default: none
+	FilmBytes       int64                  // of all film strips on disk; default filmstrip.DefaultAll, negative for no strips
 	unwatched       bool                   // memory is left alone, for tests
 	HibernateAfter  time.Duration          // how long a session is unused before its Chromium ends until the next use; default: only when memory is short
 	TakeoverTimeout time.Duration          // default DefaultTakeoverTimeout

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
+	"math"
 	"sync"
 	"time"
 
@@ -70,6 +71,7 @@ func (s *Session) Screenshot(ctx context.Context, format string, fullPage bool) 
 type stills struct {
 	thumb thumbnail
 	last  keptPicture // of its page, at its end
+	shy   shy         // whether its film strip must leave the page out
 }
 
 // thumbnail is the last small picture of a session.
@@ -116,16 +118,20 @@ func (s *Session) takeThumbnail(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shrink(whole, thumbnailWidth)
+	return shrink(whole, thumbnailWidth, 0)
 }
 
-// shrink returns a JPEG with at most the given width in pixels.
-func shrink(data []byte, width int) ([]byte, error) {
+// shrink returns a JPEG with at most the given width and, if it is not 0, at most the given
+// area, in pixels.
+func shrink(data []byte, width, area int) ([]byte, error) {
 	whole, err := picture.Decode(data)
 	if err != nil {
 		return nil, err
 	}
 	from := whole.Bounds()
+	if area > 0 && from.Dy() > 0 {
+		width = min(width, int(math.Sqrt(float64(area)*float64(from.Dx())/float64(from.Dy()))))
+	}
 	if from.Dx() <= width {
 		return data, nil
 	}

@@ -181,11 +181,7 @@ func (c *RawClient) BrowserTarget() string { return c.browser }
 // otherwise ErrBrowserLost.
 func (c *RawClient) EndReason() error {
 	if c.session.ctx.Err() != nil {
-		reason := "ended"
-		if cause, ok := errors.AsType[*endCause](context.Cause(c.session.ctx)); ok {
-			reason = cause.reason
-		}
-		return &EndedError{Reason: reason}
+		return endedError(c.session)
 	}
 	return ErrBrowserLost
 }

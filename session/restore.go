@@ -16,9 +16,9 @@ import (
 	"takeover/store"
 )
 
-// reasonRestart is the reason for the end of sessions that were live when the
+// ReasonRestart is the reason for the end of sessions that were live when the
 // process was killed.
-const reasonRestart = "the server was restarted"
+const ReasonRestart = "the server was restarted"
 
 // openStore opens the events, the archive and the links in the store, and adds
 // the sessions of earlier processes to the manager.
@@ -104,7 +104,7 @@ func compareTimes(a, b time.Time, idA, idB string) int {
 // newest stored event.
 func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Time) *Session {
 	live := !record.Status.Ended()
-	info := record.over(reasonRestart, now)
+	info := record.over(ReasonRestart, now)
 	info.EventCount = max(info.EventCount, last)
 	s := newSession(&m.services, CreateOptions{Dimensions: info.Dimensions}, info.ID, info.EventCount+1)
 	s.earlier = earlier{info: &info, logBytes: record.LogBytes}
@@ -135,7 +135,7 @@ func (s *Session) restoreRun(record runRecord, now time.Time) {
 	r.said.Cancel()
 	if !info.Status.Ended() {
 		r.info.Status, r.info.EndedAt = RunFailed, &now
-		r.info.Error = &RunError{Name: "Error", Message: reasonRestart + " while the script ran"}
+		r.info.Error = &RunError{Name: "Error", Message: ReasonRestart + " while the script ran"}
 		r.archive()
 	}
 	s.runs.restore(r)
@@ -146,7 +146,7 @@ func (s *Session) restoreTakeover(info TakeoverInfo, now time.Time) {
 	t := &Takeover{session: s, ended: make(chan struct{}), info: info}
 	close(t.ended)
 	if info.State.Open() {
-		t.info.cancelIfOpen(reasonRestart, now)
+		t.info.cancelIfOpen(ReasonRestart, now)
 		t.archive()
 	}
 	s.takeovers.restore(t)

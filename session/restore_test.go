@@ -232,24 +232,24 @@ func TestRestartEndsWhatWasLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info := old.Info(); info.Status != StatusFailed || info.EndReason != reasonRestart || info.EndedAt == nil || !strings.HasSuffix(info.URL, "/live") || info.Takeover != nil || info.Controller != control.Nobody {
+		if info := old.Info(); info.Status != StatusFailed || info.EndReason != ReasonRestart || info.EndedAt == nil || !strings.HasSuffix(info.URL, "/live") || info.Takeover != nil || info.Controller != control.Nobody {
 			t.Errorf("%d: the session is %+v", round, info)
 		}
 		run, err := old.Run(r.ID())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info := endOf(t, run); info.Status != RunFailed || info.EndedAt == nil || info.Error == nil || !strings.Contains(info.Error.Message, reasonRestart) || len(info.Logs) != 1 || info.Logs[0].Text != "so far" {
+		if info := endOf(t, run); info.Status != RunFailed || info.EndedAt == nil || info.Error == nil || !strings.Contains(info.Error.Message, ReasonRestart) || len(info.Logs) != 1 || info.Logs[0].Text != "so far" {
 			t.Errorf("%d: the run is %+v, %+v", round, info, info.Error)
 		}
 		log := run.Log()
-		if !strings.Contains(log, ")\n```Error\n") || !strings.Contains(log, reasonRestart) || !strings.Contains(log, "```Text console.warn\nsaid so far\n") || strings.Contains(log, "executing") {
+		if !strings.Contains(log, ")\n```Error\n") || !strings.Contains(log, ReasonRestart) || !strings.Contains(log, "```Text console.warn\nsaid so far\n") || strings.Contains(log, "executing") {
 			t.Errorf("%d: the run's log is %s", round, log)
 		}
 		if got := old.Log(); got != log {
 			t.Errorf("%d: the session's log is %s", round, got)
 		}
-		if info := old.Takeovers()[0].Info(); info.ID != to.ID() || info.State != TakeoverCancelled || info.EndedAt == nil || info.Note != reasonRestart {
+		if info := old.Takeovers()[0].Info(); info.ID != to.ID() || info.State != TakeoverCancelled || info.EndedAt == nil || info.Note != ReasonRestart {
 			t.Errorf("%d: the takeover is %+v", round, info)
 		}
 		if len(m.Takeovers("pending")) != 0 {

@@ -52,7 +52,7 @@ func (g *stage) serve(eng *engine) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.engine == eng {
-		g.hibernation.yes = false
+		g.hibernation.yes, g.hibernation.state = false, nil
 		g.setServedLocked(eng)
 	}
 }

@@ -107,6 +107,9 @@ func (s *Session) sendWidgets() {
 // may run on the model's goroutine.
 func (s *Session) widgetChanged(p *browser.Page, what widget.Change) {
 	f := s.shown()
+	if eng := s.stage.browser(); what == widget.FocusChanged && eng != nil {
+		s.stills.shy.focused(p, eng.desk.Secret(p) != "", time.Now())
+	}
 	if what == widget.FocusChanged {
 		s.secrets.FocusChanged(f != nil && f.page == p && f.eng.desk.Secret(p) == "")
 	}

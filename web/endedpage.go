@@ -32,6 +32,9 @@ func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage
 		}
 		p.Runs = append(p.Runs, endedRun(r))
 	}
+	if times, err := session.Film(one); err == nil && len(times) > 0 && info.EndReason == session.ReasonRestart {
+		p.Until = times[len(times)-1] // nothing is known of the time until the server was there again
+	}
 	for _, t := range one.Takeovers() {
 		info := t.Info()
 		p.Takeovers = append(p.Takeovers, endedTakeover(&info))

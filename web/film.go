@@ -46,6 +46,5 @@ func (s *Server) getFilmPicture(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set(echo.HeaderCacheControl, "private, max-age=3600, immutable")
 	return c.Blob(http.StatusOK, "image/jpeg", image)
 }

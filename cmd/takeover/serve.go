@@ -97,6 +97,7 @@ type serveCommand struct {
 	TrajectoriesAge   time.Duration `help:"How long bundles of recordings are kept. Default: 168h." placeholder:"DURATION" env:"TAKEOVER_TRAJECTORIES_AGE"`
 	KeepTrajectories  int           `help:"Number of bundles of recordings to keep. Default: 50." placeholder:"N" env:"TAKEOVER_KEEP_TRAJECTORIES"`
 	TrajectoriesBytes int64         `help:"Maximum size on disk of all bundles of recordings, in bytes. Default: 4 GiB." placeholder:"BYTES" env:"TAKEOVER_TRAJECTORIES_BYTES"`
+	FilmBytes         int64         `help:"Maximum size on disk of the film strips of all sessions, in bytes; 0 for none." default:"536870912" env:"TAKEOVER_FILM_BYTES"`
 	Webhooks          []string      `help:"Addresses that get a POST when a person is needed and when a run or session ends; slack+https://… posts to a Slack channel." placeholder:"URL" env:"TAKEOVER_WEBHOOKS"`
 
 	RedactKeys     []string `help:"Further names of headers, parameters and fields whose values are secret." placeholder:"NAME" env:"TAKEOVER_REDACT_KEYS"`
@@ -393,6 +394,7 @@ func (s *serveCommand) options(captured *capture.Config, kept *store.Store, hook
 		Capture:         captured,
 		Keep:            session.KeepOptions{Sessions: s.KeepSessions, Age: s.KeepAge, Bytes: s.KeepBytes},
 		Trajectories:    trajectory.KeepOptions{Number: s.KeepTrajectories, Age: s.TrajectoriesAge, Bytes: s.TrajectoriesBytes},
+		FilmBytes:       cmp.Or(s.FilmBytes, -1), // session takes 0 for its default
 		Memory:          s.SessionMemory,
 		CPU:             s.SessionCPU,
 		MaxProfileBytes: s.MaxProfileBytes,

@@ -138,9 +138,9 @@ func Ended(p EndedPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var9 string
-			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(iso(p.Session.EndedAt))
+			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(iso(p.until()))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/ended.templ`, Line: 16, Col: 268}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/ended.templ`, Line: 16, Col: 260}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
@@ -1399,6 +1399,7 @@ type EndedPage struct {
 	Session       SessionInfo
 	Width, Height int        // of its page, in CSS pixels
 	Picture       bool       // a picture of what the session showed last is kept
+	Until         time.Time  // the last moment of which anything is known; zero for its end
 	Runs          []EndedRun // newest first
 	Takeovers     []EndedTakeover
 }
@@ -1445,6 +1446,14 @@ func (t EndedTakeover) noteLabel() string {
 		return "Why not"
 	}
 	return "Answer"
+}
+
+// until returns the end of the time line.
+func (p EndedPage) until() time.Time {
+	if p.Until.IsZero() {
+		return p.Session.EndedAt
+	}
+	return p.Until
 }
 
 // title names the session by its script or, without one, by its page.

@@ -60,7 +60,9 @@ function bars(): Bar[] {
 const steps = [...root.querySelectorAll<HTMLElement>('.output-line[data-at]')];
 const errors = steps.filter((each) => each.classList.contains('error')).map((each) => Date.parse(each.dataset.at ?? ''));
 const asked = Number(new URLSearchParams(location.hash.slice(1)).get('at'));
-const timeline = new Timeline(session, { from: Date.parse(from), to: Date.parse(to) }, bars(), errors, asked || (errors.at(-1) ?? Date.parse(to)));
+const listed = bars();
+const stops = [...steps.map((each) => Date.parse(each.dataset.at ?? '')), ...listed.flatMap((bar) => [bar.from, bar.to])];
+const timeline = new Timeline(session, { from: Date.parse(from), to: Date.parse(to) }, listed, errors, stops, asked || (errors.at(-1) ?? Date.parse(to)));
 
 /** Marks the step of each run that was the last one to begin before a moment. */
 function markSteps(at: number): void {
@@ -70,11 +72,15 @@ function markSteps(at: number): void {
     begun.at(-1)?.classList.add('at-moment');
   }
 }
-timeline.onMove((at) => {
+timeline.onMove((at, chosen) => {
   markSteps(at);
-  history.replaceState(null, '', `#at=${Math.round(at)}`);
+  if (chosen) history.replaceState(null, '', `#at=${Math.round(at)}`);
 });
-for (const each of steps) each.addEventListener('click', () => timeline.show(Date.parse(each.dataset.at ?? '')));
+for (const each of steps) {
+  each.addEventListener('click', () => {
+    if (getSelection()?.isCollapsed ?? true) timeline.show(Date.parse(each.dataset.at ?? '')); // otherwise they select its text
+  });
+}
 void timeline.load().then((film) => {
   const last = maybeById('ended-last');
   if (film && last) show(last, false); // the time line ends with it

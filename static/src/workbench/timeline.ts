@@ -35,6 +35,10 @@ export function step(times: readonly number[], span: Stretch, at: number, forwar
   return (forward ? stops.find((time) => time > at) : stops.filter((time) => time < at).at(-1)) ?? at;
 }
 
+function sorted(times: readonly number[]): number[] {
+  return [...times].filter((time) => !Number.isNaN(time)).sort((a, b) => a - b);
+}
+
 /** The width of a small picture in px, and the longest strip of pictures. */
 const CELL = 100;
 const CELLS = 40;
@@ -42,15 +46,19 @@ const CELLS = 40;
 /** The time line of a session that has ended: its film strip, its runs and takeovers, and the moment that the page shows. */
 export class Timeline {
   #times: number[] = [];
+  /** The moments to which keys step, sorted. */
+  #stops: number[];
   #at: number;
-  #moved: ((at: number) => void)[] = [];
+  #moved: ((at: number, chosen: boolean) => void)[] = [];
   #track = byId('timeline-track');
   #head = byId('timeline-head');
   #hover = byId('timeline-hover');
   #picture = byId<HTMLImageElement>('moment-picture');
 
-  constructor(private readonly session: string, private readonly span: Stretch, bars: readonly Bar[], errors: readonly number[], at: number) {
+  /** `stops` are the moments to which keys step, besides those of pictures. */
+  constructor(private readonly session: string, private readonly span: Stretch, bars: readonly Bar[], errors: readonly number[], stops: readonly number[], at: number) {
     this.#at = at;
+    this.#stops = sorted(stops);
     const lanes = byId('timeline-lanes');
     for (const bar of bars) {
       const element = h('div', { class: `timeline-bar ${bar.kind}`, title: bar.title, 'data-wrong': bar.wrong });
@@ -67,11 +75,12 @@ export class Timeline {
     this.#track.addEventListener('pointerdown', (event) => {
       if (event.button !== 0) return;
       this.#track.setPointerCapture(event.pointerId);
-      this.show(this.#timeAt(event));
+      this.show(this.#timeAt(event), false);
     });
+    this.#track.addEventListener('pointerup', (event) => this.#track.hasPointerCapture(event.pointerId) && this.show(this.#timeAt(event), true));
     this.#track.addEventListener('pointermove', (event) => {
       const at = this.#timeAt(event);
-      if (this.#track.hasPointerCapture(event.pointerId)) return this.show(at);
+      if (this.#track.hasPointerCapture(event.pointerId)) return this.show(at, false);
       if (event.pointerType !== 'mouse') return;
       show(this.#hover, true);
       this.#hover.style.left = this.#percent(at);
@@ -83,34 +92,36 @@ export class Timeline {
     });
     new ResizeObserver(() => this.#strip()).observe(this.#track);
     show(byId('timeline'), true);
-    this.show(at);
+    this.show(at, false);
   }
 
   /** Reads the film strip, and shows it. It reports whether there is one. */
   async load(): Promise<boolean> {
     const { pictures } = await get<{ pictures: number[] }>(path`/v1/sessions/${this.session}/film`);
     this.#times = pictures;
+    this.#stops = sorted([...this.#stops, ...pictures]);
     byId('timeline').toggleAttribute('data-film', pictures.length > 0);
     show(byId('moment'), pictures.length > 0);
     this.#strip();
-    this.show(this.#at);
+    this.#draw(this.#at);
     return pictures.length > 0;
   }
 
-  /** Calls a function with each moment that is chosen. */
-  onMove(moved: (at: number) => void): void {
+  /** Calls a function with the present moment, and with each one that is shown. `chosen` is false while the person still moves. */
+  onMove(moved: (at: number, chosen: boolean) => void): void {
     this.#moved.push(moved);
+    moved(this.#at, false);
   }
 
-  /** Chooses a moment. */
-  show(at: number): void {
+  /** Shows a moment. */
+  show(at: number, chosen = true): void {
     this.#at = Math.min(this.span.to, Math.max(this.span.from, at));
     this.#head.style.left = this.#percent(this.#at);
     const after = clock(this.#at - this.span.from);
     this.#track.setAttribute('aria-valuenow', String(Math.round(this.#at - this.span.from)));
     this.#track.setAttribute('aria-valuetext', `${timeOfDay(this.#at)}, ${after} after the start`);
     this.#draw(this.#at);
-    for (const moved of this.#moved) moved(this.#at);
+    for (const moved of this.#moved) moved(this.#at, chosen);
   }
 
   #draw(at: number): void {
@@ -153,8 +164,8 @@ export class Timeline {
 
   #key(event: KeyboardEvent): void {
     const to: Record<string, () => number> = {
-      ArrowLeft: () => step(this.#times, this.span, this.#at, false),
-      ArrowRight: () => step(this.#times, this.span, this.#at, true),
+      ArrowLeft: () => step(this.#stops, this.span, this.#at, false),
+      ArrowRight: () => step(this.#stops, this.span, this.#at, true),
       Home: () => this.span.from,
       End: () => this.span.to,
     };
