@@ -172,7 +172,7 @@ func pictures(raw []byte) (list []picture) {
 
 // pictureOf reads what stands before a picture that begins at a place of the file.
 func pictureOf(head []byte, from int64) picture {
-	return picture{time.UnixMilli(int64(binary.BigEndian.Uint64(head))).UTC(), from, int(binary.BigEndian.Uint32(head[8:]))} //nolint:gosec // Add wrote it, and more is refused
+	return picture{time.UnixMilli(int64(binary.BigEndian.Uint64(head))).UTC(), from, int(binary.BigEndian.Uint32(head[8:]))}
 }
 
 // makeRoom removes the strips that were changed longest ago, but not the one of a session,

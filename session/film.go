@@ -85,18 +85,21 @@ func filmNext(s *Session, strip *filmstrip.Strip, now time.Time, last shot) shot
 
 // filmFrame returns a picture of the shown page, or nil if nothing happened since the last.
 func filmFrame(s *Session, f *focus, shot *shot) ([]byte, error) {
+	seq, began, url := shot.seq, time.Now(), f.page.URL()
 	if live := f.eng.live.Attached(f.page.ID()); live != nil {
 		if frame := live.Cast.Newest(); frame != nil {
 			defer frame.Release()
-			if frame.Seq == shot.seq || s.stills.shy.hides(f, frame.CapturedAt) {
+			if frame.Seq == shot.seq {
 				return nil, nil
 			}
-			shot.seq = frame.Seq
-			return bytes.Clone(frame.Data()), nil
+			if !s.stills.shy.hides(f, frame.CapturedAt) {
+				shot.seq = frame.Seq
+				return bytes.Clone(frame.Data()), nil
+			}
+			seq = frame.Seq // it may show the document before; a new one may never come
 		}
 	}
-	began, url := time.Now(), f.page.URL()
-	if url == shot.url && shot.at.Sub(s.gestures.lastWork()) > filmSettle {
+	if seq == shot.seq && url == shot.url && shot.at.Sub(s.gestures.lastWork()) > filmSettle {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(f.ctx, keptPictureTimeout)
@@ -109,7 +112,7 @@ func filmFrame(s *Session, f *focus, shot *shot) ([]byte, error) {
 	image, err := s.screenshot(ctx, f.page, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(screencast.DefaultQuality)), OptimizeForSpeed: new(true),
 	})
-	shot.at, shot.url = began, url
+	shot.seq, shot.at, shot.url = seq, began, url
 	return image, err
 }
 
@@ -146,7 +149,7 @@ func (y *shy) focused(p *browser.Page, secret bool, now time.Time) {
 func (y *shy) forget() {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	*y = shy{}
+	y.page, y.replaced, y.on = nil, nil, false
 }
 
 // hides reports whether what a page looked like at a time must not be kept: a secret field has

@@ -3754,7 +3754,7 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/sessions/{id}/files/{name} (the `GetFile` operationId).
 	GetFile(ctx context.Context, id string, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetFilm The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus. Only of sessions with a capture.
+	// GetFilm The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus or its content may still be seen. Only of sessions with a capture.
 	//
 	// Corresponds with GET /v1/sessions/{id}/film (the `GetFilm` operationId).
 	GetFilm(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5600,7 +5600,7 @@ func (c *Client) GetFile(ctx context.Context, id string, name string, reqEditors
 	return c.Client.Do(req)
 }
 
-// GetFilm The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus. Only of sessions with a capture.
+// GetFilm The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus or its content may still be seen. Only of sessions with a capture.
 //
 // Corresponds with GET /v1/sessions/{id}/film (the `GetFilm` operationId).
 func (c *Client) GetFilm(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12641,7 +12641,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/sessions/{id}/files/{name} (the `GetFile` operationId).
 	GetFileWithResponse(ctx context.Context, id string, name string, reqEditors ...RequestEditorFn) (*GetFileResponse, error)
 
-	// GetFilmWithResponse The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus. Only of sessions with a capture.
+	// GetFilmWithResponse The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus or its content may still be seen. Only of sessions with a capture.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19607,7 +19607,7 @@ func (c *ClientWithResponses) GetFileWithResponse(ctx context.Context, id string
 	return ParseGetFileResponse(rsp)
 }
 
-// GetFilmWithResponse The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus. Only of sessions with a capture.
+// GetFilmWithResponse The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus or its content may still be seen. Only of sessions with a capture.
 //
 // Returns a wrapper object for the known response body format(s).
 //

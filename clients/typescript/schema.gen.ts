@@ -569,6 +569,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/takeovers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Page: all requests for a person that are kept, with who helped and what came of it. */
+        get: operations["pageTakeovers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/actions": {
         parameters: {
             query?: never;
@@ -1272,7 +1289,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus. Only of sessions with a capture. */
+        /** The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus or its content may still be seen. Only of sessions with a capture. */
         get: operations["getFilm"];
         put?: never;
         post?: never;
@@ -6093,6 +6110,44 @@ export interface operations {
             };
             /** @description not-found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pageTakeovers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html; charset=utf-8": string;
+                };
+            };
+            /** @description not-signed-in */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
