@@ -194,6 +194,7 @@ func (f *reference) call(r route, base string) views.DocsCall {
 var pathParams = map[string]string{
 	"id": "The session's id.", "tid": "The takeover's id.", "lid": "The link's id.", "cid": "The checkpoint's id.", "trajectory": "The bundle's id.", "run": "The run's id.", "script": "The saved script's id.",
 	"profile": "The profile's id or name.", "delivery": "The delivery's id.", "target": "The page's id, from /json/list.", "name": "The file's name.",
+	"node": "The node's name or id.", "at": "When the picture was taken, in milliseconds since 1970, as the film strip lists it.",
 	"path": "The rest of the path.",
 }
 
