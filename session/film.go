@@ -24,9 +24,9 @@ const (
 	filmsDir = "films"
 )
 
-// film takes the session's film strip until its end: of what the cast shows while somebody
-// watches, and otherwise when something has been done or another page is shown. A session
-// without a capture has none.
+// film takes the session's film strip until its end. While somebody watches, its pictures are
+// those of the cast. Otherwise it takes one after somebody worked, and one of each new page. A
+// session without a capture has no strip.
 func film(s *Session) {
 	if !s.captures() || s.services.settings.films.None() {
 		return

@@ -17,6 +17,8 @@ const (
 	restAfter = time.Minute
 	// restTimeout bounds what a session still reads of a browser that will be stopped.
 	restTimeout = 10 * time.Second
+	// wakePause is how long a session waits until it tries again to start its browser.
+	wakePause = time.Second
 )
 
 // errHibernates is why the browser of a session that hibernates ended.
@@ -121,9 +123,6 @@ func restUnused(s *Session) bool {
 	return true
 }
 
-// wakePause is how long a session waits until it tries again to start its browser.
-const wakePause = time.Second
-
 // wakeAgain makes those who wait for a session whose browser could not be started ask again.
 func wakeAgain(s *Session) {
 	select {
@@ -159,7 +158,7 @@ func (g *stage) rest() {
 	g.crashLocked()
 }
 
-// tellWaiting wakes those who wait for a browser, although there is none.
+// tellWaiting makes everybody who waits for a browser look again.
 func (g *stage) tellWaiting() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -74,24 +74,22 @@ func afterPause(ctx context.Context) <-chan struct{} {
 // overview returns what is so now at all nodes that answer.
 func (s *Server) overview(c echo.Context) overview {
 	o := overview{Waiting: []call{}}
-	var open []session.TakeoverInfo
-	for _, t := range s.manager.Takeovers("") {
-		open = append(open, t.Info())
-	}
 	for _, node := range s.nodes(c.Request()) {
 		if !node.Lost {
 			o.Live += node.Load.Sessions
 		}
 	}
-	for _, part := range s.openElsewhere(c) {
-		open = append(open, part.Takeovers...)
+	var open []session.TakeoverInfo
+	for _, state := range []session.TakeoverState{session.TakeoverPending, session.TakeoverClaimed} {
+		list, _ := s.takeoversOfNodes(c, state, maxCalls) // the page of sessions names the nodes that are missing
+		open = append(open, list...)
 	}
 	slices.SortStableFunc(open, func(a, b session.TakeoverInfo) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 	})
 	open = slices.CompactFunc(open, func(a, b session.TakeoverInfo) bool { return a.ID == b.ID }) // it was claimed between two questions
 	for _, info := range open {
-		if info.State.Open() && len(o.Waiting) < maxCalls {
+		if len(o.Waiting) < maxCalls {
 			o.Waiting = append(o.Waiting, call{info.ID, info.SessionID, info.Reason, info.State == session.TakeoverClaimed})
 		}
 	}

@@ -78,13 +78,18 @@ func ofNodesAt[T any](s *Server, c echo.Context, path string, within time.Durati
 // takeoversPart is a page of takeovers.
 type takeoversPart struct{ Takeovers []session.TakeoverInfo }
 
-// openElsewhere returns the open takeovers of the other nodes, in parts.
-func (s *Server) openElsewhere(c echo.Context) (parts []takeoversPart) {
-	for _, state := range []session.TakeoverState{session.TakeoverPending, session.TakeoverClaimed} {
-		found, _ := ofNodesAt[takeoversPart](s, c, fmt.Sprintf("/v1/takeovers?state=%s&limit=%d", state, maxCalls), listTime)
-		parts = append(parts, found...)
+// takeoversOfNodes returns the takeovers of all nodes that are in a state, or all for an empty
+// one; of each other node the oldest, as many as limit. missing are the nodes that did not
+// answer.
+func (s *Server) takeoversOfNodes(c echo.Context, state session.TakeoverState, limit int) (list []session.TakeoverInfo, missing []string) {
+	for _, t := range s.manager.Takeovers(string(state)) {
+		list = append(list, t.Info())
 	}
-	return parts
+	parts, missing := ofNodesAt[takeoversPart](s, c, fmt.Sprintf("/v1/takeovers?state=%s&limit=%d", state, limit), listTime)
+	for _, part := range parts {
+		list = append(list, part.Takeovers...)
+	}
+	return list, missing
 }
 
 // askNode makes the call r at another node, for a path with its query, and without a body.

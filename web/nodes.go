@@ -195,8 +195,8 @@ func (r route) sessionNamed(c echo.Context) string {
 	return id
 }
 
-// elsewhere finds the cookie of a link to a session or to a takeover, by the id of either. It
-// returns the session of a link that this node does not know, and empty if there is none: the
+// elsewhere returns the session of a link that this node does not know, for whose session or
+// takeover the caller has a cookie; id names either. It returns "" without such a cookie. The
 // node of that session judges the link.
 func (p *principal) elsewhere(id string) string {
 	for _, l := range p.lost {

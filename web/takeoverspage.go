@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -18,14 +17,7 @@ const takeoversShown = 200
 
 // pageTakeovers handles GET /takeovers.
 func (s *Server) pageTakeovers(c echo.Context) error {
-	var all []session.TakeoverInfo
-	for _, t := range s.manager.Takeovers("") {
-		all = append(all, t.Info())
-	}
-	others, missing := ofNodesAt[takeoversPart](s, c, "/v1/takeovers?limit="+strconv.Itoa(listMax), listTime)
-	for _, part := range others {
-		all = append(all, part.Takeovers...)
-	}
+	all, missing := s.takeoversOfNodes(c, "", listMax)
 	slices.SortFunc(all, func(a, b session.TakeoverInfo) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
 	})

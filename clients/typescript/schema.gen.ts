@@ -576,7 +576,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Page: all requests for a person that are kept, with who helped and what came of it. */
+        /** Page: the requests for a person, who helped, and how they ended. */
         get: operations["pageTakeovers"];
         put?: never;
         post?: never;

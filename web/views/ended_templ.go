@@ -603,7 +603,7 @@ func Ended(p EndedPage) templ.Component {
 	})
 }
 
-// endedTakeover is a takeover of the session: who was asked for what, when, and what came of it.
+// endedTakeover is a takeover of the session, which opens to its facts.
 func endedTakeover(p EndedPage, t EndedTakeover) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -1,0 +1,103 @@
+import { expect, test } from './test.js';
+import { accessible, auth, signIn } from './remote.js';
+
+/** The pages that look back: a session that has ended, and the takeovers that were asked for. */
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+test('the time line of a session shows its moments', async ({ page, request, baseURL }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login`, capture: true } })).json();
+  const shown = async (): Promise<number> => (await (await request.get(`/v1/sessions/${id}/film`, { headers: auth() })).json()).pictures.length;
+  await expect.poll(shown).toBeGreaterThan(0);
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `await page.goto('${baseURL}/demo/orders');`, filename: 'orders.ts', wait: true } });
+  await expect.poll(shown).toBeGreaterThan(1);
+  const first = (await (await request.get(`/v1/sessions/${id}/film`, { headers: auth() })).json()).pictures[0];
+  const last = async (): Promise<number> => (await (await request.get(`/v1/sessions/${id}/film`, { headers: auth() })).json()).pictures.at(-1);
+  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Read the code' } })).json();
+  await request.post(`/v1/sessions/${id}/takeovers/${asked.id}/fail`, { headers: auth(), data: { reason: 'The code did not arrive' } });
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await signIn(page);
+  await page.goto(`/sessions/${id}`);
+  await expect(page.getByRole('heading', { name: 'orders.ts' })).toBeVisible();
+  await expect(page.locator('.outcome')).toHaveText('Succeeded');
+  // It begins with the end, and keys step from picture to picture.
+  const moment = page.getByAltText('What the session showed at this moment');
+  const track = page.getByRole('slider', { name: 'Moment' });
+  await expect(moment).toHaveAttribute('src', new RegExp(`/film/${await last()}$`));
+  await expect.poll(() => moment.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(640);
+  await track.focus();
+  await page.keyboard.press('Home');
+  await expect(moment).toHaveAttribute('src', new RegExp(`/film/${first}$`));
+  await page.keyboard.press('ArrowRight'); // to the first picture, or to what happened before it
+  await expect(track).not.toHaveAttribute('aria-valuenow', '0');
+  await page.keyboard.press('End');
+  await expect(moment).toHaveAttribute('src', new RegExp(`/film/${await last()}$`));
+  // A step chooses its moment, which stands in the address.
+  await page.locator('.output-line', { hasText: 'page.goto' }).click();
+  await expect(page.locator('.output-line.at-moment')).toContainText('page.goto');
+  const at = new URL(page.url()).hash;
+  await page.reload();
+  await expect(page.locator('.output-line.at-moment')).toContainText('page.goto');
+  expect(new URL(page.url()).hash).toBe(at);
+  await expect(page.locator('.timeline-bar.run')).toHaveCount(1);
+  await expect(page.locator('.timeline-bar.waits')).toHaveCount(1);
+  await page.locator('.ended-takeover summary').click();
+  await expect(page.locator('.ended-takeover')).toContainText('The code did not arrive');
+  await accessible(page, 'ended, with a film strip');
+});
+
+test('the takeovers that were asked for are listed', async ({ page, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  const ask = async (reason: string): Promise<string> => (await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason } })).json()).id;
+  const first = await ask('Enter the code of the bank');
+  await request.post(`/v1/sessions/${id}/takeovers/${first}/fail`, { headers: auth(), data: { reason: 'The code of the bank did not arrive' } });
+  await signIn(page);
+  await page.goto('/takeovers');
+  const row = page.getByRole('row', { name: 'Enter the code of the bank' });
+  await expect(row).toContainText('could not be done');
+  await expect(row).toContainText('The code of the bank did not arrive');
+  // One that is asked for meanwhile comes by itself, and above it.
+  await ask('Choose a colour');
+  await expect(page.locator('tbody tr').first()).toContainText('Choose a colour');
+  await expect(page.locator('tbody tr').first()).toContainText('waiting for a person');
+  await accessible(page, 'takeovers');
+  await row.getByRole('link').click();
+  await expect(page).toHaveURL(`/sessions/${id}`);
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+});
+
+test('a session that ended can be read', async ({ page, request, baseURL }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login` } })).json();
+  const code = "await page.evaluate(() => console.log('said by the page'));\nconsole.log('said by the script');\nawait page.getByText('no such thing').click({ timeout: 500 });";
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, filename: 'night.ts', wait: true } });
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await signIn(page);
+  await page.goto(`/sessions/${id}`);
+  const run = page.locator('.ended-run');
+  await expect(run.locator('summary')).toContainText('night.ts · failed');
+  await expect(run.locator('summary')).toContainText('TimeoutError: locator.click: Timeout 500ms exceeded.');
+  await expect(run.locator('.at-fault')).toContainText("getByText('no such thing')");
+  await expect(run.locator('.output-line', { hasText: 'said by the script' })).toBeVisible();
+  await expect(run.locator('.output-line.error')).toContainText('click');
+  // The panel shows events from when the session was live, although nobody had opened the panel.
+  await expect(page.locator('#events-list .event', { hasText: 'said by the page' })).toBeVisible();
+  await expect(page.locator('#events-list .event', { hasText: '/demo/login' }).first()).toBeVisible();
+  await page.locator('#events-list .event', { hasText: 'said by the page' }).click();
+  await expect(page.locator('#events-detail')).toBeVisible();
+  // Nothing more is captured here, so there is no button for it.
+  await page.keyboard.press('Home'); // to the first line, the request of the page
+  await expect(page.locator('#events-list .event[aria-selected="true"]')).toContainText('/demo/login');
+  await page.getByRole('tab', { name: 'Response' }).click();
+  await expect(page.locator('#events-detail')).toContainText('was not captured: it is not text, or the capture of bodies was off.');
+  await expect(page.getByRole('button', { name: 'Capture bodies from now on' })).toHaveCount(0);
+  const failure = page.getByAltText('The page when this run failed');
+  await failure.scrollIntoViewIfNeeded();
+  await expect.poll(() => failure.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280);
+  await accessible(page, 'ended, with a run');
+  await page.getByRole('button', { name: 'New session with this page and script' }).click();
+  await page.waitForURL((url) => !url.pathname.endsWith(id));
+  await expect(page.locator('#address')).toHaveValue(`${baseURL}/demo/login`);
+  await expect(page.locator('#code')).toHaveValue(code);
+});
