@@ -34,7 +34,11 @@ func drain(server *web.Server, timeout time.Duration, log *slog.Logger) {
 	defer cancel()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := server.Drain(ctx, time.Now().Add(timeout)); err != nil && timeout > 0 {
+	until := time.Now().Add(timeout)
+	if timeout > 0 {
+		log.Info("whoever works in a session may finish; another signal ends the sessions at once", "until", until.UTC().Truncate(time.Second))
+	}
+	if err := server.Drain(ctx, until); err != nil && timeout > 0 {
 		log.Info("sessions end although somebody may work in them", "cause", err)
 	}
 }

@@ -70,7 +70,7 @@ func Takeovers(p TakeoversPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section aria-label=\"Takeovers\"><table class=\"table\"><thead><tr><th scope=\"col\">Reason</th><th scope=\"col\">State</th><th scope=\"col\">Person</th><th scope=\"col\">Waited</th><th scope=\"col\">Worked</th><th scope=\"col\">Asked</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section aria-label=\"Takeovers\"><table class=\"table takeovers\"><thead><tr><th scope=\"col\">Reason</th><th scope=\"col\">State</th><th scope=\"col\">Person</th><th scope=\"col\">Waited</th><th scope=\"col\">Worked</th><th scope=\"col\">Asked</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -374,7 +374,7 @@ func (t TakeoverRow) words() string {
 }
 
 func (t TakeoverRow) person() string {
-	if t.Person == "" {
+	if t.Person == "" || t.Person == "api" { // a program ended it
 		return ""
 	}
 	return personWords(t.Person)
