@@ -146,7 +146,7 @@ var internalBounds = map[string][]string{
 	"shortens what is shown of a text, not the text": {
 		"background.MaxMessage", "background.maxStack", "background.maxTitles", "background.maxName", "background.maxResult", "browser.maxFaviconURL", "browser.maxTitle",
 		"browser.maxRefusal", "capture.maxDataURL", "capture.maxStackFrames", "capture.maxElementLookups", "capture.maxDepth", "capture.maxMembers", "capture.maxExpansions",
-		"cdp.maxTraced", "questions.maxAccept", "questions.maxAddress", "questions.maxRealm", "session.maxTarget", "session.maxTitle", "web.maxFailure", "door/socket.maxCloseReason", "door/playwright.maxComplaint", "door/playwright.maxStderr",
+		"cdp.maxTraced", "questions.maxAccept", "questions.maxAddress", "questions.maxRealm", "session.maxTarget", "session.maxTitle", "trajectory/export.maxTitle", "web.maxFailure", "door/socket.maxCloseReason", "door/playwright.maxComplaint", "door/playwright.maxStderr",
 		"widget.maxLabel", "widget.maxValue",
 	},
 	"Playwright's own bookkeeping, in docs/scripting.md": {"browser.keptAttempts", "browser.maxHead"},
@@ -155,7 +155,7 @@ var internalBounds = map[string][]string{
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
 	"archive", "background", "browser", "capacity", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "cluster", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/mcp/insight", "door/playwright", "egress", "filmstrip", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "redact", "savedscripts", "screencast",
-	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "trajectory", "web", "webhook", "widget",
+	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "trajectory", "trajectory/export", "web", "webhook", "widget",
 }
 
 var (

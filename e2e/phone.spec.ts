@@ -422,7 +422,8 @@ const LINES = [
     await page.setViewportSize(WINDOWS[2]);
     const again = page.waitForEvent('websocket');
     line.reset();
-    await again;
+    // A drag that is made before the new connection is open is told as lost. The words stay for a moment, so they do not say when that is.
+    await (await again).waitForEvent('framereceived');
     await expect(page.locator('#control-words')).toHaveText('You are in control');
     await page.setViewportSize(WINDOWS[1]);
     await still(page);

@@ -122,13 +122,13 @@ func (r *Reader) take() capture.Event {
 	return e
 }
 
-// Each calls each with every event up to the newest one at the time of the
-// call, oldest first. It reads only a few at a time. It stops when each returns
-// an error, and returns that.
-func (j *Journal) Each(ctx context.Context, each func(*capture.Event) error) error {
+// Each calls each with every event after the one of the given number, up to the newest
+// at the time of the call, oldest first. It reads only a few at a time. It stops when each
+// returns an error, and returns that.
+func (j *Journal) Each(ctx context.Context, after uint64, each func(*capture.Event) error) error {
 	last := j.ring.Last()
-	reader := j.Read(0, capture.Filter{})
-	for seq := uint64(0); seq < last; {
+	reader := j.Read(after, capture.Filter{})
+	for seq := after; seq < last; {
 		e, err := reader.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			return nil

@@ -19,6 +19,7 @@ import (
 
 	"takeover/automation"
 	"takeover/browser"
+	"takeover/capture"
 	"takeover/control"
 	"takeover/invalid"
 	"takeover/limits"
@@ -70,6 +71,7 @@ type recording struct {
 
 	secrets atomic.Pointer[programSecrets] // of the recording
 	mu      sync.Mutex                     // held while a recording starts or stops
+	after   uint64                         // the session's last event before it; guarded by mu
 }
 
 // StartRecording starts the recording of what programs and people do in a session.
@@ -100,6 +102,7 @@ func StartRecording(s *Session, o RecordingOptions) (Recording, error) {
 	}
 	r := trajectory.NewRecorder(ro)
 	s.recording.secrets.Store(hide)
+	s.recording.after = s.monitor.Ring().Last()
 	hide.learn(s)
 	s.recording.now.Store(r)
 	s.tellLife()
@@ -122,6 +125,9 @@ func StopRecording(s *Session) (Recording, error) {
 	defer s.recording.secrets.Store(nil)
 	out := describeRecording(r)
 	out.Recording = false
+	if b := r.Bundle(); b != nil {
+		b.AddSessionEvents(recordedEvents(s, s.recording.after, s.recording.secrets.Load()))
+	}
 	var err error
 	if out.Report, out.Timeline, err = r.Stop(); err != nil {
 		s.log.Warn("end a trajectory", "error", err)
@@ -132,6 +138,31 @@ func StopRecording(s *Session) (Recording, error) {
 	}
 	return out, nil
 }
+
+// journalTimeout is how long the end of a recording waits for the session's events.
+const journalTimeout = 10 * time.Second
+
+// recordedEvents returns the session's events after the one of the given number, a line
+// for each, without the recording's secrets. cut reports whether some are missing.
+func recordedEvents(s *Session, after uint64, hide *programSecrets) (lines []byte, cut bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), journalTimeout)
+	defer cancel()
+	err := s.journal.Each(ctx, after, func(e *capture.Event) error {
+		line := hide.JSON(e.JSON())
+		if len(lines)+len(line) >= trajectory.MaxSessionEvents {
+			return errFull
+		}
+		lines = append(append(lines, line...), '\n')
+		return nil
+	})
+	if err != nil {
+		s.log.Warn("copy a session's events into a trajectory", "error", err)
+	}
+	return lines, err != nil
+}
+
+// errFull ends the copying of events.
+var errFull = errors.New("there are too many events")
 
 // recordingOperation carries out the operation recording of a script: {action,
 // trajectoryBundle, screenshots}.

@@ -36,6 +36,10 @@ const (
 
 	// maxReasons bounds the different reasons in a report.
 	maxReasons = 20
+
+	// MaxSessionEvents bounds the events of the session in a bundle, in bytes. Later
+	// ones are left out, and the report says so.
+	MaxSessionEvents = 16 << 20
 )
 
 // The files of a bundle.
@@ -47,6 +51,7 @@ const (
 	screenshots  = "screenshots"
 	checkpoints  = "checkpoints"
 	contracts    = "contracts"
+	sessionFile  = "session.jsonl"
 )
 
 // ErrID is returned for an id that is not one of a bundle.
@@ -227,11 +232,25 @@ func (b *Bundle) AddEnd(call uint64, e Event, png []byte) {
 	e = e.redact(b.o.Redactor)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e.Kind = ToolCallEnd
+	e.Kind, e.Call = ToolCallEnd, call
 	if name := b.pictureLocked(&e, call, after, png); name != "" {
 		e.Refs = &Refs{After: name}
 	}
 	b.addLocked(e, "")
+}
+
+// AddSessionEvents keeps what the session's journal tells of the time of the recording: a
+// JSON object in each line, from which the caller has removed secrets. With cut, there were
+// more than MaxSessionEvents.
+func (b *Bundle) AddSessionEvents(lines []byte, cut bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if cut {
+		b.lostLocked("the session had more events than a bundle takes")
+	}
+	if len(lines) > 0 {
+		b.acceptLocked(entry{name: sessionFile, content: lines})
+	}
 }
 
 // pictureLocked keeps a picture of a call. It returns the picture's path in the

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -306,5 +307,26 @@ func TestLeakScan(t *testing.T) {
 	t.Cleanup(r.AddSecret("123"))
 	if s := end(t, b).LeakScan; s.State != Clean {
 		t.Errorf("leak scan %+v", s)
+	}
+}
+
+// TestSessionEventsAreSearched keeps events with a secret in a bundle, and more than a bundle takes.
+func TestSessionEventsAreSearched(t *testing.T) {
+	l := Open(filepath.Join(t.TempDir(), "trajectories"), KeepOptions{})
+	r := redact.New(redact.Options{})
+	t.Cleanup(r.AddSecret("123456"))
+	b := begin(t, l, Options{Redactor: r})
+	// The time contains it by chance.
+	b.AddSessionEvents([]byte(`{"seq":1,"ts":1123456000000,"type":"console_log","data":{"text":"a number"}}`+"\n"), true)
+	if report := end(t, b); report.LeakScan.State != Clean || report.Lost != 1 || len(report.Recovery) != 1 {
+		t.Errorf("the report is %+v", report)
+	}
+	leaky := begin(t, l, Options{Redactor: r})
+	leaky.AddSessionEvents([]byte(`{"seq":1,"type":"console_log","data":{"text":"it is 123456"}}`+"\n"), false)
+	if report := end(t, leaky); report.LeakScan.State != Found || fmt.Sprint(report.LeakScan.Files) != "[session.jsonl]" {
+		t.Errorf("the report of one with a secret is %+v", report.LeakScan)
+	}
+	if _, err := l.File(leaky.ID(), sessionFile, true); err == nil {
+		t.Error("a secret leaves the server")
 	}
 }

@@ -51,6 +51,8 @@ type Event struct {
 	Refs       *Refs     `json:"refs,omitempty"`
 	// Missing says why there is no picture, or no other file.
 	Missing Missing `json:"missing,omitempty"`
+	// Call is the number of the event with which a call began; only its end has it.
+	Call uint64 `json:"call,omitempty"`
 
 	clean bool // redact has been here
 }

@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"path"
-	"slices"
 	"time"
 )
 
-// maxLine bounds a line of events.jsonl, of which summaries are the largest part.
-const maxLine = 1 << 20
+// maxLine bounds a line of events.jsonl, of which summaries are the largest part, and of
+// session.jsonl.
+const maxLine = 2 << 20
 
 // reportHead, reportEvent and reportFoot are the parts of a report in one file. Everything
 // that a page or a program chose is escaped.
@@ -55,6 +54,9 @@ var kindWords = map[Kind]string{
 	TakeoverStart: "A person was asked for", TakeoverEnd: "The person is finished",
 }
 
+// Words returns the kind in the words of a report, or "".
+func (k Kind) Words() string { return kindWords[k] }
+
 // reported is an event as a report shows it.
 type reported struct {
 	Seq                         uint64
@@ -73,27 +75,14 @@ func (a *Archive) WriteHTML(to io.Writer) error {
 	if err := reportHead.Execute(out, a.info); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	events, err := a.root.Open(eventsFile)
-	if err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	defer events.Close()
-	lines := bufio.NewScanner(events)
-	lines.Buffer(nil, maxLine)
-	for lines.Scan() {
-		var e Event
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil { // a crash cut it off
-			continue
-		}
-		one, err := a.reported(&e)
+	err := a.EachEvent(func(e *Event) error {
+		one, err := a.reported(e)
 		if err == nil {
 			err = reportEvent.Execute(out, one)
 		}
-		if err != nil {
-			return fmt.Errorf("write report: %w", err)
-		}
-	}
-	if err := lines.Err(); err != nil {
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	_, _ = out.WriteString(reportFoot) // Flush returns its error
@@ -102,7 +91,7 @@ func (a *Archive) WriteHTML(to io.Writer) error {
 
 // reported prepares an event, with its picture.
 func (a *Archive) reported(e *Event) (r reported, err error) {
-	r = reported{Seq: e.Seq, Title: kindWords[e.Kind], At: time.UnixMilli(e.TS).UTC().Format("15:04:05.000"), Actor: e.Actor, Tab: e.TabID, State: e.State, Args: indented(e.Args), Result: indented(e.Result), Missing: e.Missing}
+	r = reported{Seq: e.Seq, Title: e.Kind.Words(), At: time.UnixMilli(e.TS).UTC().Format("15:04:05.000"), Actor: e.Actor, Tab: e.TabID, State: e.State, Args: indented(e.Args), Result: indented(e.Result), Missing: e.Missing}
 	if r.Title == "" {
 		r.Title = string(e.Kind)
 	}
@@ -113,10 +102,10 @@ func (a *Archive) reported(e *Event) (r reported, err error) {
 	if e.DurationMS != nil {
 		r.Took = fmt.Sprintf("%.0f ms", *e.DurationMS)
 	}
-	if e.Refs == nil || path.Ext(e.Refs.name()) != ".png" || !slices.ContainsFunc(a.files, func(f ManifestFile) bool { return f.Path == e.Refs.name() }) {
-		return r, nil
+	name, picture, err := a.Picture(e)
+	if name == "" {
+		return r, err
 	}
-	picture, err := a.root.ReadFile(e.Refs.name())
 	r.Picture = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(picture)) //nolint:gosec // base64 has nothing to escape
 	return r, err
 }

@@ -2,6 +2,8 @@ package trajectory
 
 import (
 	"archive/zip"
+	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -255,6 +257,55 @@ func (l *Library) Archive(id string, unscanned bool) (*Archive, error) {
 
 // Close frees the archive.
 func (a *Archive) Close() error { return a.root.Close() }
+
+// Info describes the bundle.
+func (a *Archive) Info() BundleInfo { return a.info }
+
+// EachEvent calls each with every event of the bundle, until it returns an error.
+func (a *Archive) EachEvent(each func(*Event) error) error {
+	return a.eachLine(eventsFile, func(line []byte) error {
+		var e Event
+		if json.Unmarshal(line, &e) == nil { // a crash may have cut it off
+			return each(&e)
+		}
+		return nil
+	})
+}
+
+// EachSessionLine calls each with every event of the session in the bundle, as JSON, until
+// it returns an error.
+func (a *Archive) EachSessionLine(each func(line []byte) error) error {
+	return a.eachLine(sessionFile, each)
+}
+
+// eachLine calls each with every line of a file, which need not exist.
+func (a *Archive) eachLine(name string, each func(line []byte) error) error {
+	file, err := a.root.Open(name)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		if err := each(bytes.Clone(lines.Bytes())); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
+}
+
+// Picture returns the picture of an event, with its path in the bundle, or "" if it has none.
+func (a *Archive) Picture(e *Event) (name string, png []byte, err error) {
+	if e.Refs == nil || path.Ext(e.Refs.name()) != ".png" || !slices.ContainsFunc(a.files, func(f ManifestFile) bool { return f.Path == e.Refs.name() }) {
+		return "", nil, nil
+	}
+	png, err = a.root.ReadFile(e.Refs.name())
+	return e.Refs.name(), png, err
+}
 
 // Write writes the bundle as a zip file, in a folder of its id.
 func (a *Archive) Write(to io.Writer) error {

@@ -143,6 +143,9 @@ func (r *Recorder) ID() string {
 	return r.bundle.ID()
 }
 
+// Bundle returns the bundle that the recorder writes, or nil.
+func (r *Recorder) Bundle() *Bundle { return r.bundle }
+
 // Stop ends the recording. It returns the report of a bundle, or else the events.
 func (r *Recorder) Stop() (report *BundleReport, timeline []json.RawMessage, err error) {
 	r.mu.Lock()
@@ -359,8 +362,8 @@ func (t *timeline) AddCall(e Event, _ []byte) uint64 {
 }
 
 // AddEnd records the end of a call.
-func (t *timeline) AddEnd(_ uint64, e Event, _ []byte) {
-	e.Kind = ToolCallEnd
+func (t *timeline) AddEnd(call uint64, e Event, _ []byte) {
+	e.Kind, e.Call = ToolCallEnd, call
 	t.Add(e)
 }
 

@@ -23,7 +23,7 @@ const (
 func (s *Server) eventsHAR(c echo.Context) error {
 	return s.export(c, "har", echo.MIMEApplicationJSON, func(ctx context.Context, one *session.Session, out *bufio.Writer, span capture.Range) error {
 		file := capture.NewHARWriter(out, s.cfg.Version, span)
-		if err := one.Journal().Each(ctx, file.Add); err != nil {
+		if err := one.Journal().Each(ctx, 0, file.Add); err != nil {
 			return err
 		}
 		return file.Close()
@@ -33,7 +33,7 @@ func (s *Server) eventsHAR(c echo.Context) error {
 // eventsJSONL handles GET …/events.jsonl.
 func (s *Server) eventsJSONL(c echo.Context) error {
 	return s.export(c, "jsonl", mimeJSONLines, func(ctx context.Context, one *session.Session, out *bufio.Writer, span capture.Range) error {
-		return one.Journal().Each(ctx, func(e *capture.Event) error {
+		return one.Journal().Each(ctx, 0, func(e *capture.Event) error {
 			if !span.Contains(e.TS) {
 				return nil
 			}

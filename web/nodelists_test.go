@@ -117,6 +117,12 @@ func TestEndsAndTrajectoriesOfAllNodes(t *testing.T) {
 	if report := a.do(request{method: "GET", path: path + "/report.html"}); report.status != 200 || !strings.Contains(string(report.body), bundle.ID) || !strings.HasPrefix(report.header.Get("Content-Disposition"), "attachment") {
 		t.Errorf("its report: %d, %s", report.status, report.header)
 	}
+	if trace := a.do(request{method: "GET", path: path + "/trace.zip"}); trace.status != 200 || !bytes.HasPrefix(trace.body, []byte("PK")) {
+		t.Errorf("its trace: %d, %d bytes", trace.status, len(trace.body))
+	}
+	if har := a.do(request{method: "GET", path: path + "/events.har"}); har.status != 200 || !json.Valid(har.body) || !strings.HasSuffix(har.header.Get("Content-Disposition"), `.har`) {
+		t.Errorf("its requests: %d, %s, %s", har.status, har.header, har.body)
+	}
 	a.do(request{method: "GET", path: path, key: "-"}).problem(401)
 	a.do(request{method: "GET", path: "/v1/trajectories/none"}).problem(404)
 	a.call("DELETE", path, nil, 204, nil)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"io"
 	"mime"
 	"net/http"
 	"path"
@@ -9,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"takeover/trajectory"
+	"takeover/trajectory/export"
 )
 
 // listTrajectories handles GET /v1/trajectories.
@@ -59,24 +61,27 @@ func (s *Server) getTrajectoryFile(c echo.Context) error {
 
 // zipTrajectory handles GET /v1/trajectories/:trajectory/bundle.zip.
 func (s *Server) zipTrajectory(c echo.Context) error {
-	id := c.Param("trajectory")
-	bundle, err := s.manager.Trajectories().Archive(id, unscanned(c))
-	if err != nil {
-		return err
-	}
-	defer bundle.Close()
-	h := c.Response().Header()
-	h.Set(echo.HeaderContentType, "application/zip")
-	h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": id + ".zip"}))
-	if err := bundle.Write(&stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit}); err != nil {
-		s.log.Debug("zip a trajectory", "error", err)
-		panic(http.ErrAbortHandler) // the archive must not look whole
-	}
-	return nil
+	return s.sendTrajectory(c, ".zip", "application/zip", (*trajectory.Archive).Write)
+}
+
+// traceTrajectory handles GET /v1/trajectories/:trajectory/trace.zip.
+func (s *Server) traceTrajectory(c echo.Context) error {
+	return s.sendTrajectory(c, "-trace.zip", "application/zip", func(a *trajectory.Archive, to io.Writer) error { return export.WriteTrace(a, to, s.cfg.Version) })
+}
+
+// harTrajectory handles GET /v1/trajectories/:trajectory/events.har.
+func (s *Server) harTrajectory(c echo.Context) error {
+	return s.sendTrajectory(c, ".har", echo.MIMEApplicationJSON, func(a *trajectory.Archive, to io.Writer) error { return export.WriteHAR(a, to, s.cfg.Version) })
 }
 
 // reportTrajectory handles GET /v1/trajectories/:trajectory/report.html.
 func (s *Server) reportTrajectory(c echo.Context) error {
+	return s.sendTrajectory(c, ".html", echo.MIMETextHTMLCharsetUTF8, (*trajectory.Archive).WriteHTML)
+}
+
+// sendTrajectory sends a bundle in one form, while it is still being written: as a file to
+// keep, because what pages said is no page of this server.
+func (s *Server) sendTrajectory(c echo.Context, extension, mediaType string, write func(*trajectory.Archive, io.Writer) error) error {
 	id := c.Param("trajectory")
 	bundle, err := s.manager.Trajectories().Archive(id, unscanned(c))
 	if err != nil {
@@ -84,11 +89,11 @@ func (s *Server) reportTrajectory(c echo.Context) error {
 	}
 	defer bundle.Close()
 	h := c.Response().Header()
-	h.Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
-	h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": id + ".html"})) // what pages said is no page of this server
-	if err := bundle.WriteHTML(&stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit}); err != nil {
-		s.log.Debug("report a trajectory", "error", err)
-		panic(http.ErrAbortHandler) // the report must not look whole
+	h.Set(echo.HeaderContentType, mediaType)
+	h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": id + extension}))
+	if err := write(bundle, &stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit}); err != nil {
+		s.log.Debug("send a trajectory", "as", extension, "error", err)
+		panic(http.ErrAbortHandler) // the part must not look whole
 	}
 	return nil
 }

@@ -2966,6 +2966,12 @@ type ZipTrajectoryParams struct {
 	Unscanned *bool `form:"unscanned,omitempty" json:"unscanned,omitempty"`
 }
 
+// TrajectoryHARParams defines parameters for TrajectoryHAR.
+type TrajectoryHARParams struct {
+	// Unscanned Also a bundle that nobody has searched for secrets, because the server ended while it recorded.
+	Unscanned *bool `form:"unscanned,omitempty" json:"unscanned,omitempty"`
+}
+
 // GetTrajectoryFileParams defines parameters for GetTrajectoryFile.
 type GetTrajectoryFileParams struct {
 	// Unscanned Also a bundle that nobody has searched for secrets, because the server ended while it recorded.
@@ -2974,6 +2980,12 @@ type GetTrajectoryFileParams struct {
 
 // ReportTrajectoryParams defines parameters for ReportTrajectory.
 type ReportTrajectoryParams struct {
+	// Unscanned Also a bundle that nobody has searched for secrets, because the server ended while it recorded.
+	Unscanned *bool `form:"unscanned,omitempty" json:"unscanned,omitempty"`
+}
+
+// TraceTrajectoryParams defines parameters for TraceTrajectory.
+type TraceTrajectoryParams struct {
 	// Unscanned Also a bundle that nobody has searched for secrets, because the server ended while it recorded.
 	Unscanned *bool `form:"unscanned,omitempty" json:"unscanned,omitempty"`
 }
@@ -4048,6 +4060,11 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/trajectories/{trajectory}/bundle.zip (the `ZipTrajectory` operationId).
 	ZipTrajectory(ctx context.Context, trajectory string, params *ZipTrajectoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// TrajectoryHAR The captured requests of a recording's time, as a HAR 1.2 file. A bundle with a secret in it does not leave the server.
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/events.har (the `TrajectoryHAR` operationId).
+	TrajectoryHAR(ctx context.Context, trajectory string, params *TrajectoryHARParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetTrajectoryFile A file of a bundle, by its path in it. A bundle with a secret in it does not leave the server.
 	//
 	// Corresponds with GET /v1/trajectories/{trajectory}/files/{path} (the `GetTrajectoryFile` operationId).
@@ -4057,6 +4074,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/trajectories/{trajectory}/report.html (the `ReportTrajectory` operationId).
 	ReportTrajectory(ctx context.Context, trajectory string, params *ReportTrajectoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TraceTrajectory A bundle as a trace for Playwright's trace viewer: calls, pictures, console and requests, no DOM snapshots. A bundle with a secret in it does not leave the server.
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/trace.zip (the `TraceTrajectory` operationId).
+	TraceTrajectory(ctx context.Context, trajectory string, params *TraceTrajectoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks Webhook addresses and their delivery status.
 	//
@@ -6394,6 +6416,21 @@ func (c *Client) ZipTrajectory(ctx context.Context, trajectory string, params *Z
 	return c.Client.Do(req)
 }
 
+// TrajectoryHAR The captured requests of a recording's time, as a HAR 1.2 file. A bundle with a secret in it does not leave the server.
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/events.har (the `TrajectoryHAR` operationId).
+func (c *Client) TrajectoryHAR(ctx context.Context, trajectory string, params *TrajectoryHARParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTrajectoryHARRequest(c.Server, trajectory, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetTrajectoryFile A file of a bundle, by its path in it. A bundle with a secret in it does not leave the server.
 //
 // Corresponds with GET /v1/trajectories/{trajectory}/files/{path} (the `GetTrajectoryFile` operationId).
@@ -6414,6 +6451,21 @@ func (c *Client) GetTrajectoryFile(ctx context.Context, trajectory string, path 
 // Corresponds with GET /v1/trajectories/{trajectory}/report.html (the `ReportTrajectory` operationId).
 func (c *Client) ReportTrajectory(ctx context.Context, trajectory string, params *ReportTrajectoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReportTrajectoryRequest(c.Server, trajectory, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TraceTrajectory A bundle as a trace for Playwright's trace viewer: calls, pictures, console and requests, no DOM snapshots. A bundle with a secret in it does not leave the server.
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/trace.zip (the `TraceTrajectory` operationId).
+func (c *Client) TraceTrajectory(ctx context.Context, trajectory string, params *TraceTrajectoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTraceTrajectoryRequest(c.Server, trajectory, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11617,6 +11669,67 @@ func NewZipTrajectoryRequest(server string, trajectory string, params *ZipTrajec
 	return req, nil
 }
 
+// NewTrajectoryHARRequest constructs an http.Request for the TrajectoryHAR method
+func NewTrajectoryHARRequest(server string, trajectory string, params *TrajectoryHARParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "trajectory", trajectory, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trajectories/%s/events.har", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unscanned != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unscanned", *params.Unscanned, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetTrajectoryFileRequest constructs an http.Request for the GetTrajectoryFile method
 func NewGetTrajectoryFileRequest(server string, trajectory string, path string, params *GetTrajectoryFileParams) (*http.Request, error) {
 	var err error
@@ -11702,6 +11815,67 @@ func NewReportTrajectoryRequest(server string, trajectory string, params *Report
 	}
 
 	operationPath := fmt.Sprintf("/v1/trajectories/%s/report.html", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unscanned != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unscanned", *params.Unscanned, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTraceTrajectoryRequest constructs an http.Request for the TraceTrajectory method
+func NewTraceTrajectoryRequest(server string, trajectory string, params *TraceTrajectoryParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "trajectory", trajectory, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trajectories/%s/trace.zip", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -12991,6 +13165,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/trajectories/{trajectory}/bundle.zip (the `ZipTrajectory` operationId).
 	ZipTrajectoryWithResponse(ctx context.Context, trajectory string, params *ZipTrajectoryParams, reqEditors ...RequestEditorFn) (*ZipTrajectoryResponse, error)
 
+	// TrajectoryHARWithResponse The captured requests of a recording's time, as a HAR 1.2 file. A bundle with a secret in it does not leave the server.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/events.har (the `TrajectoryHAR` operationId).
+	TrajectoryHARWithResponse(ctx context.Context, trajectory string, params *TrajectoryHARParams, reqEditors ...RequestEditorFn) (*TrajectoryHARResponse, error)
+
 	// GetTrajectoryFileWithResponse A file of a bundle, by its path in it. A bundle with a secret in it does not leave the server.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -13004,6 +13185,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/trajectories/{trajectory}/report.html (the `ReportTrajectory` operationId).
 	ReportTrajectoryWithResponse(ctx context.Context, trajectory string, params *ReportTrajectoryParams, reqEditors ...RequestEditorFn) (*ReportTrajectoryResponse, error)
+
+	// TraceTrajectoryWithResponse A bundle as a trace for Playwright's trace viewer: calls, pictures, console and requests, no DOM snapshots. A bundle with a secret in it does not leave the server.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/trace.zip (the `TraceTrajectory` operationId).
+	TraceTrajectoryWithResponse(ctx context.Context, trajectory string, params *TraceTrajectoryParams, reqEditors ...RequestEditorFn) (*TraceTrajectoryResponse, error)
 
 	// ListWebhooksWithResponse Webhook addresses and their delivery status.
 	//
@@ -18053,6 +18241,54 @@ func (r ZipTrajectoryResponse) ContentType() string {
 	return ""
 }
 
+type TrajectoryHARResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *map[string]interface{}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TrajectoryHARResponse) GetJSON200() *map[string]interface{} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TrajectoryHARResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TrajectoryHARResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TrajectoryHARResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TrajectoryHARResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TrajectoryHARResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetTrajectoryFileResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -18129,6 +18365,47 @@ func (r ReportTrajectoryResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReportTrajectoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TraceTrajectoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TraceTrajectoryResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TraceTrajectoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TraceTrajectoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TraceTrajectoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TraceTrajectoryResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -20257,6 +20534,19 @@ func (c *ClientWithResponses) ZipTrajectoryWithResponse(ctx context.Context, tra
 	return ParseZipTrajectoryResponse(rsp)
 }
 
+// TrajectoryHARWithResponse The captured requests of a recording's time, as a HAR 1.2 file. A bundle with a secret in it does not leave the server.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/events.har (the `TrajectoryHAR` operationId).
+func (c *ClientWithResponses) TrajectoryHARWithResponse(ctx context.Context, trajectory string, params *TrajectoryHARParams, reqEditors ...RequestEditorFn) (*TrajectoryHARResponse, error) {
+	rsp, err := c.TrajectoryHAR(ctx, trajectory, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTrajectoryHARResponse(rsp)
+}
+
 // GetTrajectoryFileWithResponse A file of a bundle, by its path in it. A bundle with a secret in it does not leave the server.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -20281,6 +20571,19 @@ func (c *ClientWithResponses) ReportTrajectoryWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseReportTrajectoryResponse(rsp)
+}
+
+// TraceTrajectoryWithResponse A bundle as a trace for Playwright's trace viewer: calls, pictures, console and requests, no DOM snapshots. A bundle with a secret in it does not leave the server.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/trace.zip (the `TraceTrajectory` operationId).
+func (c *ClientWithResponses) TraceTrajectoryWithResponse(ctx context.Context, trajectory string, params *TraceTrajectoryParams, reqEditors ...RequestEditorFn) (*TraceTrajectoryResponse, error) {
+	rsp, err := c.TraceTrajectory(ctx, trajectory, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTraceTrajectoryResponse(rsp)
 }
 
 // ListWebhooksWithResponse Webhook addresses and their delivery status.
@@ -23722,6 +24025,39 @@ func ParseZipTrajectoryResponse(rsp *http.Response) (*ZipTrajectoryResponse, err
 	return response, nil
 }
 
+// ParseTrajectoryHARResponse parses an HTTP response from a TrajectoryHARWithResponse call
+func ParseTrajectoryHARResponse(rsp *http.Response) (*TrajectoryHARResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TrajectoryHARResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest map[string]interface{}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetTrajectoryFileResponse parses an HTTP response from a GetTrajectoryFileWithResponse call
 func ParseGetTrajectoryFileResponse(rsp *http.Response) (*GetTrajectoryFileResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -23757,6 +24093,32 @@ func ParseReportTrajectoryResponse(rsp *http.Response) (*ReportTrajectoryRespons
 	}
 
 	response := &ReportTrajectoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTraceTrajectoryResponse parses an HTTP response from a TraceTrajectoryWithResponse call
+func ParseTraceTrajectoryResponse(rsp *http.Response) (*TraceTrajectoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TraceTrajectoryResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

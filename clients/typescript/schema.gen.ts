@@ -1881,6 +1881,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/trajectories/{trajectory}/events.har": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The captured requests of a recording's time, as a HAR 1.2 file. A bundle with a secret in it does not leave the server. */
+        get: operations["trajectoryHAR"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/trajectories/{trajectory}/files/{path}": {
         parameters: {
             query?: never;
@@ -1907,6 +1924,23 @@ export interface paths {
         };
         /** A bundle as one HTML page with its pictures, which needs no server and runs no script. A bundle with a secret in it does not leave the server. */
         get: operations["reportTrajectory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/trajectories/{trajectory}/trace.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A bundle as a trace for Playwright's trace viewer: calls, pictures, console and requests, no DOM snapshots. A bundle with a secret in it does not leave the server. */
+        get: operations["traceTrajectory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -12977,6 +13011,78 @@ export interface operations {
             };
         };
     };
+    trajectoryHAR: {
+        parameters: {
+            query?: {
+                /** @description Also a bundle that nobody has searched for secrets, because the server ended while it recorded. */
+                unscanned?: boolean;
+            };
+            header?: never;
+            path: {
+                trajectory: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description bad-input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getTrajectoryFile: {
         parameters: {
             query?: {
@@ -13069,6 +13175,76 @@ export interface operations {
                 };
                 content: {
                     "*/*": string;
+                };
+            };
+            /** @description bad-input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    traceTrajectory: {
+        parameters: {
+            query?: {
+                /** @description Also a bundle that nobody has searched for secrets, because the server ended while it recorded. */
+                unscanned?: boolean;
+            };
+            header?: never;
+            path: {
+                trajectory: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
                 };
             };
             /** @description bad-input */
