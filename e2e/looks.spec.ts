@@ -174,7 +174,7 @@ test('no page scrolls sideways at 320 px', async ({ browser, request, baseURL })
   await page.goto('/login');
   await fits('login');
   await signIn(page);
-  for (const path of ['/takeovers', '/scripts', '/settings', '/docs', '/sessions/none', `/sessions/${over}`, '/']) {
+  for (const path of ['/takeovers', '/trajectories', '/scripts', '/settings', '/docs', '/sessions/none', `/sessions/${over}`, '/']) {
     await page.goto(path);
     await fits(path);
   }

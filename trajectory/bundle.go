@@ -51,8 +51,10 @@ const (
 	screenshots  = "screenshots"
 	checkpoints  = "checkpoints"
 	contracts    = "contracts"
-	sessionFile  = "session.jsonl"
 )
+
+// SessionEventsFile has the session's events of the time of the recording, if it had a capture.
+const SessionEventsFile = "session.jsonl"
 
 // ErrID is returned for an id that is not one of a bundle.
 var ErrID = errors.New("no bundle has such an id")
@@ -249,7 +251,7 @@ func (b *Bundle) AddSessionEvents(lines []byte, cut bool) {
 		b.lostLocked("the session had more events than a bundle takes")
 	}
 	if len(lines) > 0 {
-		b.acceptLocked(entry{name: sessionFile, content: lines})
+		b.acceptLocked(entry{name: SessionEventsFile, content: lines})
 	}
 }
 

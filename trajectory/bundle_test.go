@@ -326,7 +326,7 @@ func TestSessionEventsAreSearched(t *testing.T) {
 	if report := end(t, leaky); report.LeakScan.State != Found || fmt.Sprint(report.LeakScan.Files) != "[session.jsonl]" {
 		t.Errorf("the report of one with a secret is %+v", report.LeakScan)
 	}
-	if _, err := l.File(leaky.ID(), sessionFile, true); err == nil {
+	if _, err := l.File(leaky.ID(), SessionEventsFile, true); err == nil {
 		t.Error("a secret leaves the server")
 	}
 }

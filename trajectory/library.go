@@ -275,7 +275,7 @@ func (a *Archive) EachEvent(each func(*Event) error) error {
 // EachSessionLine calls each with every event of the session in the bundle, as JSON, until
 // it returns an error.
 func (a *Archive) EachSessionLine(each func(line []byte) error) error {
-	return a.eachLine(sessionFile, each)
+	return a.eachLine(SessionEventsFile, each)
 }
 
 // eachLine calls each with every line of a file, which need not exist.

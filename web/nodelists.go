@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 	"takeover/cluster"
 	"takeover/session"
+	"takeover/trajectory"
 	"takeover/web/views"
 )
 
@@ -90,6 +92,26 @@ func (s *Server) takeoversOfNodes(c echo.Context, state session.TakeoverState, l
 		list = append(list, part.Takeovers...)
 	}
 	return list, missing
+}
+
+// trajectoriesPart is a page of trajectories.
+type trajectoriesPart struct{ Trajectories []trajectory.BundleInfo }
+
+// trajectoriesOfNodes returns the trajectories of all nodes, newest first; of each other node
+// no more than a page has. missing are the nodes that did not answer.
+func (s *Server) trajectoriesOfNodes(c echo.Context) (list []trajectory.BundleInfo, missing []string, err error) {
+	list, err = s.manager.Trajectories().List()
+	if err != nil {
+		return nil, nil, err
+	}
+	parts, missing := ofNodesAt[trajectoriesPart](s, c, fmt.Sprintf("/v1/trajectories?limit=%d", listMax), listTime)
+	for _, part := range parts {
+		list = append(list, part.Trajectories...)
+	}
+	slices.SortFunc(list, func(a, b trajectory.BundleInfo) int {
+		return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(b.ID, a.ID))
+	})
+	return list, missing, nil
 }
 
 // askNode makes the call r at another node, for a path with its query, and without a body.

@@ -5,12 +5,15 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +28,7 @@ import (
 	"takeover/contract"
 	"takeover/door/cdp"
 	"takeover/profiles"
+	"takeover/redact"
 	"takeover/session"
 	"takeover/trajectory"
 )
@@ -36,7 +40,7 @@ func recordedSite(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, `<title>Fixture</title><h1>Example Domain</h1><input id=name><input id=password type=password><button onclick="document.title += '!'">press</button>`)
+		fmt.Fprint(w, `<title>Fixture</title><h1>Example Domain</h1><input id=name><input id=password type=password><button onclick="document.title += '!'; console.log('it is ' + password.value + btoa(password.value)); fetch('/?p=' + password.value)">press</button>`)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -116,7 +120,7 @@ func (r *recorded) search(dir, text string) (found []string) {
 func TestRecording(t *testing.T) {
 	r := startRecorded(t)
 	site := recordedSite(t)
-	one := r.create(map[string]any{"url": site})
+	one := r.create(map[string]any{"url": site, "capture": true})
 	path := "/v1/sessions/" + one.ID()
 	if off := r.recording(one, `{"action":"status"}`); off.Recording || off.Bundle.Enabled {
 		t.Errorf("before the start: %+v", off)
@@ -210,7 +214,7 @@ func TestRecording(t *testing.T) {
 	if where := r.search(dir, r.dir); len(where) > 0 {
 		t.Errorf("the folder's path is in %s", where)
 	}
-	for _, shown := range []string{`"value":"Ada"`, `"text":"Grace"`} {
+	for _, shown := range []string{`"value":"Ada"`, `"text":"Grace"`, `"it is `} {
 		if where := r.search(dir, shown); len(where) == 0 {
 			t.Errorf("%s, which was typed into a field that is not secret, is not in the bundle", shown)
 		}
@@ -243,8 +247,77 @@ func (r *recorded) checkLibrary(id string) {
 	if z, err := zip.NewReader(bytes.NewReader(got.body), int64(len(got.body))); err != nil || len(z.File) != len(info.Files)+1 {
 		r.t.Errorf("the archive: %v", err)
 	}
+	for _, form := range []string{path + "/trace.zip", path + "/bundle.zip", path + "/events.har", path + "/report.html", "/trajectories/" + id} {
+		got := r.do(request{method: "GET", path: form})
+		if got.status != 200 {
+			r.t.Errorf("%s: %d %s", form, got.status, got.body)
+		}
+		for name, content := range unzipped(r.t, form, got.body) {
+			for _, secret := range []string{recordedSecret, base64.StdEncoding.EncodeToString([]byte(recordedSecret)), url.QueryEscape(recordedSecret)} {
+				if bytes.Contains(content, []byte(secret)) {
+					r.t.Errorf("the password is in %s of %s", name, form)
+				}
+			}
+		}
+	}
 	r.call("DELETE", path, nil, 204, nil)
 	r.do(request{method: "GET", path: path}).problem(404)
+	r.do(request{method: "GET", path: "/trajectories/" + id}).problem(404)
+}
+
+// unzipped returns the files of an archive by their names, or what is no archive under its own.
+func unzipped(t *testing.T, name string, content []byte) map[string][]byte {
+	t.Helper()
+	if !strings.HasSuffix(name, ".zip") {
+		return map[string][]byte{name: content}
+	}
+	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	files := map[string][]byte{}
+	for _, f := range archive.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if files[f.Name], err = io.ReadAll(r); err != nil {
+			t.Fatal(name, err)
+		}
+	}
+	return files
+}
+
+// TestPageOfALeakyTrajectory opens the page of a recording that has a secret in it, and of one
+// that nobody could search.
+func TestPageOfALeakyTrajectory(t *testing.T) {
+	s := startServer(t, nil)
+	secrets := redact.New(redact.Options{})
+	leaky, err := s.manager.Trajectories().Begin(trajectory.Options{Session: "s", Redactor: secrets})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaky.Add(trajectory.Event{Kind: trajectory.Hint, Args: map[string]string{"text": "hunter-two-and-three"}})
+	page := "/trajectories/" + leaky.ID()
+	if got := s.do(request{method: "GET", path: page}); got.status != 200 || !bytes.Contains(got.body, []byte("still being recorded")) {
+		t.Errorf("while it is recorded: %d %s", got.status, got.body)
+	}
+	secrets.AddSecret("hunter-two-and-three")
+	if _, err := leaky.End(); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"", "?unscanned=true"} {
+		got := s.do(request{method: "GET", path: page + query})
+		if got.status != 200 || bytes.Contains(got.body, []byte("hunter-two")) || !bytes.Contains(got.body, []byte("A secret is in events.jsonl")) || bytes.Contains(got.body, []byte("bundle.zip")) {
+			t.Errorf("with a secret: %d %s", got.status, got.body)
+		}
+	}
+	list := s.do(request{method: "GET", path: "/trajectories"})
+	if list.status != 200 || !bytes.Contains(list.body, []byte("A secret is in it")) {
+		t.Errorf("the list: %d %s", list.status, list.body)
+	}
+	s.do(request{method: "GET", path: page, key: "-"}).problem(401)
+	s.do(request{method: "GET", path: "/trajectories/none"}).problem(404)
 }
 
 // checkPictures checks that each call that writes has its pictures, but none while

@@ -62,7 +62,10 @@ const errors = steps.filter((each) => each.classList.contains('error')).map((eac
 const asked = Number(new URLSearchParams(location.hash.slice(1)).get('at'));
 const listed = bars();
 const stops = [...steps.map((each) => Date.parse(each.dataset.at ?? '')), ...listed.flatMap((bar) => [bar.from, bar.to])];
-const timeline = new Timeline(session, { from: Date.parse(from), to: Date.parse(to) }, listed, errors, stops, asked || (errors.at(-1) ?? Date.parse(to)));
+const timeline = new Timeline({
+  span: { from: Date.parse(from), to: Date.parse(to) }, bars: listed, errors, stops, at: asked || (errors.at(-1) ?? Date.parse(to)),
+  url: (at) => path`/v1/sessions/${session}/film/${String(at)}`,
+});
 
 /** Marks the step of each run that was the last one to begin before a moment. */
 function markSteps(at: number): void {
@@ -81,7 +84,8 @@ for (const each of steps) {
     if (getSelection()?.isCollapsed ?? true) timeline.show(Date.parse(each.dataset.at ?? '')); // otherwise they select its text
   });
 }
-void timeline.load().then((film) => {
+get<{ pictures: number[] }>(path`/v1/sessions/${session}/film`).then(({ pictures }) => {
+  timeline.film(pictures);
   const last = maybeById('ended-last');
-  if (film && last) show(last, false); // the time line ends with it
+  if (pictures.length && last) show(last, false); // the time line ends with it
 }, () => notice('The pictures of this session could not be loaded.'));

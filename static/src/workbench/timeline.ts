@@ -1,12 +1,22 @@
-import { get, path } from '../ui/api.js';
 import { byId, h, setText, show } from '../ui/dom.js';
 import { clock, timeOfDay } from '../ui/times.js';
 
 /** A stretch of time in ms since 1970. */
 export interface Stretch { from: number; to: number }
 
-/** What stands in a lane of the time line: a run, or a takeover that first waits and then is worked on. */
-export interface Bar extends Stretch { kind: 'run' | 'waits' | 'works'; wrong: boolean; title: string }
+/** What stands in a lane of the time line: a run, a takeover that first waits and then is worked on, or a call of a script, an agent or a person. */
+export interface Bar extends Stretch { kind: 'run' | 'waits' | 'works' | 'script' | 'agent' | 'person'; wrong: boolean; title: string }
+
+/** What a time line shows. `stops` are the moments to which keys step, besides those of pictures; `at` is the first moment. */
+export interface TimelineOptions {
+  span: Stretch;
+  bars: readonly Bar[];
+  errors: readonly number[];
+  stops: readonly number[];
+  at: number;
+  /** Returns the address of the picture of a time. */
+  url(at: number): string;
+}
 
 /** Returns the last of the sorted times that is not after `at`, or the first one. */
 export function shownAt(times: readonly number[], at: number): number | undefined {
@@ -43,9 +53,9 @@ function sorted(times: readonly number[]): number[] {
 const CELL = 100;
 const CELLS = 40;
 
-/** The time line of a session that has ended: its film strip, its runs and takeovers, and the moment that the page shows. */
+/** The time line of a page that looks back: its film strip, what was done, and the moment that the page shows. */
 export class Timeline {
-  #times: number[] = [];
+  #times: readonly number[] = [];
   /** The moments to which keys step, sorted. */
   #stops: number[];
   #at: number;
@@ -55,8 +65,12 @@ export class Timeline {
   #hover = byId('timeline-hover');
   #picture = byId<HTMLImageElement>('moment-picture');
 
-  /** `stops` are the moments to which keys step, besides those of pictures. */
-  constructor(private readonly session: string, private readonly span: Stretch, bars: readonly Bar[], errors: readonly number[], stops: readonly number[], at: number) {
+  readonly #url: (at: number) => string;
+  private readonly span: Stretch;
+
+  constructor({ span, bars, errors, stops, at, url }: TimelineOptions) {
+    this.span = span;
+    this.#url = url;
     this.#at = at;
     this.#stops = sorted(stops);
     const lanes = byId('timeline-lanes');
@@ -95,16 +109,14 @@ export class Timeline {
     this.show(at, false);
   }
 
-  /** Reads the film strip, and shows it. It reports whether there is one. */
-  async load(): Promise<boolean> {
-    const { pictures } = await get<{ pictures: number[] }>(path`/v1/sessions/${this.session}/film`);
-    this.#times = pictures;
-    this.#stops = sorted([...this.#stops, ...pictures]);
-    byId('timeline').toggleAttribute('data-film', pictures.length > 0);
-    show(byId('moment'), pictures.length > 0);
+  /** Shows a film strip: pictures of these times, sorted. */
+  film(times: readonly number[]): void {
+    this.#times = times;
+    this.#stops = sorted([...this.#stops, ...times]);
+    byId('timeline').toggleAttribute('data-film', times.length > 0);
+    show(byId('moment'), times.length > 0);
     this.#strip();
     this.#draw(this.#at);
-    return pictures.length > 0;
   }
 
   /** Calls a function with the present moment, and with each one that is shown. `chosen` is false while the person still moves. */
@@ -142,10 +154,6 @@ export class Timeline {
     if (film.dataset.key === key) return;
     film.dataset.key = key;
     film.replaceChildren(...pictures.map((picture) => h('img', { src: picture === undefined ? '' : this.#url(picture), alt: '', draggable: 'false', loading: 'lazy', decoding: 'async' })));
-  }
-
-  #url(picture: number): string {
-    return path`/v1/sessions/${this.session}/film/${String(picture)}`;
   }
 
   #place(element: HTMLElement, { from, to }: Stretch): void {

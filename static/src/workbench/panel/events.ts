@@ -99,6 +99,15 @@ export class EventsPanel {
     });
   }
 
+  /** Shows the events of a file that has one in each line. */
+  async read(url: string): Promise<void> {
+    this.#stopped = true;
+    this.#list.setFollow(false);
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`the events: ${response.status}`);
+    for (const line of (await response.text()).split('\n')) if (line) this.#receive(line);
+  }
+
   /** Stops waiting for events, because the session has ended. */
   stop(): void {
     this.#stopped = true;

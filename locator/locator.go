@@ -1,0 +1,137 @@
+// Package locator writes Playwright's selectors as the calls that make them, for people to
+// read and for scripts.
+package locator
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// chain stands between the parts of a selector, of which each looks within the one before it.
+const chain = " >> "
+
+var (
+	// quoted is a value with its mode: i for any case and a part of the text, s for exactly it.
+	quoted = regexp.MustCompile(`^"((?:[^"\\]|\\.)*)"([is])?$`)
+	// attribute is a member such as [name="Sign in"i], [checked=true] or [name=/sign/].
+	attribute = regexp.MustCompile(`\[([\w-]+)=("(?:[^"\\]|\\.)*"[is]?|/(?:[^/\\\n]|\\.)+/[a-z]*|true|false|mixed|\d+)\]`)
+	// regular is a regular expression of JavaScript.
+	regular = regexp.MustCompile(`^/(?:[^/\\\n]|\\.)+/[a-z]*$`)
+)
+
+// byText are the engines whose value is a text.
+var byText = map[string]string{"internal:text": "getByText", "internal:label": "getByLabel"}
+
+// byAttribute are the attributes for which there is a call.
+var byAttribute = map[string]string{"placeholder": "getByPlaceholder", "alt": "getByAltText", "title": "getByTitle"}
+
+// Of returns a selector as a chain of calls, such as getByRole('button', { name: 'Sign in' }).
+// A part that has no call of its own becomes locator('…').
+func Of(selector string) string {
+	var calls []string
+	for part := range strings.SplitSeq(selector, chain) {
+		if part = strings.TrimSpace(part); part != "" {
+			calls = append(calls, call(part))
+		}
+	}
+	return strings.Join(calls, ".")
+}
+
+// call returns the call of one part.
+func call(part string) string {
+	engine, body, _ := strings.Cut(part, "=")
+	switch {
+	case engine == "nth" && body == "0":
+		return "first()"
+	case engine == "nth" && body == "-1":
+		return "last()"
+	case engine == "nth":
+		if n, err := strconv.Atoi(body); err == nil {
+			return "nth(" + strconv.Itoa(n) + ")"
+		}
+	case part == "internal:control=enter-frame":
+		return "contentFrame()"
+	case byText[engine] != "":
+		if value, exact, ok := textOf(body); ok {
+			return byText[engine] + "(" + value + exactly(exact) + ")"
+		}
+	case engine == "internal:has-text":
+		if value, _, ok := textOf(body); ok {
+			return "filter({ hasText: " + value + " })"
+		}
+	case engine == "internal:testid":
+		if m := attribute.FindStringSubmatch(body); m != nil && m[0] == body {
+			if value, _, ok := textOf(m[2]); ok {
+				return "getByTestId(" + value + ")"
+			}
+		}
+	case engine == "internal:attr":
+		if m := attribute.FindStringSubmatch(body); m != nil && m[0] == body && byAttribute[m[1]] != "" {
+			if value, exact, ok := textOf(m[2]); ok {
+				return byAttribute[m[1]] + "(" + value + exactly(exact) + ")"
+			}
+		}
+	case engine == "internal:role":
+		if words := role(body); words != "" {
+			return words
+		}
+	}
+	return "locator(" + Quote(strings.TrimPrefix(part, "css=")) + ")"
+}
+
+// role returns the call of a role with its members, or "".
+func role(body string) string {
+	name, members := body, ""
+	if at := strings.IndexByte(body, '['); at >= 0 {
+		name, members = body[:at], body[at:]
+	}
+	var options []string
+	for _, m := range attribute.FindAllStringSubmatch(members, -1) {
+		members = strings.Replace(members, m[0], "", 1)
+		value, exact, ok := textOf(m[2])
+		switch {
+		case !ok && m[2] == "mixed":
+			options = append(options, m[1]+": 'mixed'")
+		case !ok && !strings.HasPrefix(m[2], `"`): // true, false or a number
+			options = append(options, m[1]+": "+m[2])
+		case !ok:
+			return ""
+		case exact:
+			options = append(options, m[1]+": "+value, "exact: true")
+		default:
+			options = append(options, m[1]+": "+value)
+		}
+	}
+	switch {
+	case members != "":
+		return ""
+	case len(options) == 0:
+		return "getByRole(" + Quote(name) + ")"
+	}
+	return "getByRole(" + Quote(name) + ", { " + strings.Join(options, ", ") + " })"
+}
+
+func exactly(exact bool) string {
+	if exact {
+		return ", { exact: true }"
+	}
+	return ""
+}
+
+// textOf returns a text as it stands in a script: quoted, or as a regular expression.
+func textOf(value string) (script string, exact, ok bool) {
+	m := quoted.FindStringSubmatch(value)
+	if m == nil {
+		return value, false, regular.MatchString(value)
+	}
+	plain, err := strconv.Unquote(`"` + m[1] + `"`)
+	return Quote(plain), m[2] == "s", err == nil
+}
+
+// Quote returns a text as a string of JavaScript in single quotes.
+func Quote(text string) string {
+	return "'" + escapes.Replace(text) + "'"
+}
+
+var escapes = strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`, "\r", `\r`, "\u2028", `\u2028`, "\u2029", `\u2029`)

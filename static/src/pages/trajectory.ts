@@ -1,0 +1,98 @@
+import { enableCopying } from '../ui/copying.js';
+import { byId, h, maybeById, setText, show } from '../ui/dom.js';
+import { enableMenus } from '../ui/menus.js';
+import { notice } from '../ui/notices.js';
+import { enableTabs } from '../ui/tablist.js';
+import { startTicking, timeOfDay } from '../ui/times.js';
+import { tellOfCalls } from '../ui/watching.js';
+import { EventsPanel } from '../workbench/panel/events.js';
+import { Timeline, type Bar } from '../workbench/timeline.js';
+
+/** The page of a trajectory: its time line, its steps with their pictures, and the session's events of that time. */
+
+const root = byId('ended');
+const { files = '', query = '', session = '', from = '', to = '' } = root.dataset;
+
+enableMenus();
+tellOfCalls();
+enableCopying();
+startTicking();
+for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-clock]')) time.textContent = timeOfDay(Date.parse(time.dateTime));
+for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-date]')) {
+  const at = new Date(time.dateTime);
+  time.textContent = `${at.toLocaleDateString(undefined, { dateStyle: 'medium' })} ${timeOfDay(at.getTime())}`;
+}
+
+const LANES = { script: 'Script', agent: 'Agent', person: 'Person' } as const;
+type Lane = keyof typeof LANES;
+/** Why there is no picture, in words. */
+const NONE: Record<string, string> = {
+  secret: 'There is no picture, because a secret field had the focus.',
+  timeout: 'There is no picture, because the page did not show itself in time.',
+  error: 'There is no picture of this step.',
+  limit: 'There is no picture, because the recording was full.',
+};
+
+interface Step { element: HTMLDetailsElement; seq: string; kind: string; lane: Lane | ''; at: number; end: number; wrong: boolean; title: string }
+
+const steps: Step[] = [...root.querySelectorAll<HTMLDetailsElement>('.trajectory-step')].map((element) => {
+  const { seq = '', kind = '', lane = '', at = '', end = '' } = element.dataset;
+  return { element, seq, kind, lane: lane as Lane | '', at: Date.parse(at), end: Date.parse(end), wrong: element.dataset.wrong !== undefined, title: element.querySelector('.grow')?.textContent ?? '' };
+});
+
+/** The pictures by their times, and the times at which there is none, with the reason. */
+const pictures = new Map<number, string>();
+const missing = new Map<number, string>();
+for (const { element: { dataset }, at, end } of steps) {
+  for (const [time, name, none] of [[at, dataset.before, dataset.noBefore], [end, dataset.after, dataset.noAfter]] as const) {
+    if (name) pictures.set(time, name);
+    else if (none) missing.set(time, NONE[none] ?? '');
+  }
+}
+const times = [...pictures.keys()].sort((a, b) => a - b);
+
+const bars: Bar[] = steps.filter(({ lane }) => lane).map(({ lane, at, end, wrong, title }) => ({ kind: lane || 'script', from: at, to: end, wrong, title }));
+const lanes = (Object.keys(LANES) as Lane[]).filter((lane) => bars.some(({ kind }) => kind === lane));
+const legend = maybeById('timeline-legend');
+if (legend && lanes.length > 1) {
+  legend.append(...lanes.map((lane) => h('span', { class: `legend ${lane}` }, h('i', { 'aria-hidden': 'true' }), LANES[lane])));
+  show(legend, true);
+}
+
+if (maybeById('timeline')) look();
+
+/** Shows the content, unless the page says why it does not. */
+function look(): void {
+  const asked = new URLSearchParams(location.hash.slice(1)).get('seq');
+  const first = steps.find(({ seq }) => seq === asked) ?? steps.find(({ wrong }) => wrong);
+  const wrong = steps.filter((step) => step.wrong).map(({ end }) => end);
+  const timeline = new Timeline({
+    span: { from: Date.parse(from), to: Date.parse(to) }, bars, errors: wrong, stops: steps.flatMap(({ at, end }) => [at, end]), at: first?.end ?? Date.parse(to),
+    url: (at) => files + (pictures.get(at) ?? '') + query,
+  });
+  timeline.film(times);
+  const select = (step: Step | undefined): void => {
+    for (const each of steps) each.element.toggleAttribute('data-at-moment', each === step);
+  };
+  timeline.onMove((at, chosen) => {
+    const step = steps.findLast((each) => each.at <= at);
+    select(step);
+    // What happened at the moment has no picture, so an older one would mislead.
+    const none = step && !pictures.has(step.end) ? missing.get(step.end) : undefined;
+    setText(byId('moment-none'), none ?? '');
+    show(byId('moment-none'), none !== undefined && none !== '');
+    byId('moment').toggleAttribute('data-none', Boolean(none));
+    if (chosen && step) history.replaceState(null, '', `#seq=${step.seq}`);
+  });
+  for (const step of steps) step.element.querySelector('summary')?.addEventListener('click', () => timeline.show(step.end));
+  if (first) {
+    first.element.open = true;
+    if (asked) first.element.scrollIntoView({ block: 'center' });
+  }
+  let events: EventsPanel | undefined;
+  enableTabs(byId('inspector-tabs'), (id) => {
+    if (id !== 'tab-events' || events) return;
+    events = new EventsPanel(session, () => notice('The script is on the page of its session.'));
+    events.read(`${files}session.jsonl${query}`).catch(() => notice('The events could not be loaded.'));
+  });
+}
