@@ -33,6 +33,7 @@ var limitRows = map[string]string{
 	"steps; tests":                     "scripting.DefaultSteps scripting.DefaultTests",
 	"init scripts":                     "automation.maxKept",
 	"handles":                          "automation.maxHandles automation.maxHandleBytes",
+	"what people do in takeovers": "automation.maxFollowed automation.maxFollowing",
 	"traces and HAR files":             "automation.maxRecorded automation.maxRecordings automation.maxRecordedEntries automation.maxTracePictures",
 	"a performance trace":              "automation.maxPerformanceTrace automation.maxHeapSnapshot",
 	"requests of pages":                "automation.maxRequests automation.maxRequestBytes",
@@ -154,7 +155,7 @@ var internalBounds = map[string][]string{
 
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
-	"archive", "background", "browser", "capacity", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "cluster", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/mcp/insight", "door/playwright", "egress", "filmstrip", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "redact", "savedscripts", "screencast",
+	"archive", "background", "browser", "capacity", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "cluster", "codegen", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/mcp/insight", "door/playwright", "egress", "filmstrip", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "redact", "savedscripts", "screencast",
 	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "trajectory", "trajectory/export", "web", "webhook", "widget",
 }
 

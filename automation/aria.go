@@ -204,7 +204,7 @@ func (c *Client) aroundFrame(ctx context.Context, f *browser.Frame) (*browser.Fr
 	if err != nil {
 		return nil, nil, err
 	}
-	if pl.scope, err = c.owner(ctx, pl.layer.world, f); err != nil {
+	if pl.scope, err = ownerOf(ctx, pl.layer.world, f); err != nil {
 		return nil, nil, err
 	}
 	pl.search = search{Selector: ":scope"}

@@ -20,7 +20,7 @@ func (c *Client) outward(ctx context.Context, f *browser.Frame, x, y float64, hi
 		if err != nil {
 			return 0, 0, "", false, err
 		}
-		owner, err := c.owner(ctx, pl.layer.world, f)
+		owner, err := ownerOf(ctx, pl.layer.world, f)
 		if err != nil {
 			return 0, 0, "", false, err
 		}
@@ -44,8 +44,8 @@ func (c *Client) outward(ctx context.Context, f *browser.Frame, x, y float64, hi
 
 type ownerKey struct{ frame proto.FrameID }
 
-// owner returns the element of a frame, in its parent's world w.
-func (c *Client) owner(ctx context.Context, w *browser.World, f *browser.Frame) (runtime.RemoteObjectID, error) {
+// ownerOf returns the element of a frame, in its parent's world w.
+func ownerOf(ctx context.Context, w *browser.World, f *browser.Frame) (runtime.RemoteObjectID, error) {
 	return inWorld(ctx, w, ownerKey{f.ID()}, func() (runtime.RemoteObjectID, error) {
 		node, err := callIn(ctx, w, dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: f.ID()})
 		if err != nil {

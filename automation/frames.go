@@ -231,7 +231,7 @@ func opFrameElement(ctx context.Context, c *Client, f *frameParams) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	id, err := c.owner(ctx, w, frame)
+	id, err := ownerOf(ctx, w, frame)
 	if err != nil {
 		return nil, err
 	}

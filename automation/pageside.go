@@ -24,11 +24,11 @@ import (
 var dist embed.FS
 
 // scripts are the sources of the page side, assembled once.
-var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator, binding, clock, drag, yaml, storage, websockets, sockets string }, err error) {
+var scripts = sync.OnceValues(func() (s struct{ injected, layer, evaluator, binding, clock, drag, follow, yaml, storage, websockets, sockets string }, err error) {
 	for _, f := range []struct {
 		name string
 		into *string
-	}{{"injected", &s.injected}, {"layer", &s.layer}, {"evaluator", &s.evaluator}, {"binding", &s.binding}, {"clock", &s.clock}, {"drag", &s.drag}, {"yaml", &s.yaml}, {"storage", &s.storage}, {"websockets", &s.websockets}, {"sockets", &s.sockets}} {
+	}{{"injected", &s.injected}, {"layer", &s.layer}, {"evaluator", &s.evaluator}, {"binding", &s.binding}, {"clock", &s.clock}, {"drag", &s.drag}, {"follow", &s.follow}, {"yaml", &s.yaml}, {"storage", &s.storage}, {"websockets", &s.websockets}, {"sockets", &s.sockets}} {
 		b, e := dist.ReadFile("dist/" + f.name + ".js")
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("%w (%w)", ErrNotBuilt, e))

@@ -25,6 +25,7 @@ func (v *Viewer) Navigate(ctx context.Context, tab uint32, action, url string) e
 	}
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)
 	defer cancel()
+	used := followNavigation(s, f.page)
 	var err error
 	switch action {
 	case "goto":
@@ -32,6 +33,7 @@ func (v *Viewer) Navigate(ctx context.Context, tab uint32, action, url string) e
 		if bad != nil {
 			return invalid.Field("url", "%s", bad.Error())
 		}
+		url = address
 		_, err = f.page.MainFrame().Navigate(ctx, address, noWait)
 	case "back":
 		err = f.goBack(ctx, s.stage.opened(f.tab))
@@ -43,6 +45,9 @@ func (v *Viewer) Navigate(ctx context.Context, tab uint32, action, url string) e
 		err = f.page.StopLoading(ctx)
 	default:
 		return invalid.Field("action", "must be goto, back, forward, reload or stop")
+	}
+	if err == nil {
+		used(action, url)
 	}
 	return err
 }

@@ -47,6 +47,7 @@ type takeoverResult struct {
 	DurationMS int64         `json:"durationMs"`
 	By         string        `json:"by"`
 	Changes    *Changes      `json:"changes"`
+	Script     string        `json:"script,omitempty"` // what the person did, with steps
 }
 
 // takeoverError is the error with which requestTakeover rejects. Its name lets a
@@ -92,11 +93,12 @@ func takeoverOptions(params json.RawMessage) (TakeoverOptions, error) {
 
 		Hosts       []string `json:"hosts"`
 		DeniedHosts []string `json:"deniedHosts"`
+		Steps       bool     `json:"steps"`
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
 		return TakeoverOptions{}, fmt.Errorf("bad options: %w", err)
 	}
-	return TakeoverOptions{Reason: p.Reason, Timeout: time.Duration(p.Timeout * float64(time.Millisecond)), Until: p.Until, Note: p.Note, Hosts: egress.Hosts{Allowed: p.Hosts, Denied: p.DeniedHosts}}, nil
+	return TakeoverOptions{Reason: p.Reason, Timeout: time.Duration(p.Timeout * float64(time.Millisecond)), Until: p.Until, Note: p.Note, Hosts: egress.Hosts{Allowed: p.Hosts, Denied: p.DeniedHosts}, Steps: p.Steps}, nil
 }
 
 // awaitTakeover waits for the outcome of a takeover, and returns it to a script.
@@ -113,9 +115,11 @@ func awaitTakeover(ctx context.Context, t *Takeover) (json.RawMessage, error) {
 	if err := outcomeError(info); err != nil {
 		return nil, err
 	}
-	return json.Marshal(takeoverResult{
-		Outcome: info.State, Note: info.Note, DurationMS: msOf(time.Since(started)), By: info.ClaimedBy, Changes: info.Changes,
-	})
+	result := takeoverResult{Outcome: info.State, Note: info.Note, DurationMS: msOf(time.Since(started)), By: info.ClaimedBy, Changes: info.Changes}
+	if info.KeepsSteps {
+		result.Script = info.Recording().Script()
+	}
+	return json.Marshal(result)
 }
 
 // satisfyTakeover completes the run's takeover, because the condition in the

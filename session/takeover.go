@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"takeover/codegen"
 	"takeover/control"
 	"takeover/egress"
 	"takeover/id"
@@ -38,6 +39,7 @@ type TakeoverOptions struct {
 	RequestedBy string        // "script", "api", …
 	RunID       string        // the run that makes the request, if any
 	Hosts       egress.Hosts  // while it is open, they narrow what the session reaches
+	Steps       bool          // keep what the person does as steps of a script
 
 	program control.Holder // the program that waits for the outcome; Nobody if none does
 }
@@ -61,6 +63,9 @@ type TakeoverInfo struct {
 	Hosts       []string      `json:"hosts,omitempty" doc:"The only hosts that the session reaches meanwhile."`
 	DeniedHosts []string      `json:"deniedHosts,omitempty" doc:"Hosts that the session does not reach meanwhile."`
 	Changes     *Changes      `json:"changes" doc:"What changed while a person worked; null before the end."`
+
+	KeepsSteps bool                 `json:"keepsSteps,omitempty" doc:"Whether what the person does is kept as steps of a script."`
+	Steps      []codegen.PersonStep `json:"steps,omitempty" doc:"At the end, what the person did, if that is kept. Secrets are not in it."`
 }
 
 // Takeover is a request for a person.
@@ -71,6 +76,8 @@ type Takeover struct {
 	program control.Holder // the program that waits for the outcome: a script, a client, or Nobody
 	before  snapshot
 	ended   chan struct{}
+
+	following following
 
 	mu   sync.Mutex // guards info
 	info TakeoverInfo
@@ -210,6 +217,7 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	t.mu.Lock()
 	before := t.before
 	t.mu.Unlock()
+	steps := unfollow(t)
 	changes := t.session.changesSince(before) // not under the lock, because it asks the browser
 	now := time.Now().UTC()
 	t.mu.Lock()
@@ -219,6 +227,7 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	}
 	t.before = snapshot{}
 	t.info.State, t.info.EndedAt, t.info.Note, t.info.Changes = state, &now, t.session.monitor.Redactor().Values(strings.TrimSpace(note)), changes
+	t.info.Steps = steps
 	if t.info.ClaimedBy == "" && (state == TakeoverDone || state == TakeoverFailed) {
 		t.info.ClaimedBy = by
 	}
@@ -280,11 +289,13 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 		program: o.program,
 		before:  s.snapshot(),
 		ended:   make(chan struct{}),
+
+		following: following{keep: o.Steps},
 		info: TakeoverInfo{
 			ID: id, SessionID: s.id, RunID: o.RunID, Reason: reason, RequestNote: o.Note, RequestedBy: o.RequestedBy,
 			State: TakeoverPending, CreatedAt: now, Deadline: now.Add(o.Timeout),
 			URL:   s.services.settings.publicURL() + "/takeover/" + id,
-			Hosts: o.Hosts.Allowed, DeniedHosts: o.Hosts.Denied,
+			Hosts: o.Hosts.Allowed, DeniedHosts: o.Hosts.Denied, KeepsSteps: o.Steps,
 		},
 	}, nil
 }

@@ -103,6 +103,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	t.addLink()
 	s.takeoverRequested(t)
 	recordTakeover(s, t)
+	follow(t)
 	s.tellLife()
 	if o.Until != "" {
 		s.life.spawn(func() { s.watchCondition(t, until) })

@@ -259,6 +259,10 @@ func (s *Step) End(ctx context.Context, took time.Duration, result any, failure 
 		return
 	}
 	delete(r.open, s.seq)
+	if c.Actor == "person" { // people know where they go
+		r.sink.AddEnd(s.seq, e, png)
+		return
+	}
 	now, hint := r.progress.after(s.ended(failure != "", state))
 	e.Progress = &now
 	r.sink.AddEnd(s.seq, e, png)

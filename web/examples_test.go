@@ -279,7 +279,10 @@ func (run *exampleRunner) prepare(t *testing.T, r route) map[string]string {
 	if open := one.Info().Takeover; open != nil {
 		run.call("POST", path+"/takeovers/"+open.ID+"/cancel", nil, 200, nil)
 	}
-	need("TAKEOVER", path+"/takeovers", map[string]any{"reason": "help"}, 201)
+	need("TAKEOVER", path+"/takeovers", map[string]any{"reason": "help", "steps": true}, 201)
+	if r.name == "takeoverScript" || r.name == "takeoverRecorder" {
+		run.call("POST", path+"/takeovers/"+v["TAKEOVER"]+"/done", nil, 200, nil)
+	}
 	code := "return 1"
 	if r.name == "getRunPicture" {
 		code = "throw new Error('no')"

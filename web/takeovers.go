@@ -1,6 +1,7 @@
 package web
 
 import (
+	"mime"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/codegen"
 	"takeover/control"
 	"takeover/egress"
 	"takeover/session"
@@ -27,6 +29,8 @@ type takeoverRequest struct {
 	// While the takeover is open, they narrow what the session reaches.
 	Hosts       []string `json:"hosts,omitempty" doc:"The only hosts that the session reaches while the takeover is open."`
 	DeniedHosts []string `json:"deniedHosts,omitempty" doc:"Hosts that the session does not reach while the takeover is open."`
+
+	Steps bool `json:"steps,omitempty" doc:"Keep what the person does as the steps of a script. What they type into secret fields is not kept."`
 }
 
 // extendRequest is the body of extending.
@@ -49,7 +53,7 @@ type failRequest struct {
 // person worked.
 func guestTakeover(info session.TakeoverInfo) session.TakeoverInfo {
 	info.URL, info.RequestedBy = "", ""
-	info.Changes = nil
+	info.Changes, info.Steps = nil, nil
 	return info
 }
 
@@ -89,7 +93,7 @@ func (s *Server) requestTakeover(c echo.Context) error {
 	}
 	t, err := one.RequestTakeover(session.TakeoverOptions{
 		Reason: req.Reason, Timeout: duration(req.Timeout), Until: req.Until, Note: req.Note, RequestedBy: caller(c).name,
-		Hosts: egress.Hosts{Allowed: req.Hosts, Denied: req.DeniedHosts},
+		Hosts: egress.Hosts{Allowed: req.Hosts, Denied: req.DeniedHosts}, Steps: req.Steps,
 	})
 	if err != nil {
 		return err
@@ -101,6 +105,60 @@ func (s *Server) requestTakeover(c echo.Context) error {
 var takeoverStates = []string{"pending", "claimed", "done", "failed", "expired", "cancelled"}
 
 func takeoverPosition(t *session.Takeover) position { return position{t.Info().CreatedAt, t.ID()} }
+
+// takeoverScript handles GET /v1/sessions/:id/takeovers/:tid/script.ts.
+func (s *Server) takeoverScript(c echo.Context) error {
+	t, err := s.keptTakeover(c)
+	if err != nil {
+		return err
+	}
+	return sendScript(c, t.ID(), new(t.Info()).Recording())
+}
+
+// takeoverRecorder handles GET /v1/sessions/:id/takeovers/:tid/recorder.json.
+func (s *Server) takeoverRecorder(c echo.Context) error {
+	t, err := s.keptTakeover(c)
+	if err != nil {
+		return err
+	}
+	size := t.Session().Info().Dimensions
+	return sendRecorder(c, t.ID(), new(t.Info()).Recording(), size.Width, size.Height)
+}
+
+// keptTakeover returns the request's takeover, which has ended and keeps its steps.
+func (s *Server) keptTakeover(c echo.Context) (*session.Takeover, error) {
+	t, err := s.takeoverOf(c)
+	if err != nil {
+		return nil, err
+	}
+	switch info := t.Info(); {
+	case !info.KeepsSteps:
+		return nil, &failure{kind: kindNotFound, detail: "What the person did was not kept. Ask for it with steps when you request the takeover."}
+	case info.State.Open():
+		return nil, &failure{kind: kindConflict, detail: "The takeover has not ended."}
+	}
+	return t, nil
+}
+
+// sendScript sends a recording as a script, and sendRecorder for the Recorder of DevTools.
+func sendScript(c echo.Context, name string, r codegen.Recording) error {
+	asFile(c, name+".ts")
+	return c.Blob(http.StatusOK, "text/plain; charset=utf-8", []byte(r.Script()))
+}
+
+func sendRecorder(c echo.Context, name string, r codegen.Recording, width, height int) error {
+	raw, err := r.Recorder(width, height)
+	if err != nil {
+		return err
+	}
+	asFile(c, name+".json")
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, raw)
+}
+
+// asFile makes the answer a file to keep.
+func asFile(c echo.Context, name string) {
+	c.Response().Header().Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+}
 
 // listTakeovers handles GET /v1/takeovers.
 func (s *Server) listTakeovers(c echo.Context) error {

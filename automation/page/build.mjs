@@ -7,6 +7,7 @@
 //   dist/evaluator.js   our evaluator and serializer, for the page's own world
 //   dist/binding.js     the page side of scripts' functions, for the page's own world
 //   dist/drag.js        our watch for drags that a page starts
+//   dist/follow.js      our reports of what a person does
 //   dist/sockets.js     our code that puts Playwright's WebSocket in place, and removes it again
 //   dist/yaml.js        the YAML library, for ARIA snapshots
 //   dist/LICENSE.playwright.txt, dist/NOTICE.playwright.txt, dist/LICENSE.yaml.txt
@@ -26,7 +27,7 @@ const taken = { injected: ['injectedScriptSource', 'InjectedScript'], storage: [
 export async function build() {
   await mkdir(dist, { recursive: true });
   const yaml = path.dirname(createRequire(import.meta.url).resolve('yaml/package.json'));
-  await Promise.all([buildTaken(), bundle('layer'), bundle('evaluator'), bundle('binding'), bundle('drag'), bundle('sockets'), bundle('yaml'), copyFile(path.join(yaml, 'LICENSE'), path.join(dist, 'LICENSE.yaml.txt'))]);
+  await Promise.all([buildTaken(), bundle('layer'), bundle('evaluator'), bundle('binding'), bundle('drag'), bundle('follow'), bundle('sockets'), bundle('yaml'), copyFile(path.join(yaml, 'LICENSE'), path.join(dist, 'LICENSE.yaml.txt'))]);
 }
 
 async function buildTaken() {

@@ -64,6 +64,9 @@ export class Layer {
   /** Aborts an operation that is waiting. */
   abort(task: number) { this.tasks.get(task)?.abort(); }
 
+  /** Returns a selector of an element. */
+  selectorOf(element: Element): string { return this.injected.generateSelectorSimple(element); }
+
   get(r: Request & { property: Property; name?: string }, scope?: Node) {
     return this.run(r, scope, (task, target) => this.elements.get(task, target, r.property, r.name));
   }

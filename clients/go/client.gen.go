@@ -1574,6 +1574,42 @@ type PageLink struct {
 	Url string `json:"url"`
 }
 
+// PersonStep defines model for PersonStep.
+type PersonStep struct {
+	// Frames Selectors of the frames that lead to the element, outermost first.
+	Frames *[]string `json:"frames,omitempty"`
+
+	// Key The pressed key.
+	Key *string `json:"key,omitempty"`
+
+	// Kind What was done: click, dblclick, fill, check, uncheck, select, press, files, drag, goto, back, forward or reload.
+	Kind string `json:"kind"`
+
+	// Secret What the field holds is a secret, and is not kept.
+	Secret *bool `json:"secret,omitempty"`
+
+	// Selector Playwright's selector of the element.
+	Selector *string `json:"selector,omitempty"`
+
+	// Tab The tab's number.
+	Tab *int `json:"tab,omitempty"`
+
+	// Url The address that was entered.
+	Url *string `json:"url,omitempty"`
+
+	// Value What the field holds.
+	Value *string `json:"value,omitempty"`
+
+	// Values The chosen options, or the names of files.
+	Values *[]string `json:"values,omitempty"`
+
+	// X Where the press was within the element, or how far it was dragged, in CSS pixels.
+	X *float32 `json:"x,omitempty"`
+
+	// Y Likewise, downwards.
+	Y *float32 `json:"y,omitempty"`
+}
+
 // Problem defines model for Problem.
 type Problem struct {
 	// Detail What happened, and what to do.
@@ -2477,6 +2513,9 @@ type Takeover struct {
 	// Id The takeover's id.
 	Id string `json:"id"`
 
+	// KeepsSteps Whether what the person does is kept as steps of a script.
+	KeepsSteps *bool `json:"keepsSteps,omitempty"`
+
 	// Note The person's text at the end.
 	Note string `json:"note"`
 
@@ -2498,6 +2537,9 @@ type Takeover struct {
 	// State pending or claimed while it is open; done, failed, expired or cancelled at the end.
 	State string `json:"state"`
 
+	// Steps At the end, what the person did, if that is kept. Secrets are not in it.
+	Steps *[]PersonStep `json:"steps,omitempty"`
+
 	// Url The link for the person.
 	Url string `json:"url"`
 }
@@ -2515,6 +2557,9 @@ type TakeoverRequest struct {
 
 	// Reason What a person should do, in words. At most 500 characters.
 	Reason string `json:"reason"`
+
+	// Steps Keep what the person does as the steps of a script. What they type into secret fields is not kept.
+	Steps *bool `json:"steps,omitempty"`
 
 	// Timeout How long the request stays open, in milliseconds.
 	Timeout *int `json:"timeout,omitempty"`
@@ -4024,6 +4069,16 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{id}/takeovers/{tid}/fail (the `FailTakeover` operationId).
 	FailTakeover(ctx context.Context, id string, tid string, body FailTakeoverJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TakeoverRecorder The same for the Recorder of Chrome's DevTools.
+	//
+	// Corresponds with GET /v1/sessions/{id}/takeovers/{tid}/recorder.json (the `TakeoverRecorder` operationId).
+	TakeoverRecorder(ctx context.Context, id string, tid string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TakeoverScript What the person did, as a test file for Playwright, if the request asked for steps.
+	//
+	// Corresponds with GET /v1/sessions/{id}/takeovers/{tid}/script.ts (the `TakeoverScript` operationId).
+	TakeoverScript(ctx context.Context, id string, tid string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetThumbnail The latest available picture; takes no new one.
 	//
@@ -6301,6 +6356,36 @@ func (c *Client) FailTakeoverWithBody(ctx context.Context, id string, tid string
 // Corresponds with POST /v1/sessions/{id}/takeovers/{tid}/fail (the `FailTakeover` operationId).
 func (c *Client) FailTakeover(ctx context.Context, id string, tid string, body FailTakeoverJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewFailTakeoverRequest(c.Server, id, tid, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TakeoverRecorder The same for the Recorder of Chrome's DevTools.
+//
+// Corresponds with GET /v1/sessions/{id}/takeovers/{tid}/recorder.json (the `TakeoverRecorder` operationId).
+func (c *Client) TakeoverRecorder(ctx context.Context, id string, tid string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTakeoverRecorderRequest(c.Server, id, tid)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TakeoverScript What the person did, as a test file for Playwright, if the request asked for steps.
+//
+// Corresponds with GET /v1/sessions/{id}/takeovers/{tid}/script.ts (the `TakeoverScript` operationId).
+func (c *Client) TakeoverScript(ctx context.Context, id string, tid string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTakeoverScriptRequest(c.Server, id, tid)
 	if err != nil {
 		return nil, err
 	}
@@ -11301,6 +11386,88 @@ func NewFailTakeoverRequestWithBody(server string, id string, tid string, conten
 	return req, nil
 }
 
+// NewTakeoverRecorderRequest constructs an http.Request for the TakeoverRecorder method
+func NewTakeoverRecorderRequest(server string, id string, tid string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "tid", tid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/takeovers/%s/recorder.json", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTakeoverScriptRequest constructs an http.Request for the TakeoverScript method
+func NewTakeoverScriptRequest(server string, id string, tid string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "tid", tid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/takeovers/%s/script.ts", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetThumbnailRequest constructs an http.Request for the GetThumbnail method
 func NewGetThumbnailRequest(server string, id string) (*http.Request, error) {
 	var err error
@@ -13115,6 +13282,20 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{id}/takeovers/{tid}/fail (the `FailTakeover` operationId).
 	FailTakeoverWithResponse(ctx context.Context, id string, tid string, body FailTakeoverJSONRequestBody, reqEditors ...RequestEditorFn) (*FailTakeoverResponse, error)
+
+	// TakeoverRecorderWithResponse The same for the Recorder of Chrome's DevTools.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{id}/takeovers/{tid}/recorder.json (the `TakeoverRecorder` operationId).
+	TakeoverRecorderWithResponse(ctx context.Context, id string, tid string, reqEditors ...RequestEditorFn) (*TakeoverRecorderResponse, error)
+
+	// TakeoverScriptWithResponse What the person did, as a test file for Playwright, if the request asked for steps.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{id}/takeovers/{tid}/script.ts (the `TakeoverScript` operationId).
+	TakeoverScriptWithResponse(ctx context.Context, id string, tid string, reqEditors ...RequestEditorFn) (*TakeoverScriptResponse, error)
 
 	// GetThumbnailWithResponse The latest available picture; takes no new one.
 	//
@@ -17911,6 +18092,95 @@ func (r FailTakeoverResponse) ContentType() string {
 	return ""
 }
 
+type TakeoverRecorderResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *map[string]interface{}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TakeoverRecorderResponse) GetJSON200() *map[string]interface{} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TakeoverRecorderResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TakeoverRecorderResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TakeoverRecorderResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TakeoverRecorderResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TakeoverRecorderResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TakeoverScriptResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TakeoverScriptResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TakeoverScriptResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TakeoverScriptResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TakeoverScriptResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TakeoverScriptResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetThumbnailResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20441,6 +20711,32 @@ func (c *ClientWithResponses) FailTakeoverWithResponse(ctx context.Context, id s
 		return nil, err
 	}
 	return ParseFailTakeoverResponse(rsp)
+}
+
+// TakeoverRecorderWithResponse The same for the Recorder of Chrome's DevTools.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{id}/takeovers/{tid}/recorder.json (the `TakeoverRecorder` operationId).
+func (c *ClientWithResponses) TakeoverRecorderWithResponse(ctx context.Context, id string, tid string, reqEditors ...RequestEditorFn) (*TakeoverRecorderResponse, error) {
+	rsp, err := c.TakeoverRecorder(ctx, id, tid, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTakeoverRecorderResponse(rsp)
+}
+
+// TakeoverScriptWithResponse What the person did, as a test file for Playwright, if the request asked for steps.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{id}/takeovers/{tid}/script.ts (the `TakeoverScript` operationId).
+func (c *ClientWithResponses) TakeoverScriptWithResponse(ctx context.Context, id string, tid string, reqEditors ...RequestEditorFn) (*TakeoverScriptResponse, error) {
+	rsp, err := c.TakeoverScript(ctx, id, tid, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTakeoverScriptResponse(rsp)
 }
 
 // GetThumbnailWithResponse The latest available picture; takes no new one.
@@ -23796,6 +24092,65 @@ func ParseFailTakeoverResponse(rsp *http.Response) (*FailTakeoverResponse, error
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTakeoverRecorderResponse parses an HTTP response from a TakeoverRecorderWithResponse call
+func ParseTakeoverRecorderResponse(rsp *http.Response) (*TakeoverRecorderResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TakeoverRecorderResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest map[string]interface{}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTakeoverScriptResponse parses an HTTP response from a TakeoverScriptWithResponse call
+func ParseTakeoverScriptResponse(rsp *http.Response) (*TakeoverScriptResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TakeoverScriptResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

@@ -1812,6 +1812,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{id}/takeovers/{tid}/recorder.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same for the Recorder of Chrome's DevTools. */
+        get: operations["takeoverRecorder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/takeovers/{tid}/script.ts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the person did, as a test file for Playwright, if the request asked for steps. */
+        get: operations["takeoverScript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}/thumbnail": {
         parameters: {
             query?: never;
@@ -3298,6 +3332,30 @@ export interface components {
             /** @description Where the link leads. */
             url: string;
         };
+        PersonStep: {
+            /** @description Selectors of the frames that lead to the element, outermost first. */
+            frames?: string[];
+            /** @description The pressed key. */
+            key?: string;
+            /** @description What was done: click, dblclick, fill, check, uncheck, select, press, files, drag, goto, back, forward or reload. */
+            kind: string;
+            /** @description What the field holds is a secret, and is not kept. */
+            secret?: boolean;
+            /** @description Playwright's selector of the element. */
+            selector?: string;
+            /** @description The tab's number. */
+            tab?: number;
+            /** @description The address that was entered. */
+            url?: string;
+            /** @description What the field holds. */
+            value?: string;
+            /** @description The chosen options, or the names of files. */
+            values?: string[];
+            /** @description Where the press was within the element, or how far it was dragged, in CSS pixels. */
+            x?: number;
+            /** @description Likewise, downwards. */
+            y?: number;
+        };
         Problem: {
             /** @description What happened, and what to do. */
             detail: string;
@@ -3980,6 +4038,8 @@ export interface components {
             hosts?: string[];
             /** @description The takeover's id. */
             id: string;
+            /** @description Whether what the person does is kept as steps of a script. */
+            keepsSteps?: boolean;
             /** @description The person's text at the end. */
             note: string;
             /** @description What a person should do. */
@@ -3994,6 +4054,8 @@ export interface components {
             sessionId: string;
             /** @description pending or claimed while it is open; done, failed, expired or cancelled at the end. */
             state: string;
+            /** @description At the end, what the person did, if that is kept. Secrets are not in it. */
+            steps?: components["schemas"]["PersonStep"][];
             /** @description The link for the person. */
             url: string;
         };
@@ -4006,6 +4068,8 @@ export interface components {
             note?: string;
             /** @description What a person should do, in words. At most 500 characters. */
             reason: string;
+            /** @description Keep what the person does as the steps of a script. What they type into secret fields is not kept. */
+            steps?: boolean;
             /**
              * @description How long the request stays open, in milliseconds.
              * @default 300000
@@ -12689,6 +12753,126 @@ export interface operations {
             };
             /** @description too-large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    takeoverRecorder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                tid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    takeoverScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                tid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -237,6 +237,7 @@ type TakeoverPage struct {
 	SessionID string
 	Reason    string
 	Note      string // text in addition to the reason, or empty
+	Kept      bool   // what the person does is kept as steps of a script
 	For       string // the name of who asked, or empty
 	State     string // pending claimed done failed expired cancelled
 	Deadline  time.Time

@@ -380,7 +380,13 @@ func Takeover(p TakeoverPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button></div></div></dialog> <dialog id=\"paste-dialog\" class=\"dialog\" aria-labelledby=\"paste-title\"><form id=\"paste-form\" method=\"dialog\"><h2 id=\"paste-title\">Paste</h2><label class=\"field\"><span>Text for the remote page</span> <textarea id=\"paste-text\" rows=\"3\" autocapitalize=\"off\" autocomplete=\"off\" spellcheck=\"false\"></textarea></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Insert</button></div></form></dialog> <dialog id=\"note-dialog\" class=\"dialog\" aria-labelledby=\"note-title\"><form id=\"note-form\" method=\"dialog\"><h2 id=\"note-title\">Add a note</h2><label class=\"field\"><span>For whoever asked. It is sent with Done.</span> <textarea id=\"note-text\" rows=\"3\" maxlength=\"500\"></textarea></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Keep</button></div></form></dialog>")
+			if p.Kept {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<p id=\"kept\" class=\"hint\">Whoever asked keeps what you do here as steps, so that a program can do it the next time. What you type into fields for passwords, codes and cards is not kept.</p>")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button></div></div></dialog> <dialog id=\"paste-dialog\" class=\"dialog\" aria-labelledby=\"paste-title\"><form id=\"paste-form\" method=\"dialog\"><h2 id=\"paste-title\">Paste</h2><label class=\"field\"><span>Text for the remote page</span> <textarea id=\"paste-text\" rows=\"3\" autocapitalize=\"off\" autocomplete=\"off\" spellcheck=\"false\"></textarea></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Insert</button></div></form></dialog> <dialog id=\"note-dialog\" class=\"dialog\" aria-labelledby=\"note-title\"><form id=\"note-form\" method=\"dialog\"><h2 id=\"note-title\">Add a note</h2><label class=\"field\"><span>For whoever asked. It is sent with Done.</span> <textarea id=\"note-text\" rows=\"3\" maxlength=\"500\"></textarea></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button primary\">Keep</button></div></form></dialog>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -388,7 +394,7 @@ func Takeover(p TakeoverPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, " ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, " ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -396,7 +402,7 @@ func Takeover(p TakeoverPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, " ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, " ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -404,7 +410,7 @@ func Takeover(p TakeoverPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, " ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, " ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -412,7 +418,7 @@ func Takeover(p TakeoverPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, " ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, " ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -14,6 +14,8 @@ export interface TakeoverResult {
     tabsOpened: string[]; tabsClosed: string[]; filesAdded: string[];
     cookiesSet: string[]; cookiesRemoved: string[]; storageSet: string[]; storageRemoved: string[];
   };
+  /** With `steps`: what the person did, as a test file for Playwright. */
+  script?: string;
 }
 
 /** The timeout of a takeover in ms, and what ends it without a person. */
@@ -26,6 +28,8 @@ export interface TakeoverOptions {
   hosts?: string[];
   /** Hosts that pages do not reach meanwhile. */
   deniedHosts?: string[];
+  /** Keep what the person does as the steps of a script. What they type into secret fields is not kept. */
+  steps?: boolean;
 }
 
 /** The pause between two calls to a function in `until`, in ms. */
@@ -68,6 +72,7 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
         note: options.note,
         hosts: options.hosts,
         deniedHosts: options.deniedHosts,
+        steps: options.steps,
         until: typeof until === 'string' ? until : undefined,
       });
       if (typeof until === 'function')

@@ -170,7 +170,7 @@ function note(): void {
 function firstVisit(): void {
   if (read(SEEN)) return;
   write(SEEN, '1');
-  notice('This is a browser on another computer. What you type goes there.');
+  notice(`This is a browser on another computer. What you type goes there.${maybeById('kept') ? ' Your steps are kept, without passwords and codes.' : ''}`);
 }
 
 /** Shows which site the person sees. A press shows its whole address; a change of the site is marked for a moment, because people are asked for passwords here. */

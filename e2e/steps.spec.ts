@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { auth, hasPicture, Remote, signIn, type Point } from './remote.js';
+import { expect, test } from './test.js';
+
+/** What a person does in a takeover, as a script. */
+
+const runner = join(createRequire(import.meta.url).resolve('@playwright/test/package.json'), '../cli.js');
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+test('what a person did is a script that does it again, here and in Playwright', async ({ page, browser, request, baseURL }, info) => {
+  const own = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+  const place = async (path: string, find: (at: typeof own) => ReturnType<typeof own.locator>, before = async (): Promise<void> => {}): Promise<Point> => {
+    await own.goto(`${baseURL}/demo/${path}`);
+    await before();
+    const box = await find(own).boundingBox();
+    if (!box) throw new Error(`nothing at ${path}`);
+    return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  };
+  const booking = await place('', (at) => at.getByRole('link', { name: 'Booking' }));
+  const name = await place('wizard', (at) => at.getByLabel('Your name'));
+  const email = await place('wizard', (at) => at.getByLabel('Email'));
+  const next = await place('wizard', (at) => at.getByRole('button', { name: 'Next' }));
+  const password = await place('login', (at) => at.getByLabel('Password'));
+  const more = await place('catalog', (at) => at.getByRole('link', { name: 'Next' }));
+  const item = await place('catalog?page=2', (at) => at.locator('.items a').first());
+  const wanted = await own.locator('.items a').first().textContent() ?? '';
+  await own.close();
+
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/`, capture: true } })).json();
+  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: "Look at the catalog's second page", steps: true } })).json();
+  const title = async (): Promise<string> => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title;
+  await signIn(page);
+  await page.goto(`/sessions/${id}`);
+  await hasPicture(page);
+  await page.locator('#banner').getByRole('button', { name: 'Take control' }).click();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  const remote = new Remote(page);
+  await remote.click(booking);
+  await expect.poll(title).toContain('Booking');
+  await remote.click(name);
+  await page.keyboard.type('Ada');
+  await remote.click(email);
+  await page.keyboard.type('ada@example.com');
+  await remote.click(next);
+  const go = async (path: string): Promise<void> => {
+    await page.locator('#address').fill(`${baseURL}/demo/${path}`);
+    await page.locator('#address').press('Enter');
+  };
+  await go('login');
+  await expect.poll(title).toContain('Sign in');
+  await remote.click(password);
+  await page.keyboard.type('a secret of ours');
+  await go('catalog');
+  await expect.poll(title).toContain('Catalog');
+  await remote.click(more);
+  await expect.poll(async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).url).toContain('page=2');
+  await remote.click(item);
+  await expect.poll(title).toContain(wanted);
+  await page.locator('#banner').getByRole('button', { name: 'Done' }).click();
+
+  const path = `/v1/sessions/${id}/takeovers/${asked.id}`;
+  await expect.poll(async () => (await (await request.get(path, { headers: auth() })).json()).state).toBe('done');
+  const script = await (await request.get(`${path}/script.ts`, { headers: auth() })).text();
+  for (const line of [
+    `await page.goto('${baseURL}/demo/');`, "await page.getByRole('link', { name: 'Booking' }).click();", "await page.getByRole('textbox', { name: 'Your name' }).fill('Ada');",
+    "await page.getByRole('textbox', { name: 'Email' }).fill('ada@example.com');", "await page.getByRole('button', { name: 'Next' }).click();", `await page.goto('${baseURL}/demo/login');`,
+    ".fill(secrets.password);", `await page.goto('${baseURL}/demo/catalog');`, "await page.getByRole('link', { name: 'Next' }).click();", `{ name: '${wanted}' }).click();`,
+  ]) expect(script).toContain(line);
+  expect(script).not.toContain('a secret of ours');
+  expect(await (await request.get(path, { headers: auth() })).text()).not.toContain('a secret of ours');
+
+  // Ours runs it, and Playwright's own runner does.
+  await expect.poll(title).toContain(wanted);
+  const ran = await (await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: script, filename: 'again.spec.ts', wait: true } })).json();
+  expect(ran.error, `${script} ${JSON.stringify(ran.steps)}`).toBeNull();
+  expect(ran.status).toBe('succeeded');
+  expect(ran.tests).toMatchObject([{ status: 'passed' }]);
+  const folder = info.outputPath('again');
+  await writeFile(join(info.outputDir, 'again.spec.ts'), script);
+  await writeFile(join(info.outputDir, 'playwright.config.mjs'), `export default { testDir: ${JSON.stringify(info.outputDir)}, outputDir: ${JSON.stringify(folder)}, reporter: 'line', use: { launchOptions: { executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] } } };`);
+  const { stdout } = await promisify(execFile)(process.execPath, [runner, 'test', '-c', join(info.outputDir, 'playwright.config.mjs')], { cwd: info.outputDir });
+  expect(stdout).toContain('1 passed');
+
+  const recorder = await (await request.get(`${path}/recorder.json`, { headers: auth() })).json();
+  expect(recorder.steps.map(({ type }: { type: string }) => type)).toEqual(['setViewport', 'navigate', 'click', 'change', 'change', 'click', 'navigate', 'change', 'navigate', 'click', 'click']);
+});
