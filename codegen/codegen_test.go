@@ -11,8 +11,8 @@ func TestScript(t *testing.T) {
 	for _, s := range []PersonStep{
 		{Kind: Fill, Tab: 1, Selector: `internal:label="Email"i`, Value: "d"},
 		{Kind: Fill, Tab: 1, Selector: `internal:label="Email"i`, Value: "demo@example.com"},
-		{Kind: Fill, Tab: 1, Selector: `internal:label="Password"i`, Secret: true},
-		{Kind: Fill, Tab: 1, Selector: `internal:label="Repeat your password, please"i`, Secret: true},
+		{Kind: Fill, Tab: 1, Selector: `internal:label="Password"i`, Secret: "password"},
+		{Kind: Fill, Tab: 1, Selector: `internal:label="Repeat your password, please"i`, Secret: "password"},
 		{Kind: Check, Tab: 1, Selector: `internal:role=checkbox[name="It's me"i]`},
 		{Kind: Select, Tab: 1, Selector: `internal:label="Country"i`, Values: []string{"Austria"}},
 		{Kind: Click, Tab: 1, Selector: `internal:role=button[name="Sign in"i]`, X: 10, Y: 5},
@@ -36,14 +36,14 @@ func TestScript(t *testing.T) {
 // What the person typed into these fields is not kept. Put it in from where you keep secrets.
 const secrets = {
   password: '',
-  repeatYourPassword: '',
+  password2: '',
 };
 
 test('Sign in, it\'s you', async ({ page }) => {
   await page.goto('https://example.com/login');
   await page.getByLabel('Email').fill('demo@example.com');
   await page.getByLabel('Password').fill(secrets.password);
-  await page.getByLabel('Repeat your password, please').fill(secrets.repeatYourPassword);
+  await page.getByLabel('Repeat your password, please').fill(secrets.password2);
   await page.getByRole('checkbox', { name: 'It\'s me' }).check();
   await page.getByLabel('Country').selectOption([{ label: 'Austria' }]);
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -100,8 +100,8 @@ test('Sign in, it\'s you', async ({ page }) => {
 
 func TestParse(t *testing.T) {
 	hide := func(text string) string { return strings.ReplaceAll(text, "hunter2", "[REDACTED]") }
-	s, err := Parse([]byte(`{"kind":"fill","selector":"#a","value":"my hunter2","tab":7,"frames":["x"],"url":"y"}`), hide)
-	if err != nil || !s.Secret || s.Value != "" || s.Tab != 0 || s.Frames != nil || s.URL != "" {
+	s, err := Parse([]byte(`{"kind":"fill","selector":"#a","secret":true,"value":"my hunter2","tab":7,"frames":["x"],"url":"y"}`), hide)
+	if err != nil || s.Secret != "secret" || s.Value != "" || s.Tab != 0 || s.Frames != nil || s.URL != "" {
 		t.Errorf("a secret is %+v, %v", s, err)
 	}
 	s, err = Parse([]byte(`{"kind":"click","selector":"text=hunter2"}`), hide)

@@ -14,10 +14,11 @@ import (
 
 // Recording is what a person did, from one page to another.
 type Recording struct {
-	Title      string // what they were asked to do
-	Start, End string // addresses; "" or about:blank for none
-	Tab        uint32 // of the first page
-	Steps      []PersonStep
+	Title string       `json:"title"` // what they were asked to do
+	Start string       `json:"start"` // the address before; "" or about:blank for none
+	End   string       `json:"end"`   // likewise, after
+	Tab   uint32       `json:"tab"`   // of the first page
+	Steps []PersonStep `json:"steps"`
 }
 
 // Script returns the recording as a test file for Playwright, which this server runs, too.
@@ -75,10 +76,11 @@ func (r Recording) body(indent string) (text string, secrets []string) {
 			line("await %s.%s();", on, s.Kind)
 		case Fill:
 			value := locator.Quote(s.Value)
-			if s.Secret {
-				name := secretName(s.Selector, secrets)
-				secrets = append(secrets, name)
-				value = "secrets." + name
+			if s.Secret != "" {
+				if !slices.Contains(secrets, s.Secret) {
+					secrets = append(secrets, s.Secret)
+				}
+				value = "secrets." + s.Secret
 			}
 			line("await %s.fill(%s);", on, value)
 		case Select:
@@ -150,24 +152,19 @@ func pageOf(tabs []uint32, tab uint32) string {
 
 var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
 
-// secretName returns a name for what goes into a field, which is not yet taken.
-func secretName(selector string, taken []string) string {
-	name := "secret"
-	if _, label, ok := strings.Cut(selector, `"`); ok {
-		label, _, _ = strings.Cut(label, `"`)
-		if words := word.FindAllString(strings.ToLower(label), 3); len(words) > 0 {
-			name = words[0]
-			for _, w := range words[1:] {
-				name += strings.ToUpper(w[:1]) + w[1:]
-			}
-		}
+// secretName returns a name for what goes into a field.
+func secretName(selector string) string {
+	_, label, _ := strings.Cut(selector, `"`)
+	label, _, _ = strings.Cut(label, `"`)
+	words := word.FindAllString(strings.ToLower(label), 3)
+	if len(words) == 0 {
+		return "secret"
 	}
-	for n, free := 2, name; ; n++ {
-		if !slices.Contains(taken, free) {
-			return free
-		}
-		free = name + strconv.Itoa(n)
+	name := words[0]
+	for _, w := range words[1:] {
+		name += strings.ToUpper(w[:1]) + w[1:]
 	}
+	return name
 }
 
 // addressPattern returns a regular expression of JavaScript for an address without its query,

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -50,7 +51,7 @@ type PersonStep struct {
 	Selector string   `json:"selector,omitempty" doc:"Playwright's selector of the element."`
 	Value    string   `json:"value,omitempty" doc:"What the field holds."`
 	Values   []string `json:"values,omitempty" doc:"The chosen options, or the names of files."`
-	Secret   bool     `json:"secret,omitempty" doc:"What the field holds is a secret, and is not kept."`
+	Secret   string   `json:"secret,omitempty" doc:"The name of the secret that the field holds, which is not kept."`
 	Key      string   `json:"key,omitempty" doc:"The pressed key."`
 	URL      string   `json:"url,omitempty" doc:"The address that was entered."`
 	X        float64  `json:"x,omitempty" doc:"Where the press was within the element, or how far it was dragged, in CSS pixels."`
@@ -63,21 +64,22 @@ var errStep = errors.New("not a step of a person")
 // Parse reads a report of a document. hide returns a text without secrets: a value that it
 // changes is a secret.
 func Parse(report []byte, hide func(string) string) (PersonStep, error) {
-	var s PersonStep
-	if err := json.Unmarshal(report, &s); err != nil {
+	var read struct {
+		PersonStep
+		Secret bool `json:"secret"`
+	}
+	if err := json.Unmarshal(report, &read); err != nil {
 		return PersonStep{}, fmt.Errorf("%w: %w", errStep, err)
 	}
+	s := read.PersonStep
 	if !slices.Contains(onElement, s.Kind) || s.Selector == "" || len(s.Key) > maxKey || len(s.Selector) > MaxBytes {
 		return PersonStep{}, errStep
 	}
 	s.Tab, s.Frames, s.URL = 0, nil, "" // the document does not say these
-	if s.Kind == Fill && hide(s.Value) != s.Value {
-		s.Secret = true
-	}
-	if s.Secret {
-		s.Value, s.Values = "", nil
-	}
 	s.Selector = hide(s.Selector)
+	if s.Kind == Fill && (read.Secret || hide(s.Value) != s.Value) {
+		s.Value, s.Values, s.Secret = "", nil, secretName(s.Selector)
+	}
 	for i := range s.Values {
 		s.Values[i] = hide(s.Values[i])
 	}
@@ -103,6 +105,9 @@ func (s *Steps) Add(one PersonStep) bool {
 		s.drop()
 	}
 	size := len(one.Selector) + len(one.Value) + len(one.URL) + len(strings.Join(one.Frames, "")) + len(strings.Join(one.Values, "")) + 32
+	if one.Secret != "" {
+		one.Secret = s.free(one)
+	}
 	if s.cut || len(s.list) >= MaxSteps || s.bytes+size > MaxBytes {
 		s.cut = true
 		return false
@@ -128,6 +133,17 @@ func (s *Steps) AddLate(one PersonStep) bool {
 	added := s.Add(one)
 	s.list = append(s.list, later...)
 	return added
+}
+
+// free returns the name of a step's secret, with a number if another field has that name.
+func (s *Steps) free(one PersonStep) string {
+	name := one.Secret
+	for n := 2; slices.ContainsFunc(s.list, func(other PersonStep) bool {
+		return other.Secret == name && (other.Selector != one.Selector || !slices.Equal(other.Frames, one.Frames))
+	}); n++ {
+		name = one.Secret + strconv.Itoa(n)
+	}
+	return name
 }
 
 func (s *Steps) drop() { s.list = s.list[:len(s.list)-1] }

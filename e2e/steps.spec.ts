@@ -92,3 +92,57 @@ test('what a person did is a script that does it again, here and in Playwright',
   const recorder = await (await request.get(`${path}/recorder.json`, { headers: auth() })).json();
   expect(recorder.steps.map(({ type }: { type: string }) => type)).toEqual(['setViewport', 'navigate', 'click', 'change', 'change', 'click', 'navigate', 'change', 'navigate', 'click', 'click']);
 });
+
+test('a script that learns from a person asks only once, and then only where it fails', async ({ page, browser, request, baseURL }) => {
+  const own = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+  const place = async (path: string, name: string): Promise<Point> => {
+    await own.goto(`${baseURL}/demo/${path}`);
+    const box = await own.getByRole('link', { name }).boundingBox();
+    if (!box) throw new Error(`no ${name}`);
+    return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  };
+  const [catalog, next, towel] = [await place('', 'Catalog'), await place('catalog', 'Next'), await place('catalog?page=2', 'Linen towel')];
+  await own.close();
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/`, capture: true } })).json();
+  const run = async (until: string): Promise<string> => {
+    const code = `await page.goto('${baseURL}/demo/');
+      const { by } = await requestTakeover('Find the towel', { learn: 'the towel', until: '${until}' });
+      return { by, title: await page.title() };`;
+    return (await (await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code } })).json()).id;
+  };
+  const outcome = async (runID: string): Promise<{ status: string; result: { by: string; title: string } }> => {
+    const read = async (): Promise<{ status: string; result: { by: string; title: string } }> => (await request.get(`/v1/sessions/${id}/runs/${runID}`, { headers: auth() })).json();
+    await expect.poll(async () => (await read()).status, { timeout: 40_000 }).toMatch(/succeeded|failed/);
+    return read();
+  };
+  const title = async (): Promise<string> => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title;
+  const waits = async (): Promise<string> => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).takeover?.state;
+
+  const first = await run('**/demo/catalog?page=2');
+  await signIn(page);
+  await page.goto(`/sessions/${id}`);
+  await hasPicture(page);
+  await page.locator('#banner').getByRole('button', { name: 'Take control' }).click();
+  const remote = new Remote(page);
+  await remote.click(catalog);
+  await expect.poll(title).toContain('Catalog');
+  await remote.click(next);
+  expect(await outcome(first)).toMatchObject({ status: 'succeeded', result: { by: expect.stringContaining('viewer:') } });
+  // Nobody is needed the second time.
+  expect(await outcome(await run('**/demo/catalog?page=2'))).toMatchObject({ status: 'succeeded', result: { by: 'learned' } });
+  const asked = await (await request.get(`/v1/sessions/${id}/takeovers`, { headers: auth() })).json();
+  expect(asked.takeovers).toHaveLength(1);
+  // What leads no longer to the aim is gone on with by a person, who begins where the steps ended.
+  const third = await run('**/demo/items/*');
+  await expect.poll(waits, { timeout: 30_000 }).toBe('pending');
+  await page.locator('#banner').getByRole('button', { name: 'Take control' }).click();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  await remote.click(towel);
+  expect((await outcome(third)).result.title).toContain('Linen towel');
+  expect(await outcome(await run('**/demo/items/*'))).toMatchObject({ result: { by: 'learned', title: expect.stringContaining('Linen towel') } });
+  const { scripts } = await (await request.get('/v1/saved-scripts', { headers: auth() })).json();
+  const [saved] = scripts.filter(({ name }: { name: string }) => name === 'the towel');
+  expect(saved.steps.steps.map(({ kind }: { kind: string }) => kind)).toEqual(['click', 'click', 'click']);
+  expect(saved.code).toContain("await page.getByRole('link', { name: 'Linen towel' }).click();");
+  await request.delete(`/v1/saved-scripts/${saved.id}`, { headers: auth() });
+});

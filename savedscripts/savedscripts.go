@@ -20,7 +20,8 @@ import (
 
 const (
 	maxScripts = 500
-	maxName    = 100 // runes
+	// MaxName is the length of the longest name, in characters.
+	MaxName = 100
 	// maxSize is the maximum size of a saved script as JSON, in bytes. An
 	// external NATS accepts messages up to 1 MiB by default.
 	maxSize = 1_000_000
@@ -52,6 +53,7 @@ type Script struct {
 	Args      json.RawMessage `json:"args" doc:"Default args of its runs; null for none."`
 	CreatedAt time.Time       `json:"createdAt" doc:"When it was saved."`
 	UpdatedAt time.Time       `json:"updatedAt" doc:"When it was last changed."`
+	Steps     json.RawMessage `json:"steps,omitempty" doc:"Of a script that was learned from a person: what they did. A change of the code removes it."`
 }
 
 // Filename returns the script's name as error positions show it.
@@ -81,6 +83,9 @@ func (c Change) apply(s *Script) error {
 		s.Name = strings.TrimSpace(*c.Name)
 	}
 	if c.Code != nil {
+		if *c.Code != s.Code {
+			s.Steps = nil // they are no longer what the script does
+		}
 		s.Code = *c.Code
 	}
 	if c.Args != nil {
@@ -89,8 +94,8 @@ func (c Change) apply(s *Script) error {
 	var bad []invalid.FieldError
 	if n := utf8.RuneCountInString(s.Name); n == 0 {
 		bad = append(bad, invalid.FieldError{Field: "name", Error: "is required"})
-	} else if n > maxName {
-		bad = append(bad, invalid.FieldError{Field: "name", Error: fmt.Sprintf("must be at most %d characters", maxName)})
+	} else if n > MaxName {
+		bad = append(bad, invalid.FieldError{Field: "name", Error: fmt.Sprintf("must be at most %d characters", MaxName)})
 	}
 	if s.Code == "" {
 		bad = append(bad, invalid.FieldError{Field: "code", Error: "is required"})
@@ -198,6 +203,45 @@ func (l *Scripts) Change(ctx context.Context, id string, c Change) (Script, erro
 	}
 	s.UpdatedAt = time.Now().UTC().Truncate(time.Millisecond)
 	return s, putScript(ctx, b, s, revision)
+}
+
+// Learned returns the script that was learned under a name. The error is ErrNotFound,
+// ErrNoStore, or the store's.
+func (l *Scripts) Learned(ctx context.Context, name string) (Script, error) {
+	all, err := l.List(ctx)
+	if err != nil {
+		return Script{}, err
+	}
+	for _, s := range all {
+		if s.Name == name && len(s.Steps) > 0 {
+			return s, nil
+		}
+	}
+	return Script{}, ErrNotFound
+}
+
+// Learn keeps what a person did under a name: as a new script, or in place of what was learned
+// under that name. The errors are those of Save and Change.
+func (l *Scripts) Learn(ctx context.Context, name, code string, steps json.RawMessage) error {
+	known, err := l.Learned(ctx, name)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		if known, err = l.Save(ctx, Change{Name: &name, Code: &code}); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	}
+	b, err := l.bucket(ctx)
+	if err != nil {
+		return err
+	}
+	s, revision, err := getScript(ctx, b, known.ID)
+	if err != nil {
+		return err
+	}
+	s.Code, s.Steps, s.UpdatedAt = code, steps, time.Now().UTC().Truncate(time.Millisecond)
+	return putScript(ctx, b, s, revision)
 }
 
 // Delete deletes a script. The error is ErrNotFound, ErrNoStore, or the store's.

@@ -30,6 +30,7 @@ import (
 	"takeover/links"
 	"takeover/profiles"
 	"takeover/redact"
+	"takeover/savedscripts"
 	"takeover/scripting"
 	"takeover/store"
 	"takeover/trajectory"
@@ -66,6 +67,7 @@ type settings struct {
 	profileBytes    int64
 	profiles        *profiles.Profiles
 	checkpoints     *checkpoints.Checkpoints
+	scripts         *savedscripts.Scripts // that are learned from people
 	trajectories    *trajectory.Library
 	films           *filmstrip.Strips
 	files           files.Limits
@@ -87,7 +89,7 @@ func settingsOf(o *Options) settings {
 	return settings{
 		trajectories: trajectory.Open(filepath.Join(o.Dir, trajectoriesDir), o.Trajectories), films: filmstrip.Open(filepath.Join(o.Dir, filmsDir), filmstrip.Options{All: o.FilmBytes}), chromiumPath: o.ChromiumPath, publicURL: o.PublicURL, egress: o.Egress, bandwidth: o.Bandwidth, resolver: o.Resolver,
 		takeoverTimeout: o.TakeoverTimeout, askTimeout: o.AskTimeout, leaseGrace: o.LeaseGrace,
-		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, checkpoints: checkpoints.New(o.Store, o.SecretKeys), files: o.Files, s2: o.S2, captures: o.Capture != nil, capture: captured, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
+		profileBytes: o.MaxProfileBytes, profiles: o.Profiles, checkpoints: checkpoints.New(o.Store, o.SecretKeys), scripts: savedscripts.New(o.Store), files: o.Files, s2: o.S2, captures: o.Capture != nil, capture: captured, redaction: o.Redaction, limits: o.Limits, notify: o.Notify, logger: o.Logger,
 	}
 }
 

@@ -30,6 +30,8 @@ func (o runOperations) call(ctx context.Context, op string, params json.RawMessa
 		return o.satisfyTakeover()
 	case "recording":
 		return recordingOperation(o.run.session, params)
+	case "learned":
+		return learnedOperation(ctx, o.run.session, params)
 	case "assert":
 		return assertOperation(ctx, o.run.session, control.Script, params)
 	}
@@ -68,6 +70,14 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 	if err != nil {
 		return nil, err
 	}
+	var wish learning
+	if err := json.Unmarshal(params, &wish); err != nil {
+		return nil, fmt.Errorf("bad options: %w", err)
+	}
+	if err := wish.check(); err != nil {
+		return nil, err
+	}
+	options.Steps = options.Steps || wish.Name != ""
 	r := o.run
 	options.RequestedBy, options.RunID, options.program = "script", r.ID(), control.Script
 	t, err := r.session.RequestTakeover(options)
@@ -80,7 +90,13 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 		r.script.Resume()
 		r.setStatus(RunRunning)
 	}()
-	return awaitTakeover(ctx, t)
+	result, err := awaitTakeover(ctx, t)
+	if err == nil && wish.Name != "" {
+		if err := learn(ctx, r.session, wish, new(t.Info())); err != nil {
+			r.session.log.Warn("keep what a person did", "name", wish.Name, "error", err)
+		}
+	}
+	return result, err
 }
 
 // takeoverOptions reads the parameters of the operation takeover.request.

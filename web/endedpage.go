@@ -44,7 +44,7 @@ func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage
 
 func endedTakeover(info *session.TakeoverInfo) views.EndedTakeover {
 	t := views.EndedTakeover{
-		Reason: info.Reason, State: string(info.State), RequestedBy: info.RequestedBy, Person: info.ClaimedBy, Note: text.Clip(info.Note, endedLine), At: info.CreatedAt, Ended: info.CreatedAt,
+		ID: info.ID, Kept: len(info.Steps) > 0, Reason: info.Reason, State: string(info.State), RequestedBy: info.RequestedBy, Person: info.ClaimedBy, Note: text.Clip(info.Note, endedLine), At: info.CreatedAt, Ended: info.CreatedAt,
 	}
 	if info.EndedAt != nil {
 		t.Ended = *info.EndedAt

@@ -23,7 +23,7 @@ func (s *Server) pageTakeovers(c echo.Context) error {
 	})
 	p := views.TakeoversPage{Page: s.page(c), Total: len(all), Missing: missing}
 	for i := range all[:min(len(all), takeoversShown)] {
-		p.Takeovers = append(p.Takeovers, views.TakeoverRow{ID: all[i].ID, SessionID: all[i].SessionID, EndedTakeover: endedTakeover(&all[i])})
+		p.Takeovers = append(p.Takeovers, views.TakeoverRow{SessionID: all[i].SessionID, EndedTakeover: endedTakeover(&all[i])})
 	}
 	return s.render(c, http.StatusOK, views.Takeovers(p))
 }

@@ -1585,8 +1585,8 @@ type PersonStep struct {
 	// Kind What was done: click, dblclick, fill, check, uncheck, select, press, files, drag, goto, back, forward or reload.
 	Kind string `json:"kind"`
 
-	// Secret What the field holds is a secret, and is not kept.
-	Secret *bool `json:"secret,omitempty"`
+	// Secret The name of the secret that the field holds, which is not kept.
+	Secret *string `json:"secret,omitempty"`
 
 	// Selector Playwright's selector of the element.
 	Selector *string `json:"selector,omitempty"`
@@ -2146,6 +2146,9 @@ type SavedScript struct {
 
 	// Name Its name.
 	Name string `json:"name"`
+
+	// Steps Of a script that was learned from a person: what they did. A change of the code removes it.
+	Steps interface{} `json:"steps,omitempty"`
 
 	// UpdatedAt When it was last changed.
 	UpdatedAt time.Time `json:"updatedAt"`

@@ -3339,8 +3339,8 @@ export interface components {
             key?: string;
             /** @description What was done: click, dblclick, fill, check, uncheck, select, press, files, drag, goto, back, forward or reload. */
             kind: string;
-            /** @description What the field holds is a secret, and is not kept. */
-            secret?: boolean;
+            /** @description The name of the secret that the field holds, which is not kept. */
+            secret?: string;
             /** @description Playwright's selector of the element. */
             selector?: string;
             /** @description The tab's number. */
@@ -3752,6 +3752,8 @@ export interface components {
             id: string;
             /** @description Its name. */
             name: string;
+            /** @description Of a script that was learned from a person: what they did. A change of the code removes it. */
+            steps?: unknown;
             /**
              * Format: date-time
              * @description When it was last changed.

@@ -346,7 +346,7 @@ type TakeoversPage struct {
 
 // TakeoverRow is a takeover in that list.
 type TakeoverRow struct {
-	ID, SessionID string
+	SessionID string
 	EndedTakeover
 }
 

@@ -1,5 +1,6 @@
 import { quietly, step, type Send } from '../core/call.ts';
 import { quote } from '../core/selectors.ts';
+import { again, type Learned } from './learned.ts';
 import type { Page } from './page.ts';
 import type { World } from './world.ts';
 
@@ -30,6 +31,13 @@ export interface TakeoverOptions {
   deniedHosts?: string[];
   /** Keep what the person does as the steps of a script. What they type into secret fields is not kept. */
   steps?: boolean;
+  /**
+   * The name under which the server keeps what the person does. The next time, the steps are made again by themselves, and a person is asked only from
+   * the one that fails.
+   */
+  learn?: string;
+  /** With `learn`: what goes into secret fields, by the names that the learned script has for them. */
+  secrets?: Record<string, string>;
 }
 
 /** The pause between two calls to a function in `until`, in ms. */
@@ -62,6 +70,31 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
       throw new Error('reason: expected a string that says what a person should do');
     if (until !== undefined && typeof until !== 'string' && typeof until !== 'function' && !(until instanceof RegExp))
       throw new Error(`until: expected a string, a regular expression or a function, got ${until === null ? 'null' : typeof until}`);
+    const { learn } = options;
+    if (learn !== undefined && (typeof learn !== 'string' || !learn.trim()))
+      throw new Error('learn: expected a name');
+    let done = 0;
+    if (learn !== undefined) {
+      const began = now();
+      const known = await send<Learned | null>('learned', { name: learn });
+      const page = known && await activePage();
+      if (known && page) {
+        const before = await placeOf(page);
+        const made = await again(known, page, options.secrets ?? {});
+        done = made.done;
+        const here = await activePage() ?? page;
+        if (made.error === undefined && (until === undefined || await holds(until, here))) {
+          const after = await placeOf(here);
+          return {
+            outcome: 'done', by: 'learned', durationMs: now() - began,
+            changes: {
+              urlBefore: before.url, urlAfter: after.url, titleBefore: before.title, titleAfter: after.title,
+              tabsOpened: [], tabsClosed: [], filesAdded: [], cookiesSet: [], cookiesRemoved: [], storageSet: [], storageRemoved: [],
+            },
+          };
+        }
+      }
+    }
     let stop = () => {};
     let broken: { error: unknown } | undefined;
     const resume = paused();
@@ -73,6 +106,8 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
         hosts: options.hosts,
         deniedHosts: options.deniedHosts,
         steps: options.steps,
+        learn,
+        learned: done || undefined,
         until: typeof until === 'string' ? until : undefined,
       });
       if (typeof until === 'function')
@@ -90,6 +125,35 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
     }
   });
 }
+
+/** The page that people see. */
+async function activePage(): Promise<Page | undefined> {
+  const { page } = await quietly<{ page?: string }>('activePage');
+  return page === undefined ? undefined : world?.pages.get(page);
+}
+
+async function placeOf(page: Page): Promise<{ url: string; title: string }> {
+  return { url: page.url(), title: await page.title().catch(() => '') };
+}
+
+/** Returns whether what should end a takeover holds soon. */
+async function holds(until: NonNullable<TakeoverOptions['until']>, page: Page): Promise<boolean> {
+  try {
+    if (typeof until === 'function')
+      return !!await until();
+    if (until instanceof RegExp || /^(\/|\*\*)|:\/\//.test(until))
+      await page.waitForURL(typeof until === 'string' && until.startsWith('/') ? `**${until}` : until, { timeout: settleTime });
+    else
+      await page.locator(until).first().waitFor({ timeout: settleTime });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How long (ms) it may take after the learned steps until their aim is reached. */
+const settleTime = 5_000;
+const { now } = Date;
 
 // Makes the page that the person left the script's page, before the script continues.
 async function showPage(): Promise<void> {
