@@ -33,7 +33,7 @@ var limitRows = map[string]string{
 	"steps; tests":                     "scripting.DefaultSteps scripting.DefaultTests",
 	"init scripts":                     "automation.maxKept",
 	"handles":                          "automation.maxHandles automation.maxHandleBytes",
-	"what people do in takeovers": "automation.maxFollowed automation.maxFollowing",
+	"what people do in takeovers":      "automation.maxFollowed automation.maxFollowing",
 	"traces and HAR files":             "automation.maxRecorded automation.maxRecordings automation.maxRecordedEntries automation.maxTracePictures",
 	"a performance trace":              "automation.maxPerformanceTrace automation.maxHeapSnapshot",
 	"requests of pages":                "automation.maxRequests automation.maxRequestBytes",
@@ -138,7 +138,7 @@ var internalBounds = map[string][]string{
 	"protects against what Chromium, the worker or the store never send": {
 		"browser.maxAddress", "browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
 		"browser.keptEarly", "redact.maxPlaceDigits", "web.drainLimit",
-		"door/cdp.maxIDDigits", "door/playwright.maxPackageFile", "trajectory.maxLine", "web.maxNodeList",
+		"door/cdp.maxIDDigits", "door/playwright.maxPackageFile", "trajectory.MaxLine", "web.maxNodeList",
 	},
 	"how far redaction looks; what lies beyond is removed as a whole": {
 		"redact.maxPasses", "redact.maxEmbedded", "redact.maxDepth", "redact.maxKeyBytes", "redact.maxAuthority", "secrets.maxTypedText",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"takeover/browser"
 )
@@ -30,16 +31,19 @@ type Follower struct {
 	automation *Automation
 	model      *browser.Browser
 	script     *browser.InitScript
-	stop       func()
+	stop       func() // ends the subscription
 	report     func(Followed)
+	ctx        context.Context // ends with Stop
+	cancel     context.CancelFunc
 
-	mu      sync.Mutex
-	waiting []func() // reports, in order; the first one is being made
-	idle    chan struct{}
+	mu      sync.Mutex              // guards what follows
+	waiting []browser.BindingCalled // in order; the first one is being reported
+	idle    chan struct{}           // closed while none waits
 }
 
 // Follow begins to report what a person does in all present and future documents. Reports
-// come one after another, not on the model's goroutine. ctx bounds only Follow itself.
+// come one after another, not on the model's goroutine. ctx bounds only Follow itself: pages that
+// do not answer in time report when they are free again.
 func (a *Automation) Follow(ctx context.Context, model *browser.Browser, report func(Followed)) (*Follower, error) {
 	s, err := scripts()
 	if err != nil {
@@ -53,14 +57,17 @@ func (a *Automation) Follow(ctx context.Context, model *browser.Browser, report 
 		return nil, err
 	}
 	f := &Follower{automation: a, model: model, report: report, idle: closedSignal()}
+	f.ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	f.stop = model.Subscribe(f.onEvent)
 	f.script, err = model.AddInitScript(ctx, browser.InitScriptOptions{
-		Source: "(function(){if(globalThis.takeoverFollower)return;const module={exports:{}};{" + s.injected + "}\n" + s.follow +
+		Source: "(function(){if(Object.hasOwn(globalThis,'takeoverFollower'))return;const module={exports:{}};{" + s.injected + "}\n" + s.follow +
 			"\nglobalThis.takeoverFollower=new takeoverExports.Follower(new (module.exports.InjectedScript())(globalThis," + string(options) + "),globalThis." + followBinding + ")})()",
 		World: browser.WorldUtility, Binding: followBinding, Now: true,
 	})
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
+		f.script.Remove()
 		f.stop()
+		f.cancel()
 		return nil, err
 	}
 	return f, nil
@@ -93,6 +100,7 @@ func (f *Follower) Stop(ctx context.Context) {
 	case <-idle:
 	case <-ctx.Done():
 	}
+	f.cancel()
 }
 
 // onEvent handles an event on the model's goroutine.
@@ -106,7 +114,7 @@ func (f *Follower) onEvent(ev browser.Event) {
 	if len(f.waiting) >= maxFollowing {
 		return
 	}
-	f.waiting = append(f.waiting, func() { f.tell(called) })
+	f.waiting = append(f.waiting, called)
 	if len(f.waiting) == 1 {
 		f.idle = make(chan struct{})
 		go f.work()
@@ -118,20 +126,23 @@ const (
 	maxFollowed = 64 << 10
 	// maxFollowing bounds the reports that wait.
 	maxFollowing = 200
+	// frameTimeout bounds how long a report waits for the pages around its frame.
+	frameTimeout = time.Second
 )
 
 // work makes the waiting reports.
 func (f *Follower) work() {
 	for {
 		f.mu.Lock()
-		if len(f.waiting) == 0 {
+		if len(f.waiting) == 0 || f.ctx.Err() != nil {
+			f.waiting = nil
 			close(f.idle)
 			f.mu.Unlock()
 			return
 		}
 		next := f.waiting[0]
 		f.mu.Unlock()
-		next()
+		f.tell(next)
 		f.mu.Lock()
 		f.waiting = f.waiting[1:]
 		f.mu.Unlock()
@@ -139,7 +150,9 @@ func (f *Follower) work() {
 }
 
 func (f *Follower) tell(called browser.BindingCalled) {
-	frames, err := f.automation.leadingTo(called.World.Frame())
+	ctx, cancel := context.WithTimeout(f.ctx, frameTimeout)
+	defer cancel()
+	frames, err := f.automation.leadingTo(ctx, called.World.Frame())
 	if err == nil {
 		f.report(Followed{World: called.World, Report: json.RawMessage(called.Payload), Frames: frames})
 	}
@@ -149,9 +162,7 @@ func (f *Follower) tell(called browser.BindingCalled) {
 var errNoSelector = errors.New("the frame's element has no selector")
 
 // leadingTo returns the selectors of the frames that lead to a frame, outermost first.
-func (a *Automation) leadingTo(f *browser.Frame) (selectors []string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
-	defer cancel()
+func (a *Automation) leadingTo(ctx context.Context, f *browser.Frame) (selectors []string, err error) {
 	for at := f; at.Parent() != nil; at = at.Parent() {
 		w, err := at.Parent().World(ctx, browser.WorldUtility)
 		if err != nil {

@@ -23,18 +23,20 @@ type recorderStep struct {
 	Key       string     `json:"key,omitempty"`
 	X         *float64   `json:"offsetX,omitempty"`
 	Y         *float64   `json:"offsetY,omitempty"`
-	Frame     []int      `json:"frame,omitempty"`
 }
 
 // Recorder returns the recording in the format that DevTools import. width and height are
-// those of the page in CSS pixels. Steps that the Recorder cannot make, such as drags and the choice of files, are
-// left out.
+// those of the page in CSS pixels. Left out is what the Recorder does not do, or finds in another way: drags, the choice of
+// files, what is in frames and in other tabs, and elements within others.
 func (r Recording) Recorder(width, height int) ([]byte, error) {
 	steps := []recorderStep{{Type: "setViewport", Width: width, Height: height, Scale: 1, Mobile: new(false), Touch: new(false), Landscape: new(width > height)}}
 	if r.Start != "" && r.Start != "about:blank" {
 		steps = append(steps, recorderStep{Type: "navigate", URL: r.Start})
 	}
 	for _, s := range r.Steps {
+		if len(s.Frames) > 0 || s.Tab != r.Tab || strings.Contains(s.Selector, " >> ") {
+			continue
+		}
 		on := recorderStep{Target: "main", Selectors: recorderSelectors(s)}
 		switch s.Kind {
 		case Click, DblClick, Check, Uncheck:
@@ -45,13 +47,13 @@ func (r Recording) Recorder(width, height int) ([]byte, error) {
 		case Fill:
 			on.Type, on.Value = "change", new(s.Value)
 		case Select:
-			on.Type, on.Value = "change", new(strings.Join(s.Values, ", "))
+			on.Type, on.Value = "change", new(s.Value)
 		case Press:
 			steps = append(steps, recorderStep{Type: "keyDown", Target: "main", Key: s.Key})
 			on = recorderStep{Type: "keyUp", Target: "main", Key: s.Key}
 		case Goto:
 			on = recorderStep{Type: "navigate", URL: s.URL}
-		case Files, Drag, Back, Forward, Reload:
+		case Files, Drag, Back, Forward, Reload, Open:
 			continue
 		}
 		steps = append(steps, on)
@@ -69,7 +71,12 @@ var (
 // recorderSelectors returns a step's element as the Recorder finds it: by its name, its text
 // or an attribute, and else by CSS.
 func recorderSelectors(s PersonStep) [][]string {
-	plain := func(quoted string) string { text, _ := strconv.Unquote(quoted); return text }
+	plain := func(quoted string) string {
+		if text, err := strconv.Unquote(quoted); err == nil {
+			return text
+		}
+		return strings.Trim(quoted, `"`)
+	}
 	last := s.Selector
 	if m := roleName.FindStringSubmatch(last); m != nil {
 		return [][]string{{"aria/" + plain(m[2]) + `[role="` + m[1] + `"]`}, {"aria/" + plain(m[2])}}

@@ -19,6 +19,7 @@ type Recording struct {
 	End   string       `json:"end"`   // likewise, after
 	Tab   uint32       `json:"tab"`   // of the first page
 	Steps []PersonStep `json:"steps"`
+	Cut   bool         `json:"cut,omitempty"` // there was no room for the rest
 }
 
 // Script returns the recording as a test file for Playwright, which this server runs, too.
@@ -36,7 +37,10 @@ func (r Recording) Script() string {
 	}
 	fmt.Fprintf(&b, "test(%s, async ({ page }) => {\n", locator.Quote(r.Title))
 	b.WriteString(body)
-	if pattern := addressPattern(r.End); pattern != "" {
+	if r.Cut {
+		b.WriteString("  // The person did more. There was no room for it.\n")
+	}
+	if pattern := addressPattern(r.End); pattern != "" && !r.Cut {
 		last := "page"
 		if n := len(r.Steps); n > 0 {
 			last = pageOf(r.tabs(), r.Steps[n-1].Tab)
@@ -58,6 +62,12 @@ func (r Recording) body(indent string) (text string, secrets []string) {
 	known := map[string]bool{"page": true}
 	for _, s := range r.Steps {
 		page := pageOf(tabs, s.Tab)
+		if s.Kind == Open {
+			known[page] = true
+			line("const %s = await page.context().newPage();", page)
+			line("await %s.goto(%s);", page, locator.Quote(s.URL))
+			continue
+		}
 		if !known[page] { // the tab that a step before opened
 			known[page] = true
 			at := slices.Index(tabs, s.Tab)
@@ -84,6 +94,13 @@ func (r Recording) body(indent string) (text string, secrets []string) {
 			}
 			line("await %s.fill(%s);", on, value)
 		case Select:
+			if s.Secret != "" {
+				if !slices.Contains(secrets, s.Secret) {
+					secrets = append(secrets, s.Secret)
+				}
+				line("await %s.selectOption(secrets.%s);", on, s.Secret)
+				break
+			}
 			line("await %s.selectOption([%s]);", on, labels(s.Values))
 		case Press:
 			line("await %s.press(%s);", on, locator.Quote(s.Key))

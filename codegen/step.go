@@ -29,6 +29,7 @@ const (
 	Back     Kind = "back"
 	Forward  Kind = "forward"
 	Reload   Kind = "reload"
+	Open     Kind = "open" // a tab that was there before, with its address
 )
 
 var (
@@ -45,7 +46,7 @@ const (
 
 // PersonStep is one thing that a person did.
 type PersonStep struct {
-	Kind     Kind     `json:"kind" doc:"What was done: click, dblclick, fill, check, uncheck, select, press, files, drag, goto, back, forward or reload."`
+	Kind     Kind     `json:"kind" doc:"What was done: click, dblclick, fill, check, uncheck, select, press, files, drag, goto, back, forward or reload; or open, of a tab that was there before."`
 	Tab      uint32   `json:"tab,omitempty" doc:"The tab's number."`
 	Frames   []string `json:"frames,omitempty" doc:"Selectors of the frames that lead to the element, outermost first."`
 	Selector string   `json:"selector,omitempty" doc:"Playwright's selector of the element."`
@@ -61,9 +62,9 @@ type PersonStep struct {
 // errStep is returned for a report that is no step.
 var errStep = errors.New("not a step of a person")
 
-// Parse reads a report of a document. hide returns a text without secrets: a value that it
-// changes is a secret.
-func Parse(report []byte, hide func(string) string) (PersonStep, error) {
+// Parse reads a report of a document. hide returns a text without the values of known secrets,
+// and hideAll also without what looks like a secret. A value that it changes is one.
+func Parse(report []byte, hide, hideAll func(string) string) (PersonStep, error) {
 	var read struct {
 		PersonStep
 		Secret bool `json:"secret"`
@@ -77,11 +78,11 @@ func Parse(report []byte, hide func(string) string) (PersonStep, error) {
 	}
 	s.Tab, s.Frames, s.URL = 0, nil, "" // the document does not say these
 	s.Selector = hide(s.Selector)
-	if s.Kind == Fill && (read.Secret || hide(s.Value) != s.Value) {
+	if read.Secret || hideAll(s.Value) != s.Value {
 		s.Value, s.Values, s.Secret = "", nil, secretName(s.Selector)
 	}
 	for i := range s.Values {
-		s.Values[i] = hide(s.Values[i])
+		s.Values[i] = hideAll(s.Values[i])
 	}
 	return s, nil
 }
@@ -95,26 +96,34 @@ func OnPage(kind Kind, url string) (PersonStep, bool) {
 type Steps struct {
 	list  []PersonStep
 	bytes int
-	cut   bool
+	Cut   bool // there was no room for the rest
 }
 
 // Add adds a step. What it makes needless goes: the earlier contents of the same field, and
 // the presses of a double click. It returns false if there is no room.
 func (s *Steps) Add(one PersonStep) bool {
-	for len(s.list) > 0 && needless(s.list[len(s.list)-1], one) {
-		s.drop()
+	kept := len(s.list)
+	for kept > 0 && needless(s.list[kept-1], one) {
+		kept--
 	}
-	size := len(one.Selector) + len(one.Value) + len(one.URL) + len(strings.Join(one.Frames, "")) + len(strings.Join(one.Values, "")) + 32
 	if one.Secret != "" {
 		one.Secret = s.free(one)
 	}
-	if s.cut || len(s.list) >= MaxSteps || s.bytes+size > MaxBytes {
-		s.cut = true
+	bytes := s.bytes + one.size()
+	for _, gone := range s.list[kept:] {
+		bytes -= gone.size()
+	}
+	if s.Cut || kept >= MaxSteps || bytes > MaxBytes {
+		s.Cut = true
 		return false
 	}
-	s.list = append(s.list, one)
-	s.bytes += size
+	s.list, s.bytes = append(s.list[:kept], one), bytes
 	return true
+}
+
+// size returns about how many bytes a step needs.
+func (s *PersonStep) size() int {
+	return len(s.Selector) + len(s.Value) + len(s.URL) + len(strings.Join(s.Frames, "")) + len(strings.Join(s.Values, "")) + 32
 }
 
 // AddLate adds a step that was made before the last use of the address bar of its tab.
@@ -146,7 +155,9 @@ func (s *Steps) free(one PersonStep) string {
 	return name
 }
 
-func (s *Steps) drop() { s.list = s.list[:len(s.list)-1] }
+// Continues reports whether a step at once makes an earlier one needless, such as the next content
+// of the same field.
+func Continues(earlier, later PersonStep) bool { return needless(earlier, later) }
 
 // needless reports whether a later step at once makes an earlier one needless.
 func needless(earlier, later PersonStep) bool {
@@ -158,7 +169,7 @@ func needless(earlier, later PersonStep) bool {
 		return same && earlier.Kind == Click
 	case Goto:
 		return earlier.Kind == Goto && earlier.Tab == later.Tab
-	case Click, Check, Uncheck, Select, Press, Files, Drag, Back, Forward, Reload:
+	case Click, Check, Uncheck, Select, Press, Files, Drag, Back, Forward, Reload, Open:
 	}
 	return false
 }

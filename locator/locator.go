@@ -16,8 +16,8 @@ var (
 	quoted = regexp.MustCompile(`^"((?:[^"\\]|\\.)*)"([is])?$`)
 	// attribute is a member such as [name="Sign in"i], [checked=true] or [name=/sign/].
 	attribute = regexp.MustCompile(`\[([\w-]+)=("(?:[^"\\]|\\.)*"[is]?|/(?:[^/\\\n]|\\.)+/[a-z]*|true|false|mixed|\d+)\]`)
-	// regular is a regular expression of JavaScript.
-	regular = regexp.MustCompile(`^/(?:[^/\\\n]|\\.)+/[a-z]*$`)
+	// regular is a regular expression: its source and its flags.
+	regular = regexp.MustCompile(`^/((?:[^/\\]|\\.)+)/([a-z]*)$`)
 )
 
 // byText are the engines whose value is a text.
@@ -30,12 +30,34 @@ var byAttribute = map[string]string{"placeholder": "getByPlaceholder", "alt": "g
 // A part that has no call of its own becomes locator('…').
 func Of(selector string) string {
 	var calls []string
-	for part := range strings.SplitSeq(selector, chain) {
+	for _, part := range split(selector) {
 		if part = strings.TrimSpace(part); part != "" {
 			calls = append(calls, call(part))
 		}
 	}
 	return strings.Join(calls, ".")
+}
+
+// split returns the parts of a selector. What stands in quotes is not taken apart.
+func split(selector string) (parts []string) {
+	from, quote := 0, byte(0)
+	for i := 0; i < len(selector); i++ {
+		switch c := selector[i]; {
+		case c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case strings.HasPrefix(selector[i:], chain):
+			parts = append(parts, selector[from:i])
+			i += len(chain) - 1
+			from = i + 1
+		}
+	}
+	return append(parts, selector[from:])
 }
 
 // call returns the call of one part.
@@ -90,7 +112,12 @@ func role(body string) string {
 	for _, m := range attribute.FindAllStringSubmatch(members, -1) {
 		members = strings.Replace(members, m[0], "", 1)
 		value, exact, ok := textOf(m[2])
+		if m[1] == "include-hidden" {
+			m[1] = "includeHidden"
+		}
 		switch {
+		case strings.Contains(m[1], "-"):
+			return ""
 		case !ok && m[2] == "mixed":
 			options = append(options, m[1]+": 'mixed'")
 		case !ok && !strings.HasPrefix(m[2], `"`): // true, false or a number
@@ -119,11 +146,19 @@ func exactly(exact bool) string {
 	return ""
 }
 
-// textOf returns a text as it stands in a script: quoted, or as a regular expression.
+// textOf returns a text as it stands in a script: quoted, or as a regular expression, whose source is
+// quoted, too, because pages choose it.
 func textOf(value string) (script string, exact, ok bool) {
 	m := quoted.FindStringSubmatch(value)
 	if m == nil {
-		return value, false, regular.MatchString(value)
+		re := regular.FindStringSubmatch(value)
+		if re == nil {
+			return "", false, false
+		}
+		if re[2] == "" {
+			return "new RegExp(" + Quote(re[1]) + ")", false, true
+		}
+		return "new RegExp(" + Quote(re[1]) + ", " + Quote(re[2]) + ")", false, true
 	}
 	plain, err := strconv.Unquote(`"` + m[1] + `"`)
 	return Quote(plain), m[2] == "s", err == nil

@@ -6,11 +6,11 @@ func TestOf(t *testing.T) {
 	for selector, want := range map[string]string{
 		`internal:role=button[name="Sign in"i]`:                          `getByRole('button', { name: 'Sign in' })`,
 		`internal:role=button[name="Sign in"s]`:                          `getByRole('button', { name: 'Sign in', exact: true })`,
-		`internal:role=checkbox[checked=true][name=/new/i]`:              `getByRole('checkbox', { checked: true, name: /new/i })`,
+		`internal:role=checkbox[checked=true][name=/new/i]`:              `getByRole('checkbox', { checked: true, name: new RegExp('new', 'i') })`,
 		`internal:role=heading`:                                          `getByRole('heading')`,
 		`internal:label="It's \"me\""i`:                                  `getByLabel('It\'s "me"')`,
 		`internal:text="a ]"s`:                                           `getByText('a ]', { exact: true })`,
-		`internal:text=/^a/i`:                                            `getByText(/^a/i)`,
+		`internal:text=/^a/i`:                                            `getByText(new RegExp('^a', 'i'))`,
 		`internal:attr=[placeholder="you@example.com"i]`:                 `getByPlaceholder('you@example.com')`,
 		`internal:attr=[alt="A cat"s]`:                                   `getByAltText('A cat', { exact: true })`,
 		`internal:attr=[title="Close"i]`:                                 `getByTitle('Close')`,
@@ -26,6 +26,11 @@ func TestOf(t *testing.T) {
 		`internal:role=button[name=x + steal()]`:                         `locator('internal:role=button[name=x + steal()]')`,
 		`internal:role=a', { name: evil() })`:                            `getByRole('a\', { name: evil() })')`,
 		"internal:text=/a/ + evil()/":                                    `locator('internal:text=/a/ + evil()/')`,
+		`internal:testid=[data-testid="a >> internal:role=b[name=/[/] >> ]/ });import(1)//"s]`: `getByTestId('a >> internal:role=b[name=/[/] >> ]/ });import(1)//')`,
+		`internal:role=b[name=/[/] >> ]/ });import(1)//`:                                       `getByRole('b', { name: new RegExp('[') }).locator(']/ });import(1)//')`,
+		`internal:role=a[include-hidden=true]`:                                                 `getByRole('a', { includeHidden: true })`,
+		`internal:text="a >> b"i >> nth=1`:                                                     `getByText('a >> b').nth(1)`,
+		"internal:text=/a\r\u2028b/":                                                           "getByText(new RegExp('a\\r\\u2028b'))",
 	} {
 		if got := Of(selector); got != want {
 			t.Errorf("%s is %s, want %s", selector, got, want)

@@ -102,6 +102,7 @@ func (s *Session) runBrowser(last **browser.Process) error {
 	s.life.spawn(func() { watchProfile(s, eng.proc) })
 	s.life.spawn(func() { watchMemory(s, eng.proc) })
 	s.goLive(eng, again)
+	followAgain(s)
 	s.life.spawn(func() { s.saving.regularly(eng) })
 	for dead := false; !dead; {
 		select {

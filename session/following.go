@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"sync"
 	"time"
 
@@ -18,6 +19,11 @@ const (
 	followTimeout = 10 * time.Second
 	// unfollowTimeout bounds how long the end of a takeover waits for the last reports.
 	unfollowTimeout = 2 * time.Second
+	// reportWindow is how long after the person's last input a report may be of what
+	// they did. Pages act by themselves, too.
+	reportWindow = 10 * time.Second
+	// leftWindow is how long a document that was left reports what was done before.
+	leftWindow = time.Second
 )
 
 // following keeps what a person does in a takeover, as steps of a script. It is off unless
@@ -26,20 +32,43 @@ type following struct {
 	keep bool // the request asks for it
 
 	mu       sync.Mutex // guards what follows
+	engine   *engine    // that is followed
 	follower *automation.Follower
 	steps    codegen.Steps
 	over     bool
 	left     map[*browser.World]bool // the documents that the person left last, by the address bar
+	leftAt   time.Time
+	tabs     map[uint32]string // the tabs that were there at the request, with their addresses; those that were used are gone
+	shown    uint32            // the tab that was shown then
+	held     *heldStep         // is not recorded yet
 }
 
-// follow begins to keep what the person does, if anybody wants it. It does not wait.
+// heldStep is the content of a field that may be growing: only the last one is recorded.
+type heldStep struct {
+	step codegen.PersonStep
+	page *browser.Page
+}
+
+// followingFrom returns what a request begins with.
+func followingFrom(o TakeoverOptions, before snapshot, shown uint32) following {
+	return following{keep: o.Steps, tabs: maps.Clone(before.tabs), shown: shown}
+}
+
+// follow begins to keep what the person does, if anybody wants it, in the present browser. It
+// does not wait.
 func follow(t *Takeover) {
 	s := t.session
 	if !t.following.keep && s.recording.now.Load() == nil {
 		return
 	}
 	eng := s.stage.browser()
-	if eng == nil {
+	t.following.mu.Lock()
+	known := eng == nil || t.following.over || t.following.engine == eng
+	if !known {
+		t.following.engine, t.following.follower = eng, nil
+	}
+	t.following.mu.Unlock()
+	if known {
 		return
 	}
 	s.life.spawn(func() {
@@ -51,8 +80,10 @@ func follow(t *Takeover) {
 			return
 		}
 		t.following.mu.Lock()
-		over := t.following.over
-		t.following.follower = follower
+		over := t.following.over || t.following.engine != eng
+		if !over {
+			t.following.follower = follower
+		}
 		t.following.mu.Unlock()
 		if over {
 			follower.Stop(ctx)
@@ -60,11 +91,18 @@ func follow(t *Takeover) {
 	})
 }
 
-// unfollow ends that, and returns the steps that the request asked for.
-func unfollow(t *Takeover) []codegen.PersonStep {
+// followAgain follows an open takeover in a new browser, or because a recording has begun.
+func followAgain(s *Session) {
+	if t := s.openTakeover(); t != nil {
+		follow(t)
+	}
+}
+
+// unfollow ends that, and returns the steps that the request asked for, and whether there was no
+// room for more.
+func unfollow(t *Takeover) (steps []codegen.PersonStep, cut bool) {
 	t.following.mu.Lock()
 	follower := t.following.follower
-	t.following.over = true
 	t.following.mu.Unlock()
 	if follower != nil {
 		ctx, cancel := context.WithTimeout(t.session.ctx, unfollowTimeout)
@@ -72,21 +110,27 @@ func unfollow(t *Takeover) []codegen.PersonStep {
 		follower.Stop(ctx) // it reports what a field holds that was just changed
 	}
 	t.following.mu.Lock()
-	defer t.following.mu.Unlock()
-	if !t.following.keep {
-		return nil
+	held := t.following.held
+	t.following.over, t.following.held = true, nil
+	steps, cut = t.following.steps.List(), t.following.steps.Cut
+	t.following.mu.Unlock()
+	if held != nil {
+		t.record(held.step, held.page)
 	}
-	return t.following.steps.List()
+	if !t.following.keep {
+		return nil, false
+	}
+	return steps, cut
 }
 
 // did takes in a document's report of what was done in it.
 func (t *Takeover) did(f automation.Followed) {
 	s := t.session
-	if !s.control.Holder().IsPerson() { // programs act, too
+	if !s.control.Holder().IsPerson() || !s.gestures.atWork(time.Now(), reportWindow) { // programs and pages act, too
 		return
 	}
 	hide := s.monitor.Redactor().Values
-	step, err := codegen.Parse(f.Report, hide)
+	step, err := codegen.Parse(f.Report, hide, s.monitor.Redactor().Text)
 	if err != nil {
 		s.log.Debug("report of what a person did", "error", err)
 		return
@@ -116,7 +160,7 @@ func followNavigation(s *Session, p *browser.Page) func(action, url string) {
 			return
 		}
 		t.following.mu.Lock()
-		t.following.left = left
+		t.following.left, t.following.leftAt = left, time.Now()
 		t.following.mu.Unlock()
 		t.add(step, p, nil)
 	}
@@ -126,17 +170,51 @@ func followNavigation(s *Session, p *browser.Page) func(action, url string) {
 // in its document, if it is in one: what a document that was left reports late belongs
 // before that.
 func (t *Takeover) add(step codegen.PersonStep, p *browser.Page, in *browser.World) {
-	s := t.session
-	step.Tab = s.stage.number(p)
+	step.Tab = t.session.stage.number(p)
 	t.following.mu.Lock()
-	switch {
-	case !t.following.keep:
-	case t.following.left[in]:
-		t.following.steps.AddLate(step)
-	default:
-		t.following.steps.Add(step)
+	if t.following.over {
+		t.following.mu.Unlock()
+		return
+	}
+	list := []codegen.PersonStep{step}
+	if url, there := t.following.tabs[step.Tab]; there { // the first step in a tab that was there before
+		delete(t.following.tabs, step.Tab)
+		switch first := len(t.following.steps.List()) == 0; {
+		case !first:
+			list = append([]codegen.PersonStep{{Kind: codegen.Open, Tab: step.Tab, URL: url}}, step)
+		case step.Tab != t.following.shown && step.Kind != codegen.Goto:
+			list = append([]codegen.PersonStep{{Kind: codegen.Goto, Tab: step.Tab, URL: url}}, step)
+		}
+	}
+	for _, one := range list {
+		switch {
+		case !t.following.keep:
+		case t.following.left[in] && time.Since(t.following.leftAt) < leftWindow:
+			t.following.steps.AddLate(one)
+		default:
+			t.following.steps.Add(one)
+		}
+	}
+	held := t.following.held
+	t.following.held = nil
+	if held != nil && codegen.Continues(held.step, step) {
+		held = nil
+	}
+	if step.Kind == codegen.Fill {
+		t.following.held = &heldStep{step, p}
 	}
 	t.following.mu.Unlock()
+	if held != nil {
+		t.record(held.step, held.page)
+	}
+	if step.Kind != codegen.Fill {
+		t.record(step, p)
+	}
+}
+
+// record records a step, if the session is being recorded.
+func (t *Takeover) record(step codegen.PersonStep, p *browser.Page) {
+	s := t.session
 	r := s.recording.now.Load()
 	if r == nil {
 		return
@@ -155,7 +233,7 @@ func (t *Takeover) add(step codegen.PersonStep, p *browser.Page, in *browser.Wor
 
 // Recording returns what the person did in a takeover that keeps it.
 func (i *TakeoverInfo) Recording() codegen.Recording {
-	r := codegen.Recording{Title: i.Reason, Steps: i.Steps}
+	r := codegen.Recording{Title: i.Reason, Steps: i.Steps, Cut: i.StepsCut}
 	if i.Changes != nil {
 		r.Start, r.End = i.Changes.URLBefore, i.Changes.URLAfter
 	}

@@ -105,6 +105,7 @@ func StartRecording(s *Session, o RecordingOptions) (Recording, error) {
 	s.recording.after = s.monitor.Ring().Last()
 	hide.learn(s)
 	s.recording.now.Store(r)
+	followAgain(s)
 	s.tellLife()
 	return describeRecording(r), nil
 }
@@ -149,6 +150,10 @@ func recordedEvents(s *Session, after uint64, hide *programSecrets) (lines []byt
 	defer cancel()
 	err := s.journal.Each(ctx, after, func(e *capture.Event) error {
 		line := hide.JSON(e.JSON())
+		if len(line) >= trajectory.MaxLine {
+			cut = true
+			return nil
+		}
 		if len(lines)+len(line) >= trajectory.MaxSessionEvents {
 			return errFull
 		}
@@ -158,7 +163,7 @@ func recordedEvents(s *Session, after uint64, hide *programSecrets) (lines []byt
 	if err != nil {
 		s.log.Warn("copy a session's events into a trajectory", "error", err)
 	}
-	return lines, err != nil
+	return lines, cut || err != nil
 }
 
 // errFull ends the copying of events.

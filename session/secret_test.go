@@ -163,11 +163,14 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 	if _, err := s.StartCapture(t.Context(), capture.Config{Console: true, Network: true, NetworkResponseBody: true, Navigation: true, Interactions: true, Screenshots: true}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := StartRecording(s, RecordingOptions{Bundle: true}); err != nil {
+		t.Fatal(err)
+	}
 	r := startRun(t, s, `
 		await context.tracing.start({ snapshots: true });
 		await context.tracing.startHar('whole.har', { content: 'embed' });
 		const other = await browser.newContext({ recordHar: { path: 'other.zip' } });
-		const done = await requestTakeover('sign in');
+		const done = await requestTakeover('sign in', { steps: true });
 		const echo = await other.newPage();
 		await echo.goto(page.url().replace(/[^/]*$/, ''));
 		await echo.evaluate(v => fetch('/form', { method: 'POST', body: new URLSearchParams({ v }) }).then(r => r.text()), await page.locator('#pw').inputValue());

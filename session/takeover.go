@@ -66,6 +66,7 @@ type TakeoverInfo struct {
 
 	KeepsSteps bool                 `json:"keepsSteps,omitempty" doc:"Whether what the person does is kept as steps of a script."`
 	Steps      []codegen.PersonStep `json:"steps,omitempty" doc:"At the end, what the person did, if that is kept. Secrets are not in it."`
+	StepsCut   bool                 `json:"stepsCut,omitempty" doc:"Whether the person did more than there was room for."`
 }
 
 // Takeover is a request for a person.
@@ -217,7 +218,7 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	t.mu.Lock()
 	before := t.before
 	t.mu.Unlock()
-	steps := unfollow(t)
+	steps, cut := unfollow(t)
 	changes := t.session.changesSince(before) // not under the lock, because it asks the browser
 	now := time.Now().UTC()
 	t.mu.Lock()
@@ -227,7 +228,7 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	}
 	t.before = snapshot{}
 	t.info.State, t.info.EndedAt, t.info.Note, t.info.Changes = state, &now, t.session.monitor.Redactor().Values(strings.TrimSpace(note)), changes
-	t.info.Steps = steps
+	t.info.Steps, t.info.StepsCut = steps, cut
 	if t.info.ClaimedBy == "" && (state == TakeoverDone || state == TakeoverFailed) {
 		t.info.ClaimedBy = by
 	}
@@ -282,15 +283,19 @@ func (s *Session) newTakeover(o TakeoverOptions) (*Takeover, error) {
 	if len(bad) > 0 {
 		return nil, &invalid.Error{Fields: bad}
 	}
-	id, now := id.New("to"), time.Now().UTC()
+	id, now, before := id.New("to"), time.Now().UTC(), s.snapshot()
+	shown := uint32(0)
+	if f := s.shown(); f != nil {
+		shown = f.tab
+	}
 	return &Takeover{
 		session: s,
 		timeout: o.Timeout,
 		program: o.program,
-		before:  s.snapshot(),
+		before:  before,
 		ended:   make(chan struct{}),
 
-		following: following{keep: o.Steps},
+		following: followingFrom(o, before, shown),
 		info: TakeoverInfo{
 			ID: id, SessionID: s.id, RunID: o.RunID, Reason: reason, RequestNote: o.Note, RequestedBy: o.RequestedBy,
 			State: TakeoverPending, CreatedAt: now, Deadline: now.Add(o.Timeout),

@@ -242,13 +242,13 @@ func (b *Bundle) AddEnd(call uint64, e Event, png []byte) {
 }
 
 // AddSessionEvents keeps what the session's journal tells of the time of the recording: a
-// JSON object in each line, from which the caller has removed secrets. With cut, there were
-// more than MaxSessionEvents.
+// JSON object in each line, from which the caller has removed secrets. With cut, some are
+// missing.
 func (b *Bundle) AddSessionEvents(lines []byte, cut bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if cut {
-		b.lostLocked("the session had more events than a bundle takes")
+		b.lostLocked("some of the session's events are missing: there were too many, or they could not be read in time")
 	}
 	if len(lines) > 0 {
 		b.acceptLocked(entry{name: SessionEventsFile, content: lines})

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// maxLine bounds a line of events.jsonl, of which summaries are the largest part, and of
+// MaxLine bounds a line of events.jsonl, of which summaries are the largest part, and of
 // session.jsonl.
-const maxLine = 2 << 20
+const MaxLine = 2 << 20
 
 // reportHead, reportEvent and reportFoot are the parts of a report in one file. Everything
 // that a page or a program chose is escaped.

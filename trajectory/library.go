@@ -286,7 +286,7 @@ func (a *Archive) eachLine(name string, each func(line []byte) error) error {
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, maxLine)
+	lines.Buffer(nil, MaxLine)
 	for lines.Scan() {
 		if err := each(bytes.Clone(lines.Bytes())); err != nil {
 			return err

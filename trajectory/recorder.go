@@ -58,7 +58,7 @@ type Page interface {
 
 // Call describes what a program does.
 type Call struct {
-	Actor    string // the kind of program: script, mcp, actions, commands, cdp
+	Actor    string // who it is: script, mcp, actions, commands, cdp, api, person
 	Tool     string
 	Args     any  // shown in the event, after redaction
 	Writes   bool // it may change the page, so there are pictures and a hash of the text

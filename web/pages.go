@@ -146,7 +146,7 @@ func (s *Server) pageTakeover(c echo.Context) error {
 	}
 	info, of := t.Info(), t.Session().Info()
 	return s.render(c, http.StatusOK, views.Takeover(views.TakeoverPage{
-		Page: s.page(c), ID: info.ID, SessionID: info.SessionID, Reason: info.Reason, Note: info.RequestNote, Kept: info.KeepsSteps, For: askedBy(t), State: string(info.State),
+		Page: s.page(c), ID: info.ID, SessionID: info.SessionID, Reason: info.Reason, Note: info.RequestNote, Kept: info.KeepsSteps || session.RecordingOf(t.Session()).Recording, For: askedBy(t), State: string(info.State),
 		Deadline: info.Deadline, Width: of.Dimensions.Width, Height: of.Dimensions.Height,
 	}))
 }

@@ -22,6 +22,8 @@ interface Step {
 const LONGEST = 2_000;
 /** How long (ms) after a change of a field what it holds is reported. Go keeps only the last report of a field. */
 const SOON = 150;
+/** The most reports of a document in a second. */
+const PER_SECOND = 40;
 /** How far (CSS px) a pointer moves between press and release before it is a drag. */
 const DRAG = 10;
 /** Fields whose value is chosen from a picker, which our own code answers. */
@@ -47,15 +49,20 @@ function editable(node: Element): HTMLElement | null {
 export class Follower {
   /** A field whose value has changed since it was last reported, with its selector from before. */
   #changed: { field: Element; selector: string } | null = null;
+  #focused: { field: Element; selector: string } | null = null;
   #timer = 0;
+  /** When the present second began, and how much was reported in it. */
+  #second = 0;
+  #told = 0;
   #pressed: { at: Element; x: number; y: number } | null = null;
   #stop = new AbortController();
 
   constructor(private readonly injected: Injected, private readonly report: (text: string) => void) {
-    const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K], target: Element) => void, forged = false): void => {
+    const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K], target: Element) => void): void => {
       const take = (event: Event): void => {
         const target = event.composedPath()[0];
-        if (!forged && !event.isTrusted || !(target instanceof Element)) return;
+        // Our own code answers pickers, in this world, and says so.
+        if (!(target instanceof Element) || !event.isTrusted && (globalThis as { takeoverAnswers?: Element }).takeoverAnswers !== target) return;
         try {
           listener(event as WindowEventMap[K], target);
         } catch {
@@ -65,9 +72,17 @@ export class Follower {
       window.addEventListener(type, take, { capture: true, passive: true, signal: this.#stop.signal });
     };
     on('input', (_, target) => this.#input(target));
-    on('change', (event, target) => this.#change(target, event.isTrusted), true);
+    on('change', (_, target) => this.#change(target));
     on('click', (event, target) => this.#click(event as MouseEvent, target));
-    on('pointerdown', (event, target) => { this.#pressed = { at: target, x: event.clientX, y: event.clientY }; });
+    on('pointerdown', (event, target) => {
+      this.#pressed = { at: target, x: event.clientX, y: event.clientY };
+      isSecret(target); // a page may show later what a field holds, which is secret all the same
+    });
+    on('focusin', (_, target) => {
+      isSecret(target);
+      const field = takesText(target) ? target : editable(target);
+      this.#focused = field && { field, selector: this.#selector(field) }; // before typing changes the text by which it is found
+    });
     on('pointerup', event => this.#released(event));
     on('keydown', (event, target) => this.#key(event, target));
     on('focusout', () => this.flush());
@@ -97,6 +112,9 @@ export class Follower {
   }
 
   #tell(step: Step): void {
+    const now = performance.now();
+    if (now - this.#second > 1_000) [this.#second, this.#told] = [now, 0];
+    if (++this.#told > PER_SECOND) return; // no person is that fast
     this.report(JSON.stringify(step));
   }
 
@@ -107,7 +125,7 @@ export class Follower {
     if (!field) return;
     if (this.#changed?.field !== field) {
       this.flush();
-      this.#changed = { field, selector: this.#selector(field) };
+      this.#changed = this.#focused?.field === field ? this.#focused : { field, selector: this.#selector(field) };
       this.#tellField(this.#changed); // a document that ends reports nothing any more
     }
     this.#timer ||= window.setTimeout(() => {
@@ -116,18 +134,23 @@ export class Follower {
     }, SOON);
   }
 
-  #change(target: Element, trusted: boolean): void {
-    if (target instanceof HTMLSelectElement) { // its picker is outside the page, so the event is ours
+  #change(target: Element): void {
+    const chosen = target instanceof HTMLSelectElement || isInput(target) && PICKED.has(target.type);
+    if (chosen && isSecret(target)) {
       this.flush();
-      return this.#tell({ kind: 'select', selector: this.#selector(target), values: [...target.selectedOptions].slice(0, 50).map(option => option.label.slice(0, LONGEST)) });
+      return this.#tell({ kind: target instanceof HTMLSelectElement ? 'select' : 'fill', selector: this.#selector(target), secret: true });
+    }
+    if (target instanceof HTMLSelectElement) {
+      this.flush();
+      return this.#tell({ kind: 'select', selector: this.#selector(target), value: target.value.slice(0, LONGEST), values: [...target.selectedOptions].slice(0, 50).map(option => option.label.slice(0, LONGEST)) });
     }
     if (!isInput(target)) return;
-    if (trusted && (target.type === 'checkbox' || target.type === 'radio')) {
+    if (target.type === 'checkbox' || target.type === 'radio') {
       this.flush();
       this.#tell({ kind: target.checked ? 'check' : 'uncheck', selector: this.#selector(target) });
     } else if (target.type === 'file') {
       this.#tell({ kind: 'files', selector: this.#selector(target), values: [...target.files ?? []].slice(0, 50).map(({ name }) => name) });
-    } else if (PICKED.has(target.type) || trusted && target.type === 'range') {
+    } else if (PICKED.has(target.type) || target.type === 'range') {
       this.#changed = null;
       this.#tell({ kind: 'fill', selector: this.#selector(target), value: target.value });
     }

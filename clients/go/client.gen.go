@@ -1582,7 +1582,7 @@ type PersonStep struct {
 	// Key The pressed key.
 	Key *string `json:"key,omitempty"`
 
-	// Kind What was done: click, dblclick, fill, check, uncheck, select, press, files, drag, goto, back, forward or reload.
+	// Kind What was done: click, dblclick, fill, check, uncheck, select, press, files, drag, goto, back, forward or reload; or open, of a tab that was there before.
 	Kind string `json:"kind"`
 
 	// Secret The name of the secret that the field holds, which is not kept.
@@ -2542,6 +2542,9 @@ type Takeover struct {
 
 	// Steps At the end, what the person did, if that is kept. Secrets are not in it.
 	Steps *[]PersonStep `json:"steps,omitempty"`
+
+	// StepsCut Whether the person did more than there was room for.
+	StepsCut *bool `json:"stepsCut,omitempty"`
 
 	// Url The link for the person.
 	Url string `json:"url"`

@@ -3337,7 +3337,7 @@ export interface components {
             frames?: string[];
             /** @description The pressed key. */
             key?: string;
-            /** @description What was done: click, dblclick, fill, check, uncheck, select, press, files, drag, goto, back, forward or reload. */
+            /** @description What was done: click, dblclick, fill, check, uncheck, select, press, files, drag, goto, back, forward or reload; or open, of a tab that was there before. */
             kind: string;
             /** @description The name of the secret that the field holds, which is not kept. */
             secret?: string;
@@ -4058,6 +4058,8 @@ export interface components {
             state: string;
             /** @description At the end, what the person did, if that is kept. Secrets are not in it. */
             steps?: components["schemas"]["PersonStep"][];
+            /** @description Whether the person did more than there was room for. */
+            stepsCut?: boolean;
             /** @description The link for the person. */
             url: string;
         };

@@ -89,7 +89,7 @@ func WriteTrace(a *trajectory.Archive, to io.Writer, version string) error {
 		err = eachSessionEvent(a, t.sessionEvent)
 	}
 	if err == nil {
-		err = t.write("trace.trace", t.text())
+		err = t.writeLines()
 	}
 	if err == nil {
 		err = t.network(version)
@@ -106,30 +106,40 @@ type tracing struct {
 	began   int64 // Unix ms
 	out     *zip.Writer
 	lines   []timedLine
+	bytes   int            // of lines
 	asked   map[any]string // the calls of takeovers, by their ids
 }
 
 // timedLine is a line with its time, by which the lines are sorted.
 type timedLine struct {
 	at   float64
-	line traceLine
+	line []byte
 }
+
+// maxTrace bounds the lines of a trace in bytes. Later ones are left out.
+const maxTrace = 128 << 20
 
 // clock converts a time (Unix ms) to the trace's.
 func (t *tracing) clock(ms int64) float64 { return float64(1 + ms - t.began) }
 
-func (t *tracing) add(line traceLine, at float64) { t.lines = append(t.lines, timedLine{at, line}) }
-
-// text returns the lines in order of time.
-func (t *tracing) text() []byte {
-	slices.SortStableFunc(t.lines, func(a, b timedLine) int { return cmp.Compare(a.at, b.at) })
+func (t *tracing) add(line traceLine, at float64) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	for _, l := range t.lines {
-		_ = encoder.Encode(l.line) // what came from JSON can be written as JSON
+	_ = encoder.Encode(line) // what came from JSON can be written as JSON
+	if t.bytes += out.Len(); t.bytes <= maxTrace {
+		t.lines = append(t.lines, timedLine{at, bytes.Clone(out.Bytes())})
 	}
-	return out.Bytes()
+}
+
+// writeLines writes the lines in order of time.
+func (t *tracing) writeLines() error {
+	slices.SortStableFunc(t.lines, func(a, b timedLine) int { return cmp.Compare(a.at, b.at) })
+	w, err := t.out.Create("trace.trace")
+	for i := 0; err == nil && i < len(t.lines); i++ {
+		_, err = w.Write(t.lines[i].line)
+	}
+	return err
 }
 
 func (t *tracing) write(name string, content []byte) error {

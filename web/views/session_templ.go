@@ -370,7 +370,7 @@ func sessionBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<span class=\"recorded wide-only meta nowrap\" title=\"What programs do in this session is kept, with pictures of the page.\">Recorded</span> <span id=\"time-left\" class=\"meta tabular nowrap wide-only\" hidden></span> <span id=\"control-state\" class=\"control-state\" data-party=\"nobody\" role=\"status\"><i class=\"shape ring nobody\" aria-hidden=\"true\"></i> <span id=\"control-words\">Nobody in control</span> <span id=\"control-short\" class=\"narrow-only\" aria-hidden=\"true\">Nobody</span></span> <button type=\"button\" id=\"control-button\" class=\"button\" disabled>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<span class=\"recorded wide-only meta nowrap\" title=\"What programs and people do in this session is kept, with pictures of the page.\">Recorded</span> <span id=\"time-left\" class=\"meta tabular nowrap wide-only\" hidden></span> <span id=\"control-state\" class=\"control-state\" data-party=\"nobody\" role=\"status\"><i class=\"shape ring nobody\" aria-hidden=\"true\"></i> <span id=\"control-words\">Nobody in control</span> <span id=\"control-short\" class=\"narrow-only\" aria-hidden=\"true\">Nobody</span></span> <button type=\"button\" id=\"control-button\" class=\"button\" disabled>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -1548,6 +1548,8 @@ func (t TrajectoryRow) shape() string {
 		return "dot wrong"
 	case t.Failures > 0 || t.Scan == "found":
 		return "cross wrong"
+	case t.Scan != "clean":
+		return "ring nobody"
 	}
 	return "tick good"
 }
@@ -1562,6 +1564,8 @@ func (t TrajectoryRow) outcome() string {
 		return "1 failure"
 	case t.Failures > 0:
 		return strconv.Itoa(t.Failures) + " failures"
+	case t.Scan != "clean":
+		return "Cut off"
 	}
 	return "No failures"
 }
@@ -1612,6 +1616,8 @@ func (s TrajectoryStep) lane() string {
 		return "person"
 	case s.Kind != "tool_call_start":
 		return ""
+	case s.Actor == "person":
+		return "person"
 	case s.Actor == "script":
 		return "script"
 	}
@@ -1634,7 +1640,7 @@ func (s TrajectoryStep) shape() string {
 
 func (s TrajectoryStep) took() string {
 	if s.Kind != "tool_call_start" || !s.Done {
-		if s.lane() == "person" {
+		if s.Kind == "takeover_start" {
 			return span(s.Ended.Sub(s.At))
 		}
 		return ""

@@ -131,7 +131,10 @@ export class Picker {
   }
 
   #tell(): void {
+    const here = globalThis as { takeoverAnswers?: Element };
+    here.takeoverAnswers = this.field; // for whoever follows what the person does (automation/page/follow.ts)
     this.field.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
     this.field.dispatchEvent(new Event('change', { bubbles: true }));
+    delete here.takeoverAnswers;
   }
 }

@@ -87,7 +87,7 @@ function look(): void {
   for (const step of steps) step.element.querySelector('summary')?.addEventListener('click', () => timeline.show(step.end));
   if (first) {
     first.element.open = true;
-    if (asked) first.element.scrollIntoView({ block: 'center' });
+    if (asked === first.seq) first.element.scrollIntoView({ block: 'center' });
   }
   let events: EventsPanel | undefined;
   enableTabs(byId('inspector-tabs'), (id) => {

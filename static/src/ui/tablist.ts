@@ -14,10 +14,11 @@ export function enableTabs(list: HTMLElement, chosen: (id: string) => void = () 
   };
   tabs.forEach((tab, i) => {
     tab.addEventListener('click', () => choose(tab.id));
-    tab.addEventListener('keydown', ({ key }) => {
-      const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: tabs.length - 1 }[key];
-      const next = to === undefined ? undefined : tabs[(to + tabs.length) % tabs.length];
+    tab.addEventListener('keydown', (event) => {
+      const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: tabs.length - 1 }[event.key];
+      const next = to === undefined || event.altKey || event.ctrlKey || event.metaKey ? undefined : tabs[(to + tabs.length) % tabs.length];
       if (!next) return;
+      event.preventDefault();
       choose(next.id);
       next.focus();
     });
