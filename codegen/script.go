@@ -123,6 +123,7 @@ func (r Recording) body(indent string) (text string, secrets []string) {
 			line("await %s.goForward();", page)
 		case Reload:
 			line("await %s.reload();", page)
+		case Open: // above
 		}
 	}
 	return b.String(), secrets

@@ -78,12 +78,20 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
   const run = page.locator('.ended-run');
   await expect(run.locator('summary')).toContainText('night.ts · failed');
   await expect(run.locator('summary')).toContainText('TimeoutError: locator.click: Timeout 500ms exceeded.');
-  await expect(run.locator('.at-fault')).toContainText("getByText('no such thing')");
   await expect(run.locator('.output-line', { hasText: 'said by the script' })).toBeVisible();
   await expect(run.locator('.output-line.error')).toContainText('click');
+  await page.getByRole('tab', { name: 'Script' }).click();
+  await expect(page.locator('.ended-script .at-fault')).toContainText("getByText('no such thing')");
+  await accessible(page, 'ended, its script');
+  await page.getByRole('tab', { name: 'Script' }).press('ArrowLeft');
   // The panel shows events from when the session was live, although nobody had opened the panel.
   await expect(page.locator('#events-list .event', { hasText: 'said by the page' })).toBeVisible();
   await expect(page.locator('#events-list .event', { hasText: '/demo/login' }).first()).toBeVisible();
+  // Who came and went is left out, unless it is asked for.
+  await expect(page.locator('#events-list .event[data-category="control"]')).toHaveCount(0);
+  await page.locator('[data-filter=control]').click();
+  await expect(page.locator('#events-list .event[data-category="control"]').first()).toBeVisible();
+  await page.locator('[data-filter=all]').click();
   await page.locator('#events-list .event', { hasText: 'said by the page' }).click();
   await expect(page.locator('#events-detail')).toBeVisible();
   // Nothing more is captured here, so there is no button for it.
@@ -92,6 +100,9 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
   await page.getByRole('tab', { name: 'Response' }).click();
   await expect(page.locator('#events-detail')).toContainText('was not captured: it is not text, or the capture of bodies was off.');
   await expect(page.getByRole('button', { name: 'Capture bodies from now on' })).toHaveCount(0);
+  await page.getByRole('tab', { name: 'Files' }).click();
+  await expect(page.locator('#panel-files')).toContainText('Requests as HAR');
+  await page.getByRole('tab', { name: 'Steps' }).click();
   const failure = page.getByAltText('The page when this run failed');
   await failure.scrollIntoViewIfNeeded();
   await expect.poll(() => failure.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280);

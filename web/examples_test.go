@@ -247,6 +247,19 @@ func programOutput(cmd *exec.Cmd, endless bool) ([]byte, error) {
 	return append(first[:n], stderr.Bytes()...), errors.Join(err, ignoreDone(kill))
 }
 
+// navigate makes a person use the address bar in a takeover.
+func (run *exampleRunner) navigate(one *session.Session) {
+	run.t.Helper()
+	var asked struct{ ID string }
+	run.call("POST", "/v1/sessions/"+one.ID()+"/takeovers", map[string]any{"reason": "help"}, 201, &asked)
+	v := run.join(one, nil)
+	v.send(map[string]any{"type": "control", "action": "take"})
+	v.wait("control", func(m map[string]any) bool { return m["type"] == "control" && m["mine"] == true })
+	v.send(map[string]any{"type": "navigate", "action": "goto", "url": run.base + "/demo/catalog"})
+	v.wait("the catalog", func(m map[string]any) bool { return strings.Contains(fmt.Sprint(m), "/demo/catalog") })
+	run.call("POST", "/v1/sessions/"+one.ID()+"/takeovers/"+asked.ID+"/done", nil, 200, nil)
+}
+
 // ignoreDone drops the error that a process has ended already.
 func ignoreDone(err error) error {
 	if errors.Is(err, os.ErrProcessDone) {
@@ -317,6 +330,9 @@ func (run *exampleRunner) prepare(t *testing.T, r route) map[string]string {
 	if strings.Contains(variablesIn(r), "{TRAJECTORY}") {
 		var recorded session.Recording
 		run.call("POST", path+"/recording", map[string]any{"action": "start", "trajectoryBundle": true}, 200, nil)
+		if r.name == "trajectoryScript" || r.name == "trajectoryRecorder" {
+			run.navigate(one)
+		}
 		run.call("POST", path+"/recording", map[string]any{"action": "stop"}, 200, &recorded)
 		v["TRAJECTORY"] = recorded.Bundle.ID
 	}

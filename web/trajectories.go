@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"io"
 	"mime"
 	"net/http"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/codegen"
+	"takeover/session"
 	"takeover/trajectory"
 	"takeover/trajectory/export"
 )
@@ -77,6 +80,65 @@ func (s *Server) harTrajectory(c echo.Context) error {
 // reportTrajectory handles GET /v1/trajectories/:trajectory/report.html.
 func (s *Server) reportTrajectory(c echo.Context) error {
 	return s.sendTrajectory(c, ".html", echo.MIMETextHTMLCharsetUTF8, (*trajectory.Archive).WriteHTML)
+}
+
+// trajectoryScript handles GET /v1/trajectories/:trajectory/script.ts.
+func (s *Server) trajectoryScript(c echo.Context) error {
+	r, err := s.peopleIn(c)
+	if err != nil {
+		return err
+	}
+	return sendScript(c, c.Param("trajectory"), r)
+}
+
+// trajectoryRecorder handles GET /v1/trajectories/:trajectory/recorder.json.
+func (s *Server) trajectoryRecorder(c echo.Context) error {
+	r, err := s.peopleIn(c)
+	if err != nil {
+		return err
+	}
+	return sendRecorder(c, c.Param("trajectory"), r, session.DefaultWidth, session.DefaultHeight)
+}
+
+// peopleIn returns what people did in the takeovers of a trajectory.
+func (s *Server) peopleIn(c echo.Context) (r codegen.Recording, err error) {
+	id := c.Param("trajectory")
+	bundle, err := s.manager.Trajectories().Archive(id, unscanned(c))
+	if err != nil {
+		return r, err
+	}
+	defer bundle.Close()
+	r.Title = id
+	var steps codegen.Steps
+	err = bundle.EachEvent(func(e *trajectory.Event) error {
+		if e.Actor != "person" {
+			return nil
+		}
+		if e.State != nil {
+			r.End = e.State.URL
+		}
+		if e.Kind != trajectory.ToolCallStart {
+			return nil
+		}
+		var step codegen.PersonStep
+		if raw, err := json.Marshal(e.Args); err == nil {
+			_ = json.Unmarshal(raw, &step)
+		}
+		if step.Kind == "" { // it was too long for the bundle
+			r.Cut = true
+			return nil
+		}
+		if len(steps.List()) == 0 && e.State != nil {
+			r.Start, r.Tab = e.State.URL, step.Tab
+		}
+		steps.Add(step)
+		return nil
+	})
+	r.Steps, r.Cut = steps.List(), r.Cut || steps.Cut
+	if err == nil && len(r.Steps) == 0 {
+		err = &failure{kind: kindNotFound, detail: "Nobody did anything in a takeover while this was recorded."}
+	}
+	return r, err
 }
 
 // sendTrajectory sends a bundle in one form, while it is still being written: as a file to

@@ -3029,8 +3029,20 @@ type GetTrajectoryFileParams struct {
 	Unscanned *bool `form:"unscanned,omitempty" json:"unscanned,omitempty"`
 }
 
+// TrajectoryRecorderParams defines parameters for TrajectoryRecorder.
+type TrajectoryRecorderParams struct {
+	// Unscanned Also a bundle that nobody has searched for secrets, because the server ended while it recorded.
+	Unscanned *bool `form:"unscanned,omitempty" json:"unscanned,omitempty"`
+}
+
 // ReportTrajectoryParams defines parameters for ReportTrajectory.
 type ReportTrajectoryParams struct {
+	// Unscanned Also a bundle that nobody has searched for secrets, because the server ended while it recorded.
+	Unscanned *bool `form:"unscanned,omitempty" json:"unscanned,omitempty"`
+}
+
+// TrajectoryScriptParams defines parameters for TrajectoryScript.
+type TrajectoryScriptParams struct {
 	// Unscanned Also a bundle that nobody has searched for secrets, because the server ended while it recorded.
 	Unscanned *bool `form:"unscanned,omitempty" json:"unscanned,omitempty"`
 }
@@ -4131,10 +4143,20 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/trajectories/{trajectory}/files/{path} (the `GetTrajectoryFile` operationId).
 	GetTrajectoryFile(ctx context.Context, trajectory string, path string, params *GetTrajectoryFileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// TrajectoryRecorder The same for the Recorder of Chrome's DevTools.
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/recorder.json (the `TrajectoryRecorder` operationId).
+	TrajectoryRecorder(ctx context.Context, trajectory string, params *TrajectoryRecorderParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ReportTrajectory A bundle as one HTML page with its pictures, which needs no server and runs no script. A bundle with a secret in it does not leave the server.
 	//
 	// Corresponds with GET /v1/trajectories/{trajectory}/report.html (the `ReportTrajectory` operationId).
 	ReportTrajectory(ctx context.Context, trajectory string, params *ReportTrajectoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TrajectoryScript What people did in the takeovers of a recording, as a test file for Playwright.
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/script.ts (the `TrajectoryScript` operationId).
+	TrajectoryScript(ctx context.Context, trajectory string, params *TrajectoryScriptParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TraceTrajectory A bundle as a trace for Playwright's trace viewer: calls, pictures, console and requests, no DOM snapshots. A bundle with a secret in it does not leave the server.
 	//
@@ -6537,11 +6559,41 @@ func (c *Client) GetTrajectoryFile(ctx context.Context, trajectory string, path 
 	return c.Client.Do(req)
 }
 
+// TrajectoryRecorder The same for the Recorder of Chrome's DevTools.
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/recorder.json (the `TrajectoryRecorder` operationId).
+func (c *Client) TrajectoryRecorder(ctx context.Context, trajectory string, params *TrajectoryRecorderParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTrajectoryRecorderRequest(c.Server, trajectory, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ReportTrajectory A bundle as one HTML page with its pictures, which needs no server and runs no script. A bundle with a secret in it does not leave the server.
 //
 // Corresponds with GET /v1/trajectories/{trajectory}/report.html (the `ReportTrajectory` operationId).
 func (c *Client) ReportTrajectory(ctx context.Context, trajectory string, params *ReportTrajectoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReportTrajectoryRequest(c.Server, trajectory, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TrajectoryScript What people did in the takeovers of a recording, as a test file for Playwright.
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/script.ts (the `TrajectoryScript` operationId).
+func (c *Client) TrajectoryScript(ctx context.Context, trajectory string, params *TrajectoryScriptParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTrajectoryScriptRequest(c.Server, trajectory, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11971,6 +12023,67 @@ func NewGetTrajectoryFileRequest(server string, trajectory string, path string, 
 	return req, nil
 }
 
+// NewTrajectoryRecorderRequest constructs an http.Request for the TrajectoryRecorder method
+func NewTrajectoryRecorderRequest(server string, trajectory string, params *TrajectoryRecorderParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "trajectory", trajectory, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trajectories/%s/recorder.json", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unscanned != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unscanned", *params.Unscanned, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewReportTrajectoryRequest constructs an http.Request for the ReportTrajectory method
 func NewReportTrajectoryRequest(server string, trajectory string, params *ReportTrajectoryParams) (*http.Request, error) {
 	var err error
@@ -11988,6 +12101,67 @@ func NewReportTrajectoryRequest(server string, trajectory string, params *Report
 	}
 
 	operationPath := fmt.Sprintf("/v1/trajectories/%s/report.html", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unscanned != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unscanned", *params.Unscanned, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTrajectoryScriptRequest constructs an http.Request for the TrajectoryScript method
+func NewTrajectoryScriptRequest(server string, trajectory string, params *TrajectoryScriptParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "trajectory", trajectory, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/trajectories/%s/script.ts", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -13366,12 +13540,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/trajectories/{trajectory}/files/{path} (the `GetTrajectoryFile` operationId).
 	GetTrajectoryFileWithResponse(ctx context.Context, trajectory string, path string, params *GetTrajectoryFileParams, reqEditors ...RequestEditorFn) (*GetTrajectoryFileResponse, error)
 
+	// TrajectoryRecorderWithResponse The same for the Recorder of Chrome's DevTools.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/recorder.json (the `TrajectoryRecorder` operationId).
+	TrajectoryRecorderWithResponse(ctx context.Context, trajectory string, params *TrajectoryRecorderParams, reqEditors ...RequestEditorFn) (*TrajectoryRecorderResponse, error)
+
 	// ReportTrajectoryWithResponse A bundle as one HTML page with its pictures, which needs no server and runs no script. A bundle with a secret in it does not leave the server.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/trajectories/{trajectory}/report.html (the `ReportTrajectory` operationId).
 	ReportTrajectoryWithResponse(ctx context.Context, trajectory string, params *ReportTrajectoryParams, reqEditors ...RequestEditorFn) (*ReportTrajectoryResponse, error)
+
+	// TrajectoryScriptWithResponse What people did in the takeovers of a recording, as a test file for Playwright.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/trajectories/{trajectory}/script.ts (the `TrajectoryScript` operationId).
+	TrajectoryScriptWithResponse(ctx context.Context, trajectory string, params *TrajectoryScriptParams, reqEditors ...RequestEditorFn) (*TrajectoryScriptResponse, error)
 
 	// TraceTrajectoryWithResponse A bundle as a trace for Playwright's trace viewer: calls, pictures, console and requests, no DOM snapshots. A bundle with a secret in it does not leave the server.
 	//
@@ -18606,6 +18794,54 @@ func (r GetTrajectoryFileResponse) ContentType() string {
 	return ""
 }
 
+type TrajectoryRecorderResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *map[string]interface{}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TrajectoryRecorderResponse) GetJSON200() *map[string]interface{} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TrajectoryRecorderResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TrajectoryRecorderResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TrajectoryRecorderResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TrajectoryRecorderResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TrajectoryRecorderResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ReportTrajectoryResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -18641,6 +18877,47 @@ func (r ReportTrajectoryResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReportTrajectoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TrajectoryScriptResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TrajectoryScriptResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TrajectoryScriptResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TrajectoryScriptResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TrajectoryScriptResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TrajectoryScriptResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -20862,6 +21139,19 @@ func (c *ClientWithResponses) GetTrajectoryFileWithResponse(ctx context.Context,
 	return ParseGetTrajectoryFileResponse(rsp)
 }
 
+// TrajectoryRecorderWithResponse The same for the Recorder of Chrome's DevTools.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/recorder.json (the `TrajectoryRecorder` operationId).
+func (c *ClientWithResponses) TrajectoryRecorderWithResponse(ctx context.Context, trajectory string, params *TrajectoryRecorderParams, reqEditors ...RequestEditorFn) (*TrajectoryRecorderResponse, error) {
+	rsp, err := c.TrajectoryRecorder(ctx, trajectory, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTrajectoryRecorderResponse(rsp)
+}
+
 // ReportTrajectoryWithResponse A bundle as one HTML page with its pictures, which needs no server and runs no script. A bundle with a secret in it does not leave the server.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -20873,6 +21163,19 @@ func (c *ClientWithResponses) ReportTrajectoryWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseReportTrajectoryResponse(rsp)
+}
+
+// TrajectoryScriptWithResponse What people did in the takeovers of a recording, as a test file for Playwright.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/trajectories/{trajectory}/script.ts (the `TrajectoryScript` operationId).
+func (c *ClientWithResponses) TrajectoryScriptWithResponse(ctx context.Context, trajectory string, params *TrajectoryScriptParams, reqEditors ...RequestEditorFn) (*TrajectoryScriptResponse, error) {
+	rsp, err := c.TrajectoryScript(ctx, trajectory, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTrajectoryScriptResponse(rsp)
 }
 
 // TraceTrajectoryWithResponse A bundle as a trace for Playwright's trace viewer: calls, pictures, console and requests, no DOM snapshots. A bundle with a secret in it does not leave the server.
@@ -24445,6 +24748,39 @@ func ParseGetTrajectoryFileResponse(rsp *http.Response) (*GetTrajectoryFileRespo
 	return response, nil
 }
 
+// ParseTrajectoryRecorderResponse parses an HTTP response from a TrajectoryRecorderWithResponse call
+func ParseTrajectoryRecorderResponse(rsp *http.Response) (*TrajectoryRecorderResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TrajectoryRecorderResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest map[string]interface{}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseReportTrajectoryResponse parses an HTTP response from a ReportTrajectoryWithResponse call
 func ParseReportTrajectoryResponse(rsp *http.Response) (*ReportTrajectoryResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -24454,6 +24790,32 @@ func ParseReportTrajectoryResponse(rsp *http.Response) (*ReportTrajectoryRespons
 	}
 
 	response := &ReportTrajectoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTrajectoryScriptResponse parses an HTTP response from a TrajectoryScriptWithResponse call
+func ParseTrajectoryScriptResponse(rsp *http.Response) (*TrajectoryScriptResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TrajectoryScriptResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

@@ -3,6 +3,7 @@ import { enableCopying } from '../ui/copying.js';
 import { byId, maybeById, show } from '../ui/dom.js';
 import { busy, enableMenus } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
+import { enableTabs } from '../ui/tablist.js';
 import { startTicking, timeOfDay } from '../ui/times.js';
 import { tellOfCalls } from '../ui/watching.js';
 import { startAgain } from '../workbench/again.js';
@@ -24,14 +25,29 @@ for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-date]')) {
   time.textContent = `${at.toLocaleDateString(undefined, { dateStyle: 'medium' })} ${timeOfDay(at.getTime())}`;
 }
 
-if (maybeById('events-pane')) new EventsPanel(session, ({ id }, line) => reveal(id, line)).review();
+let panel: EventsPanel | undefined;
+const choose = enableTabs(byId('inspector-tabs'), (id) => {
+  if (id !== 'tab-events' || panel || !maybeById('events-pane')) return;
+  panel = new EventsPanel(session, ({ id: of }, line) => reveal(of, line)); // it needs its size
+  panel.review();
+});
 
-/** Opens a run and shows a line of its script. */
+/** Shows the script of a run. Returns false if it is too old to be listed here. */
+function showScript(id: string): boolean {
+  const scripts = [...root.querySelectorAll<HTMLElement>('.ended-script')];
+  if (!scripts.some(({ dataset }) => dataset.script === id)) return false;
+  for (const each of scripts) show(each, each.dataset.script === id);
+  return true;
+}
+
+/** Opens the script of a run at a line. */
 function reveal(id: string, line: number): void {
-  const details = [...root.querySelectorAll<HTMLDetailsElement>('details[data-run]')].find((each) => each.dataset.run === id);
-  if (!details) return notice('This run is too old to be listed here.');
-  details.open = true;
-  (details.querySelector(`[data-line="${line}"]`) ?? details).scrollIntoView({ block: 'center' });
+  if (!showScript(id)) return notice('This run is too old to be listed here.');
+  choose('tab-script');
+  root.querySelector(`.ended-script[data-script="${CSS.escape(id)}"] [data-line="${line}"]`)?.scrollIntoView({ block: 'center' });
+}
+for (const each of root.querySelectorAll<HTMLDetailsElement>('.ended-run')) {
+  each.addEventListener('toggle', () => void (each.open && showScript(each.dataset.run ?? '')));
 }
 
 const again = byId('again');
@@ -86,6 +102,4 @@ for (const each of steps) {
 }
 get<{ pictures: number[] }>(path`/v1/sessions/${session}/film`).then(({ pictures }) => {
   timeline.film(pictures);
-  const last = maybeById('ended-last');
-  if (pictures.length && last) show(last, false); // the time line ends with it
 }, () => notice('The pictures of this session could not be loaded.'));

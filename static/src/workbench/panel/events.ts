@@ -90,6 +90,7 @@ export class EventsPanel {
   /** Shows the captured events of an ended session. */
   review(): void {
     this.#stopped = true;
+    this.#filters.fold();
     this.#list.setFollow(false);
     this.#stream = new EventStream({
       url: path`/v1/sessions/${this.session}/events/stream` + '?replay=all',
@@ -102,6 +103,7 @@ export class EventsPanel {
   /** Shows the events of a file that has one in each line. */
   async read(url: string): Promise<void> {
     this.#stopped = true;
+    this.#filters.fold();
     this.#list.setFollow(false);
     const response = await fetch(url);
     if (!response.ok) throw new Error(`the events: ${response.status}`);

@@ -31,10 +31,15 @@ export class Filters {
     }
   }
 
+  /** Leaves out what tells who came, went and had control, unless it is asked for: looking back, there is much of it. */
+  fold(): void {
+    this.#set({ folded: true });
+  }
+
   /** Returns whether any filter is active. */
   get active(): boolean {
-    const { filter, text, standing, tab } = this.wanted;
-    return filter !== 'all' || text !== '' || standing !== '' || tab !== '';
+    const { filter, text, standing, tab, folded } = this.wanted;
+    return folded || filter !== 'all' || text !== '' || standing !== '' || tab !== '';
   }
 
   count(counts: Counts): void {

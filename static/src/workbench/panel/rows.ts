@@ -32,10 +32,12 @@ export interface Wanted {
   standing: Standing;
   /** Id of a target. */
   tab: string;
+  /** Without a kind, control events are left out. */
+  folded: boolean;
 }
 
 /** Shows all lines. */
-export const ALL: Wanted = { filter: 'all', text: '', standing: '', tab: '' };
+export const ALL: Wanted = { filter: 'all', text: '', standing: '', tab: '', folded: false };
 
 /** A line of the panel. */
 export interface Row {
@@ -120,7 +122,8 @@ function message(row: Row, event: CapturedEvent): void {
 }
 
 /** Returns whether a line is shown. */
-export function passes(row: Row, { filter, text, standing, tab }: Wanted): boolean {
+export function passes(row: Row, { filter, text, standing, tab, folded }: Wanted): boolean {
+  if (folded && filter === 'all' && row.group === 'control') return false;
   if (filter === 'errors' ? row.level !== 'wrong' : filter !== 'all' && row.group !== filter) return false;
   if (standing && row.standing !== standing) return false;
   if (tab && row.event.target_id !== tab) return false;
