@@ -49,6 +49,7 @@ var benches = []bench{
 	{name: "load", run: benchLoad},
 	{name: "flood", run: benchFlood},
 	{name: "redaction", run: benchRedact},
+	{name: "film", run: benchFilm},
 	{name: "cluster", run: benchCluster},
 	{name: "carry", run: benchCarry, asked: true},
 	{name: "ended", run: benchEnded, asked: true},
