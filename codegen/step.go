@@ -53,6 +53,7 @@ type PersonStep struct {
 	Value    string   `json:"value,omitempty" doc:"What the field holds."`
 	Values   []string `json:"values,omitempty" doc:"The chosen options, or the names of files."`
 	Secret   string   `json:"secret,omitempty" doc:"The name of the secret that the field holds, which is not kept."`
+	Origin   string   `json:"origin,omitempty" doc:"Of a secret: the origin of the document that has the field."`
 	Key      string   `json:"key,omitempty" doc:"The pressed key."`
 	URL      string   `json:"url,omitempty" doc:"The address that was entered."`
 	X        float64  `json:"x,omitempty" doc:"Where the press was within the element, or how far it was dragged, in CSS pixels."`
@@ -76,7 +77,7 @@ func Parse(report []byte, hide, hideAll func(string) string) (PersonStep, error)
 	if !slices.Contains(onElement, s.Kind) || s.Selector == "" || len(s.Key) > maxKey || len(s.Selector) > MaxBytes {
 		return PersonStep{}, errStep
 	}
-	s.Tab, s.Frames, s.URL = 0, nil, "" // the document does not say these
+	s.Tab, s.Frames, s.URL, s.Origin = 0, nil, "", "" // the document does not say these
 	s.Selector = hide(s.Selector)
 	if read.Secret || hideAll(s.Value) != s.Value {
 		s.Value, s.Values, s.Secret = "", nil, secretName(s.Selector)

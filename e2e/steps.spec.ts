@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { auth, hasPicture, Remote, signIn, type Point } from './remote.js';
+import { auth, explore, hasPicture, PASSWORD, Remote, signIn, type Point } from './remote.js';
 import { expect, test } from './test.js';
 
 /** What a person does in a takeover, as a script. */
@@ -144,5 +144,51 @@ test('a script that learns from a person asks only once, and then only where it 
   const [saved] = scripts.filter(({ name }: { name: string }) => name === 'the towel');
   expect(saved.steps.steps.map(({ kind }: { kind: string }) => kind)).toEqual(['click', 'click', 'click']);
   expect(saved.code).toContain("await page.getByRole('link', { name: 'Linen towel' }).click();");
+  await request.delete(`/v1/saved-scripts/${saved.id}`, { headers: auth() });
+});
+
+test('what was secret is filled in again, but on no other site', async ({ page, browser, request, baseURL }) => {
+  const places = await explore(await (await browser.newContext()).newPage());
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/`, capture: true } })).json();
+  const run = async (at: string, secrets: object): Promise<string> => {
+    const code = `await page.goto('${at}/demo/login');
+      return (await requestTakeover('Sign in', { learn: 'demo sign-in', until: '**/demo/captcha', secrets: args })).by;`;
+    return (await (await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, args: secrets } })).json()).id;
+  };
+  const read = async (runID: string): Promise<{ status: string; result: string }> => (await request.get(`/v1/sessions/${id}/runs/${runID}`, { headers: auth() })).json();
+  const ends = async (runID: string): Promise<string> => {
+    await expect.poll(async () => (await read(runID)).status, { timeout: 40_000 }).toMatch(/succeeded|failed/);
+    return (await read(runID)).result;
+  };
+  const first = await run(baseURL ?? '', {});
+  await signIn(page);
+  await page.goto(`/sessions/${id}`);
+  await hasPicture(page);
+  await page.locator('#banner').getByRole('button', { name: 'Take control' }).click();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
+  const remote = new Remote(page);
+  await remote.click(places.email);
+  await page.keyboard.type('demo@example.com');
+  await remote.click(places.password);
+  await page.keyboard.type(PASSWORD);
+  await page.keyboard.press('Enter');
+  expect(await ends(first)).toContain('viewer:');
+  expect(await ends(await run(baseURL ?? '', { password: PASSWORD }))).toBe('learned');
+  // The same page on another host gets the address, but not the password.
+  const other = await run((baseURL ?? '').replace('127.0.0.1', 'localhost'), { password: PASSWORD });
+  await expect.poll(async () => (await read(other)).status, { timeout: 30_000 }).toBe('waiting');
+  await remote.click(places.password); // a person sees what is there
+  const { scripts } = await (await request.get('/v1/saved-scripts', { headers: auth() })).json();
+  const [saved] = scripts.filter(({ name }: { name: string }) => name === 'demo sign-in');
+  expect(JSON.stringify(saved)).not.toContain(PASSWORD);
+  expect(saved.steps.steps.map(({ kind, secret, origin }: { kind: string; secret?: string; origin?: string }) => [kind, secret, origin])).toEqual([
+    ['fill', undefined, undefined], ['fill', 'password', baseURL], ['press', undefined, undefined],
+  ]);
+  const { id: asked } = (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).takeover;
+  await request.post(`/v1/sessions/${id}/takeovers/${asked}/cancel`, { headers: auth() });
+  await ends(other);
+  const steps = (await (await request.get(`/v1/sessions/${id}/runs/${other}`, { headers: auth() })).json()).steps.map(({ title }: { title: string }) => title);
+  expect(steps.join()).toContain("fill('demo@example.com')");
+  expect(steps.join()).not.toContain(PASSWORD);
   await request.delete(`/v1/saved-scripts/${saved.id}`, { headers: auth() });
 });

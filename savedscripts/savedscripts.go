@@ -76,6 +76,8 @@ type Change struct {
 	Name *string
 	Code *string
 	Args json.RawMessage
+
+	Steps json.RawMessage // of a script that is learned, with its code
 }
 
 func (c Change) apply(s *Script) error {
@@ -87,6 +89,9 @@ func (c Change) apply(s *Script) error {
 			s.Steps = nil // they are no longer what the script does
 		}
 		s.Code = *c.Code
+	}
+	if c.Steps != nil {
+		s.Steps = c.Steps
 	}
 	if c.Args != nil {
 		s.Args = c.Args
@@ -224,24 +229,15 @@ func (l *Scripts) Learned(ctx context.Context, name string) (Script, error) {
 // under that name. The errors are those of Save and Change.
 func (l *Scripts) Learn(ctx context.Context, name, code string, steps json.RawMessage) error {
 	known, err := l.Learned(ctx, name)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		if known, err = l.Save(ctx, Change{Name: &name, Code: &code}); err != nil {
-			return err
-		}
-	case err != nil:
+	if errors.Is(err, ErrNotFound) {
+		_, err := l.Save(ctx, Change{Name: &name, Code: &code, Steps: steps})
 		return err
 	}
-	b, err := l.bucket(ctx)
 	if err != nil {
 		return err
 	}
-	s, revision, err := getScript(ctx, b, known.ID)
-	if err != nil {
-		return err
-	}
-	s.Code, s.Steps, s.UpdatedAt = code, steps, time.Now().UTC().Truncate(time.Millisecond)
-	return putScript(ctx, b, s, revision)
+	_, err = l.Change(ctx, known.ID, Change{Code: &code, Steps: steps})
+	return err
 }
 
 // Delete deletes a script. The error is ErrNotFound, ErrNoStore, or the store's.

@@ -29,6 +29,14 @@ func (s *Session) watchCondition(t *Takeover, c condition) {
 		}
 		cancel()
 	})
+	if awaitCondition(ctx, s, c) {
+		_ = t.Done("condition", "") // if it has just ended, it already has its outcome
+	}
+}
+
+// awaitCondition waits until a condition is met on the active page. It returns false if ctx
+// ends first.
+func awaitCondition(ctx context.Context, s *Session, c condition) bool {
 	for ctx.Err() == nil {
 		f, changed := s.stage.shown()
 		if f == nil {
@@ -49,10 +57,10 @@ func (s *Session) watchCondition(t *Takeover, c condition) {
 		stopFocus()
 		leave()
 		if holds {
-			_ = t.Done("condition", "") // if it has just ended, it already has its outcome
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // condition is the until condition of a takeover, checked in advance as far as

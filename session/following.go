@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"net/url"
 	"sync"
 	"time"
 
@@ -35,7 +36,8 @@ type following struct {
 	engine   *engine    // that is followed
 	follower *automation.Follower
 	steps    codegen.Steps
-	over     bool
+	ending   bool                    // nothing is followed any more
+	over     bool                    // nothing is kept any more
 	left     map[*browser.World]bool // the documents that the person left last, by the address bar
 	leftAt   time.Time
 	tabs     map[uint32]string // the tabs that were there at the request, with their addresses; those that were used are gone
@@ -63,7 +65,7 @@ func follow(t *Takeover) {
 	}
 	eng := s.stage.browser()
 	t.following.mu.Lock()
-	known := eng == nil || t.following.over || t.following.engine == eng
+	known := eng == nil || t.following.ending || t.following.engine == eng
 	if !known {
 		t.following.engine, t.following.follower = eng, nil
 	}
@@ -80,7 +82,7 @@ func follow(t *Takeover) {
 			return
 		}
 		t.following.mu.Lock()
-		over := t.following.over || t.following.engine != eng
+		over := t.following.ending || t.following.engine != eng
 		if !over {
 			t.following.follower = follower
 		}
@@ -103,20 +105,18 @@ func followAgain(s *Session) {
 func unfollow(t *Takeover) (steps []codegen.PersonStep, cut bool) {
 	t.following.mu.Lock()
 	follower := t.following.follower
+	t.following.ending = true
 	t.following.mu.Unlock()
 	if follower != nil {
 		ctx, cancel := context.WithTimeout(t.session.ctx, unfollowTimeout)
 		defer cancel()
 		follower.Stop(ctx) // it reports what a field holds that was just changed
 	}
+	t.recordHeld()
 	t.following.mu.Lock()
-	held := t.following.held
-	t.following.over, t.following.held = true, nil
+	t.following.over = true
 	steps, cut = t.following.steps.List(), t.following.steps.Cut
 	t.following.mu.Unlock()
-	if held != nil {
-		t.record(held.step, held.page)
-	}
 	if !t.following.keep {
 		return nil, false
 	}
@@ -126,7 +126,8 @@ func unfollow(t *Takeover) (steps []codegen.PersonStep, cut bool) {
 // did takes in a document's report of what was done in it.
 func (t *Takeover) did(f automation.Followed) {
 	s := t.session
-	if !s.control.Holder().IsPerson() || !s.gestures.atWork(time.Now(), reportWindow) { // programs and pages act, too
+	page := f.World.Page()
+	if !s.control.Holder().IsPerson() || !s.gestures.atWorkIn(page, time.Now(), reportWindow) { // programs and pages act, too
 		return
 	}
 	hide := s.monitor.Redactor().Values
@@ -138,7 +139,19 @@ func (t *Takeover) did(f automation.Followed) {
 	for _, frame := range f.Frames {
 		step.Frames = append(step.Frames, hide(frame))
 	}
-	t.add(step, f.World.Page(), f.World)
+	if step.Secret != "" {
+		step.Origin = originOf(f.World.Frame().URL())
+	}
+	t.add(step, page, f.World)
+}
+
+// originOf returns the scheme, host and port of a web page's address, or "".
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // followNavigation prepares for a person's use of the address bar of a page. Call the returned
@@ -148,14 +161,15 @@ func followNavigation(s *Session, p *browser.Page) func(action, url string) {
 	if t == nil || !t.following.keep && s.recording.now.Load() == nil {
 		return func(string, string) {}
 	}
+	t.recordHeld() // with the state of the page that is left
 	left := map[*browser.World]bool{}
 	for _, f := range p.Frames() {
 		if w := f.CurrentWorld(browser.WorldUtility); w != nil {
 			left[w] = true
 		}
 	}
-	return func(action, url string) {
-		step, ok := codegen.OnPage(codegen.Kind(action), s.monitor.Redactor().Text(url))
+	return func(action, address string) {
+		step, ok := codegen.OnPage(codegen.Kind(action), s.monitor.Redactor().Text(address))
 		if !ok {
 			return
 		}
@@ -177,13 +191,13 @@ func (t *Takeover) add(step codegen.PersonStep, p *browser.Page, in *browser.Wor
 		return
 	}
 	list := []codegen.PersonStep{step}
-	if url, there := t.following.tabs[step.Tab]; there { // the first step in a tab that was there before
+	if address, there := t.following.tabs[step.Tab]; there { // the first step in a tab that was there before
 		delete(t.following.tabs, step.Tab)
 		switch first := len(t.following.steps.List()) == 0; {
 		case !first:
-			list = append([]codegen.PersonStep{{Kind: codegen.Open, Tab: step.Tab, URL: url}}, step)
+			list = append([]codegen.PersonStep{{Kind: codegen.Open, Tab: step.Tab, URL: address}}, step)
 		case step.Tab != t.following.shown && step.Kind != codegen.Goto:
-			list = append([]codegen.PersonStep{{Kind: codegen.Goto, Tab: step.Tab, URL: url}}, step)
+			list = append([]codegen.PersonStep{{Kind: codegen.Goto, Tab: step.Tab, URL: address}}, step)
 		}
 	}
 	for _, one := range list {
@@ -207,8 +221,21 @@ func (t *Takeover) add(step codegen.PersonStep, p *browser.Page, in *browser.Wor
 	if held != nil {
 		t.record(held.step, held.page)
 	}
-	if step.Kind != codegen.Fill {
-		t.record(step, p)
+	for _, one := range list {
+		if one.Kind != codegen.Fill {
+			t.record(one, p)
+		}
+	}
+}
+
+// recordHeld records the content of a field that was held back.
+func (t *Takeover) recordHeld() {
+	t.following.mu.Lock()
+	held := t.following.held
+	t.following.held = nil
+	t.following.mu.Unlock()
+	if held != nil {
+		t.record(held.step, held.page)
 	}
 }
 

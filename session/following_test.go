@@ -16,7 +16,7 @@ func TestFollowing(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, Dir: dir}), CreateOptions{URL: serve(t, `<title>page</title>
 		<style>* { position: absolute; width: 200px; height: 30px; margin: 0 }</style>
 		<input aria-label="Name" style="top: 0"><input aria-label="Password" type="password" style="top: 50px"><button style="top: 100px" onclick="if (event.isTrusted) document.title += '!'">Go</button>
-		<select style="top: 150px" aria-label="Plan"><option>cheap<option>dear</select>
+		<select id=takeoverAnswers style="top: 150px" aria-label="Plan"><option>cheap<option>dear</select>
 		<script>setInterval(() => { const s = document.querySelector('select'); s.selectedIndex = 1; s.dispatchEvent(new Event('change', { bubbles: true })); document.querySelector('button').click(); }, 5);</script>`)})
 	started, err := StartRecording(s, RecordingOptions{Bundle: true})
 	if err != nil {

@@ -161,6 +161,14 @@ func (g *gestures) atWork(now time.Time, within time.Duration) bool {
 	return now.Sub(g.input) < within
 }
 
+// atWorkIn reports whether a person in control sent input within the given time, and pressed or typed
+// last in the page.
+func (g *gestures) atWorkIn(p *browser.Page, now time.Time, within time.Duration) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return now.Sub(g.input) < within && (g.page == p || g.entered == p)
+}
+
 // pressedWithin reports whether a person pressed something within the given time.
 func (g *gestures) pressedWithin(window time.Duration) bool {
 	g.mu.Lock()

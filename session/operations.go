@@ -32,6 +32,8 @@ func (o runOperations) call(ctx context.Context, op string, params json.RawMessa
 		return recordingOperation(o.run.session, params)
 	case "learned":
 		return learnedOperation(ctx, o.run.session, params)
+	case "until":
+		return untilOperation(ctx, o.run.session, params)
 	case "assert":
 		return assertOperation(ctx, o.run.session, control.Script, params)
 	}
@@ -49,7 +51,8 @@ type takeoverResult struct {
 	DurationMS int64         `json:"durationMs"`
 	By         string        `json:"by"`
 	Changes    *Changes      `json:"changes"`
-	Script     string        `json:"script,omitempty"` // what the person did, with steps
+	Script     string        `json:"script,omitempty"`     // what the person did, with steps
+	NotLearned string        `json:"notLearned,omitempty"` // why it was not kept, with learn
 }
 
 // takeoverError is the error with which requestTakeover rejects. Its name lets a
@@ -91,12 +94,18 @@ func (o runOperations) requestTakeover(ctx context.Context, params json.RawMessa
 		r.setStatus(RunRunning)
 	}()
 	result, err := awaitTakeover(ctx, t)
-	if err == nil && wish.Name != "" {
-		if err := learn(ctx, r.session, wish, new(t.Info())); err != nil {
-			r.session.log.Warn("keep what a person did", "name", wish.Name, "error", err)
+	if err != nil || wish.Name == "" {
+		return result, err
+	}
+	if err := learn(ctx, r.session, &wish, new(t.Info())); err != nil {
+		r.session.log.Warn("keep what a person did", "name", wish.Name, "error", err)
+		var told takeoverResult
+		if json.Unmarshal(result, &told) == nil {
+			told.NotLearned = err.Error()
+			return json.Marshal(told)
 		}
 	}
-	return result, err
+	return result, nil
 }
 
 // takeoverOptions reads the parameters of the operation takeover.request.

@@ -118,6 +118,9 @@ func RecordingOf(s *Session) Recording { return describeRecording(s.recording.no
 func StopRecording(s *Session) (Recording, error) {
 	s.recording.mu.Lock()
 	defer s.recording.mu.Unlock()
+	if t := s.openTakeover(); t != nil {
+		t.recordHeld()
+	}
 	r := s.recording.now.Swap(nil)
 	if r == nil {
 		return Recording{}, ErrNotRecording

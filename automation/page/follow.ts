@@ -31,6 +31,9 @@ const PICKED = new Set(['date', 'time', 'month', 'week', 'datetime-local', 'colo
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
 
+/** Whether our own code makes the events of an element now. A page's element of this name is a member of the window, too, but not its own. */
+const ours = (target: Element): boolean => Object.hasOwn(globalThis, 'takeoverAnswers') && (globalThis as { takeoverAnswers?: Element }).takeoverAnswers === target;
+
 const isInput = (node: unknown): node is HTMLInputElement => node instanceof HTMLInputElement;
 
 /** Returns whether typing changes the element's value. */
@@ -62,7 +65,7 @@ export class Follower {
       const take = (event: Event): void => {
         const target = event.composedPath()[0];
         // Our own code answers pickers, in this world, and says so.
-        if (!(target instanceof Element) || !event.isTrusted && (globalThis as { takeoverAnswers?: Element }).takeoverAnswers !== target) return;
+        if (!(target instanceof Element) || !event.isTrusted && !ours(target)) return;
         try {
           listener(event as WindowEventMap[K], target);
         } catch {

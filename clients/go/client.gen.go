@@ -1585,6 +1585,9 @@ type PersonStep struct {
 	// Kind What was done: click, dblclick, fill, check, uncheck, select, press, files, drag, goto, back, forward or reload; or open, of a tab that was there before.
 	Kind string `json:"kind"`
 
+	// Origin Of a secret: the origin of the document that has the field.
+	Origin *string `json:"origin,omitempty"`
+
 	// Secret The name of the secret that the field holds, which is not kept.
 	Secret *string `json:"secret,omitempty"`
 

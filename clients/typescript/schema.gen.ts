@@ -3373,6 +3373,8 @@ export interface components {
             key?: string;
             /** @description What was done: click, dblclick, fill, check, uncheck, select, press, files, drag, goto, back, forward or reload; or open, of a tab that was there before. */
             kind: string;
+            /** @description Of a secret: the origin of the document that has the field. */
+            origin?: string;
             /** @description The name of the secret that the field holds, which is not kept. */
             secret?: string;
             /** @description Playwright's selector of the element. */

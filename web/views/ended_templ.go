@@ -1520,7 +1520,7 @@ func (p EndedPage) opened() string {
 
 // words describes what is left of a session and what to do.
 func (p EndedPage) words() string {
-	return "The browser is closed, and its tabs, sign-ins and files are gone. Script runs and captured events are still here. To continue, start a new session."
+	return "The browser is closed, and its tabs, sign-ins, uploads and downloads are gone. Script runs and captured events are still here. To continue, start a new session."
 }
 
 // EndedPage is the data for `/sessions/:id` of a session that has ended.

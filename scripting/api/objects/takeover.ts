@@ -17,6 +17,8 @@ export interface TakeoverResult {
   };
   /** With `steps`: what the person did, as a test file for Playwright. */
   script?: string;
+  /** With `learn`: why what the person did could not be kept. */
+  notLearned?: string;
 }
 
 /** The timeout of a takeover in ms, and what ends it without a person. */
@@ -73,26 +75,20 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
     const { learn } = options;
     if (learn !== undefined && (typeof learn !== 'string' || !learn.trim()))
       throw new Error('learn: expected a name');
-    let done = 0;
+    let done: Learned | undefined;
     if (learn !== undefined) {
       const began = now();
-      const known = await send<Learned | null>('learned', { name: learn });
-      const page = known && await activePage();
+      const page = await activePage();
+      if (page && until !== undefined && await holds(until, send, 0))
+        return itself('condition', began, await placeOf(page), await placeOf(page));
+      // Without the store, a person is asked as if nothing was known.
+      const known = await send<Learned | null>('learned', { name: learn }).catch(() => null);
       if (known && page) {
         const before = await placeOf(page);
         const made = await again(known, page, options.secrets ?? {});
-        done = made.done;
-        const here = await activePage() ?? page;
-        if (made.error === undefined && (until === undefined || await holds(until, here))) {
-          const after = await placeOf(here);
-          return {
-            outcome: 'done', by: 'learned', durationMs: now() - began,
-            changes: {
-              urlBefore: before.url, urlAfter: after.url, titleBefore: before.title, titleAfter: after.title,
-              tabsOpened: [], tabsClosed: [], filesAdded: [], cookiesSet: [], cookiesRemoved: [], storageSet: [], storageRemoved: [],
-            },
-          };
-        }
+        done = { ...known, steps: known.steps.slice(0, made.done) };
+        if (made.error === undefined && (until === undefined || await holds(until, send, settleTime)))
+          return itself('learned', began, before, await placeOf(await activePage() ?? page));
       }
     }
     let stop = () => {};
@@ -107,7 +103,7 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
         deniedHosts: options.deniedHosts,
         steps: options.steps,
         learn,
-        learned: done || undefined,
+        learned: done?.steps.length ? done : undefined,
         until: typeof until === 'string' ? until : undefined,
       });
       if (typeof until === 'function')
@@ -132,25 +128,37 @@ async function activePage(): Promise<Page | undefined> {
   return page === undefined ? undefined : world?.pages.get(page);
 }
 
-async function placeOf(page: Page): Promise<{ url: string; title: string }> {
+async function placeOf(page: Page): Promise<Place> {
   return { url: page.url(), title: await page.title().catch(() => '') };
 }
 
-/** Returns whether what should end a takeover holds soon. */
-async function holds(until: NonNullable<TakeoverOptions['until']>, page: Page): Promise<boolean> {
-  try {
-    if (typeof until === 'function')
-      return !!await until();
-    if (until instanceof RegExp || /^(\/|\*\*)|:\/\//.test(until))
-      await page.waitForURL(typeof until === 'string' && until.startsWith('/') ? `**${until}` : until, { timeout: settleTime });
-    else
-      await page.locator(until).first().waitFor({ timeout: settleTime });
-    return true;
-  } catch {
-    return false;
+/** The outcome of a request for which nobody was needed. */
+function itself(by: string, began: number, before: Place, after: Place): TakeoverResult {
+  return {
+    outcome: 'done', by, durationMs: now() - began,
+    changes: {
+      urlBefore: before.url, urlAfter: after.url, titleBefore: before.title, titleAfter: after.title,
+      tabsOpened: [], tabsClosed: [], filesAdded: [], cookiesSet: [], cookiesRemoved: [], storageSet: [], storageRemoved: [],
+    },
+  };
+}
+
+interface Place { url: string; title: string }
+
+/** Returns whether what should end a takeover holds within a time (ms), as the server sees it. An error of the script's function is the script's. */
+async function holds(until: NonNullable<TakeoverOptions['until']>, send: Send, timeout: number): Promise<boolean> {
+  if (typeof until === 'string')
+    return (await send<{ holds: boolean }>('until', { until, timeout: Math.max(timeout, lookTime) })).holds;
+  for (const end = now() + timeout; ; await new Promise(resolve => setTimeout(resolve, pollPeriod))) {
+    if (until instanceof RegExp ? anyUrl(until) : await until())
+      return true;
+    if (now() >= end)
+      return false;
   }
 }
 
+/** How long (ms) one look at the page may take. */
+const lookTime = 300;
 /** How long (ms) it may take after the learned steps until their aim is reached. */
 const settleTime = 5_000;
 const { now } = Date;

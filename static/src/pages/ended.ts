@@ -44,7 +44,12 @@ function showScript(id: string): boolean {
 function reveal(id: string, line: number): void {
   if (!showScript(id)) return notice('This run is too old to be listed here.');
   choose('tab-script');
-  root.querySelector(`.ended-script[data-script="${CSS.escape(id)}"] [data-line="${line}"]`)?.scrollIntoView({ block: 'center' });
+  const code = root.querySelector<HTMLElement>(`.ended-script[data-script="${CSS.escape(id)}"] .ended-code`);
+  const found = code?.querySelector(`[data-line="${line}"]`);
+  for (const each of root.querySelectorAll('.code-line.at-moment')) each.classList.remove('at-moment');
+  found?.classList.add('at-moment');
+  found?.scrollIntoView({ block: 'center' });
+  code?.focus({ preventScroll: true }); // what was pressed is hidden now
 }
 for (const each of root.querySelectorAll<HTMLDetailsElement>('.ended-run')) {
   each.addEventListener('toggle', () => void (each.open && showScript(each.dataset.run ?? '')));
@@ -75,11 +80,13 @@ function bars(): Bar[] {
 
 const steps = [...root.querySelectorAll<HTMLElement>('.output-line[data-at]')];
 const errors = steps.filter((each) => each.classList.contains('error')).map((each) => Date.parse(each.dataset.at ?? ''));
+/** When the run that is open failed. */
+const failed = [...root.querySelectorAll<HTMLElement>('.ended-run[open] .output-line.error[data-at]')].map((each) => Date.parse(each.dataset.at ?? '')).at(-1);
 const asked = Number(new URLSearchParams(location.hash.slice(1)).get('at'));
 const listed = bars();
 const stops = [...steps.map((each) => Date.parse(each.dataset.at ?? '')), ...listed.flatMap((bar) => [bar.from, bar.to])];
 const timeline = new Timeline({
-  span: { from: Date.parse(from), to: Date.parse(to) }, bars: listed, errors, stops, at: asked || (errors.at(-1) ?? Date.parse(to)),
+  span: { from: Date.parse(from), to: Date.parse(to) }, bars: listed, errors, stops, at: asked || (failed ?? Date.parse(to)),
   url: (at) => path`/v1/sessions/${session}/film/${String(at)}`,
 });
 
@@ -88,7 +95,9 @@ function markSteps(at: number): void {
   for (const output of root.querySelectorAll('.ended-output')) {
     const begun = [...output.querySelectorAll<HTMLElement>('.output-line[data-at]')].filter((each) => Date.parse(each.dataset.at ?? '') <= at);
     for (const each of output.querySelectorAll('.at-moment')) each.classList.remove('at-moment');
-    begun.at(-1)?.classList.add('at-moment');
+    const last = begun.at(-1);
+    last?.classList.add('at-moment');
+    if (last && output instanceof HTMLElement) output.scrollTop = last.offsetTop - output.offsetTop - output.clientHeight / 2;
   }
 }
 timeline.onMove((at, chosen) => {

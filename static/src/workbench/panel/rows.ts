@@ -32,7 +32,7 @@ export interface Wanted {
   standing: Standing;
   /** Id of a target. */
   tab: string;
-  /** Without a kind, control events are left out. */
+  /** Without a kind and a text, control events are left out. */
   folded: boolean;
 }
 
@@ -123,7 +123,7 @@ function message(row: Row, event: CapturedEvent): void {
 
 /** Returns whether a line is shown. */
 export function passes(row: Row, { filter, text, standing, tab, folded }: Wanted): boolean {
-  if (folded && filter === 'all' && row.group === 'control') return false;
+  if (folded && filter === 'all' && text === '' && row.group === 'control') return false;
   if (filter === 'errors' ? row.level !== 'wrong' : filter !== 'all' && row.group !== filter) return false;
   if (standing && row.standing !== standing) return false;
   if (tab && row.event.target_id !== tab) return false;
