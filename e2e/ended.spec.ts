@@ -80,7 +80,10 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
   await expect(run.locator('summary')).toContainText('TimeoutError: locator.click: Timeout 500ms exceeded.');
   await expect(run.locator('.output-line', { hasText: 'said by the script' })).toBeVisible();
   await expect(run.locator('.output-line.error')).toContainText('click');
+  // A step chooses its line, too.
+  await run.locator('.output-line', { hasText: 'page.evaluate' }).click();
   await page.getByRole('tab', { name: 'Script' }).click();
+  await expect(page.locator('.ended-script .at-moment')).toContainText('said by the page');
   await expect(page.locator('.ended-script .at-fault')).toContainText("getByText('no such thing')");
   await accessible(page, 'ended, its script');
   await page.getByRole('tab', { name: 'Script' }).press('ArrowLeft');

@@ -44,7 +44,7 @@ func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage
 
 func endedTakeover(info *session.TakeoverInfo) views.EndedTakeover {
 	t := views.EndedTakeover{
-		ID: info.ID, Kept: len(info.Steps) > 0, Reason: info.Reason, State: string(info.State), RequestedBy: info.RequestedBy, Person: info.ClaimedBy, Note: text.Clip(info.Note, endedLine), At: info.CreatedAt, Ended: info.CreatedAt,
+		ID: info.ID, Hosts: info.Hosts, Kept: len(info.Steps) > 0, Reason: info.Reason, State: string(info.State), RequestedBy: info.RequestedBy, Person: info.ClaimedBy, Note: text.Clip(info.Note, endedLine), At: info.CreatedAt, Ended: info.CreatedAt,
 	}
 	if info.EndedAt != nil {
 		t.Ended = *info.EndedAt
@@ -95,7 +95,7 @@ func outputOf(info session.RunInfo) []views.OutputLine {
 		lines = append(lines, views.OutputLine{At: l.TS, Kind: kind, Text: text.Clip(l.Text, endedLine)})
 	}
 	for _, st := range info.Steps {
-		line := views.OutputLine{At: st.StartedAt, Kind: "step", Text: st.Title, Took: time.Duration(st.DurationMS * float64(time.Millisecond))}
+		line := views.OutputLine{At: st.StartedAt, Kind: "step", Text: st.Title, Line: st.Line, Took: time.Duration(st.DurationMS * float64(time.Millisecond))}
 		if st.Error != "" {
 			first, _, _ := strings.Cut(strings.TrimSpace(st.Error), "\n")
 			line.Kind, line.Text = "error", st.Title+": "+first

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"image/png"
 	"io"
 	"path"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"takeover/capture"
+	"takeover/picture"
 	"takeover/text"
 	"takeover/trajectory"
 )
@@ -230,16 +230,16 @@ func failureOf(e *trajectory.Event) *traceError {
 
 // picture adds the picture of an event, if it has one.
 func (t *tracing) picture(e *trajectory.Event, page string) error {
-	picture, content, err := t.archive.Picture(e)
-	if err != nil || picture == "" {
+	from, content, err := t.archive.Picture(e)
+	if err != nil || from == "" {
 		return err
 	}
-	size, err := png.DecodeConfig(bytes.NewReader(content))
+	size, err := picture.Size(content)
 	if err != nil {
 		return nil //nolint:nilerr // it was cut off
 	}
-	at, name := t.clock(e.TS), path.Join("screencast", path.Base(picture))
-	t.add(traceLine{Type: "screencast-frame", PageID: page, File: name, Width: size.Width, Height: size.Height, Timestamp: at, FrameWall: e.TS}, at)
+	at, name := t.clock(e.TS), path.Join("screencast", path.Base(from))
+	t.add(traceLine{Type: "screencast-frame", PageID: page, File: name, Width: size.X, Height: size.Y, Timestamp: at, FrameWall: e.TS}, at)
 	return t.write(name, content)
 }
 

@@ -27,6 +27,7 @@ for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-date]')) {
 
 let panel: EventsPanel | undefined;
 const choose = enableTabs(byId('inspector-tabs'), (id) => {
+  if (id === 'tab-script') for (const line of root.querySelectorAll('.code-line.at-moment')) line.scrollIntoView({ block: 'nearest' });
   if (id !== 'tab-events' || panel || !maybeById('events-pane')) return;
   panel = new EventsPanel(session, ({ id: of }, line) => reveal(of, line)); // it needs its size
   panel.review();
@@ -44,12 +45,17 @@ function showScript(id: string): boolean {
 function reveal(id: string, line: number): void {
   if (!showScript(id)) return notice('This run is too old to be listed here.');
   choose('tab-script');
+  markLine(id, line)?.focus({ preventScroll: true }); // what was pressed is hidden now
+}
+
+/** Marks a line of a run's script, and shows it there. Returns the script. */
+function markLine(id: string, line: number): HTMLElement | null {
   const code = root.querySelector<HTMLElement>(`.ended-script[data-script="${CSS.escape(id)}"] .ended-code`);
-  const found = code?.querySelector(`[data-line="${line}"]`);
-  for (const each of root.querySelectorAll('.code-line.at-moment')) each.classList.remove('at-moment');
+  for (const each of code?.querySelectorAll('.code-line.at-moment') ?? []) each.classList.remove('at-moment');
+  const found = code?.querySelector<HTMLElement>(`[data-line="${line}"]`);
   found?.classList.add('at-moment');
-  found?.scrollIntoView({ block: 'center' });
-  code?.focus({ preventScroll: true }); // what was pressed is hidden now
+  if (code && found) code.scrollTop = found.offsetTop - code.offsetTop - code.clientHeight / 2;
+  return code;
 }
 for (const each of root.querySelectorAll<HTMLDetailsElement>('.ended-run')) {
   each.addEventListener('toggle', () => void (each.open && showScript(each.dataset.run ?? '')));
@@ -97,6 +103,7 @@ function markSteps(at: number): void {
     for (const each of output.querySelectorAll('.at-moment')) each.classList.remove('at-moment');
     const last = begun.at(-1);
     last?.classList.add('at-moment');
+    markLine(output.closest<HTMLElement>('.ended-run')?.dataset.run ?? '', Number(last?.dataset.scriptLine));
     if (last && output instanceof HTMLElement) output.scrollTop = last.offsetTop - output.offsetTop - output.clientHeight / 2;
   }
 }
