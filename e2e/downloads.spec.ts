@@ -36,6 +36,7 @@ test('a HAR file is valid, opens in a viewer and has no secret in it', async ({ 
   await signIn(page);
   await page.goto(`/sessions/${id}`);
   const save = async (name: string): Promise<Download> => {
+    await page.getByRole('tab', { name: 'Events' }).click();
     await page.getByRole('button', { name: 'Download and capture options' }).click();
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name }).click()]);
     return download;
