@@ -423,9 +423,13 @@ const LINES = [
     const again = page.waitForEvent('websocket');
     line.reset();
     // A drag that is made before the new connection is open is told as lost. The words stay for a moment, so they do not say when that is.
-    await (await again).waitForEvent('framereceived');
+    const socket = await again;
+    await socket.waitForEvent('framereceived');
     await expect(page.locator('#control-words')).toHaveText('You are in control');
+    // A person presses what they see: the picture that comes for the window's new shape.
+    const picture = socket.waitForEvent('framereceived', ({ payload }) => typeof payload !== 'string');
     await page.setViewportSize(WINDOWS[1]);
+    await picture;
     await still(page);
   } },
   { name: '1 Mbit/s and 200 ms with an outage of 20 s, sideways', speed: POOR, size: { width: 844, height: 390 }, soon: 3_500, step: async (page: Page, line: Line, n: number) => {
