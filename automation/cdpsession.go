@@ -171,7 +171,7 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 				return nil, progress.fail(err)
 			}
 		}
-		err = own.scope.Answered(cmd, own.session.Call(progress, p.Method, cmd.Params, &result))
+		err = own.scope.Answered(cmd, own.call(progress, cmd, &result))
 	}
 	if refusal, ok := errors.AsType[*policy.RefusedError](err); ok {
 		return nil, errorf("Protocol error (%s): %s", p.Method, refusal.Message)
@@ -182,6 +182,18 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 		return nil, progress.fail(err)
 	}
 	return map[string]json.RawMessage{"result": own.scope.Result(cmd, result)}, nil
+}
+
+// call sends a command, in the turn to take a picture of the page if it draws it.
+func (s *ownSession) call(ctx context.Context, cmd policy.Command, result any) error {
+	if cmd.Method.Draws && s.page != nil {
+		done, err := s.page.Shooting(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
+	return s.session.Call(ctx, cmd.Method.Name, cmd.Params, result)
 }
 
 // openSessions returns the client's sessions.

@@ -61,6 +61,11 @@ func (p *Page) captureOnce(ctx context.Context, params page.CaptureScreenshotPar
 	if crashed { // Chromium would answer only after the page is loaded again
 		return nil, ErrPageCrashed
 	}
+	done, err := p.Shooting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	raw, err := b.callUnless(ctx, p.Session(), page.CaptureScreenshot.Method, params, replaced, ErrContextDestroyed)
 	if _, refused := errors.AsType[*cdp.Error](err); refused {
 		// The renderer may report a reason that the error does not contain, such as
@@ -85,6 +90,11 @@ func (p *Page) captureOnce(ctx context.Context, params page.CaptureScreenshotPar
 		return nil, fmt.Errorf("%s: decode result: %w", page.CaptureScreenshot.Method, err)
 	}
 	return res.Data, nil
+}
+
+// Shooting waits for the turn to take a picture of the page; see cdp.Client.Shooting.
+func (p *Page) Shooting(ctx context.Context) (done func(), err error) {
+	return p.Session().Client().Shooting(ctx, string(p.ID()))
 }
 
 // Replaced returns a channel that is closed when another document replaces the

@@ -72,6 +72,11 @@ func (m *Monitor) triggerLocked(w *watched, trigger string) {
 func (w *watched) shoot() (screenshotData, error) {
 	ctx, cancel := context.WithTimeout(w.l.ctx, shotPatience)
 	defer cancel()
+	done, err := w.session.Client().Shooting(ctx, string(w.target))
+	if err != nil {
+		return screenshotData{}, fmt.Errorf("capture screenshot: %w", err)
+	}
+	defer done()
 	res, err := cdp.Call(ctx, w.session, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "png"})
 	if err != nil {
 		return screenshotData{}, fmt.Errorf("capture screenshot: %w", err)

@@ -23,6 +23,7 @@ type Conn struct {
 	try       tryWriter // the transport, if it has TryWrite
 	nextID    atomic.Int64
 	root      *Client
+	shooting  turns         // by page
 	done      chan struct{} // closed when both loops ended
 	wake      chan struct{} // one token: something is in outgoing
 

@@ -51,6 +51,8 @@ type Page interface {
 	// Replaced returns a channel that is closed when another document replaces
 	// the present one.
 	Replaced() <-chan struct{}
+	// Shooting waits for the turn to take a picture of the page, which done gives back.
+	Shooting(ctx context.Context) (done func(), err error)
 	// Reemulate applies the page's emulation again: its size, density and touch.
 	Reemulate(ctx context.Context) error
 }

@@ -185,7 +185,14 @@ func (c *Cast) screenshot(params page.CaptureScreenshotParams) (result json.RawM
 			}
 		})
 	}
-	err = c.session.Call(ctx, page.CaptureScreenshot.Method, params, &result)
+	done := func() {}
+	if c.options.Page != nil {
+		done, err = c.options.Page.Shooting(ctx)
+	}
+	if err == nil {
+		err = c.session.Call(ctx, page.CaptureScreenshot.Method, params, &result)
+		done()
+	}
 	cancel(nil)
 	watch.Wait()
 	if errors.Is(context.Cause(ctx), errReplaced) {

@@ -88,6 +88,7 @@ type call struct {
 	answered bool   // a setting whose answer the client has, and that waits
 	counted  bool   // in the backlog
 	size     int    // there, in bytes
+	shot     func() // ends its turn to take a picture; nil for none
 	dialogs  uint64 // for an answer to a dialog: the number of dialogs that the session had seen
 
 	result func(json.RawMessage) (json.RawMessage, error) // changes the result; nil for none
@@ -330,8 +331,8 @@ func (c *Client) carryOut(cmd *call) error {
 			return err
 		}
 	}
-	if checked.Method.Draws && c.raw.Veiled(to.target) {
-		return c.whenUnveiled(cmd, to)
+	if checked.Method.Draws {
+		return c.draw(cmd, to)
 	}
 	if to.paused && !to.begun && actsAtOnce(cmd) && c.raw.MustWait() {
 		if err := notAtOnce(cmd); err != nil {
@@ -430,6 +431,9 @@ func (s sink) Put(ev cdp.Event) {
 			return
 		}
 		c.uncount(to)
+		if to.shot != nil {
+			to.shot()
+		}
 		if ev.Err != nil {
 			c.notTraced(to)
 		}

@@ -284,6 +284,32 @@ func TestClientsDoNotMix(t *testing.T) {
 	}
 }
 
+// TestPicturesAtOnce lets two clients take pictures of a page, plain ones and enlarged ones. The
+// page must keep its size, or presses would miss what is under them.
+func TestPicturesAtOnce(t *testing.T) {
+	site := doortest.Site(t, map[string]string{"/": `<title>A</title><script>
+		addEventListener('resize', () => { document.title += ', ' + innerWidth + 'x' + innerHeight })</script>`})
+	address := serve(t, doortest.Session(t, session.CreateOptions{URL: site}), nil)
+	a, b := dial(t, address), dial(t, address)
+	one, _ := a.attach()
+	two, _ := b.attach()
+	var plain, enlarged []int
+	for range 10 {
+		plain = append(plain, a.send(one, "Page.captureScreenshot", ""))
+		enlarged = append(enlarged, b.send(two, "Page.captureScreenshot", `{"clip":{"x":0,"y":0,"width":800,"height":600,"scale":2}}`))
+	}
+	for p, ids := range map[*peer][]int{a: plain, b: enlarged} {
+		for _, id := range ids {
+			if m := p.reply(id); m.Error != nil || len(m.Result) < 1000 {
+				t.Errorf("a picture: %+v", m)
+			}
+		}
+	}
+	if got := a.evaluate(one, "document.title"); got != "A" {
+		t.Errorf("the page got other sizes: %s", got)
+	}
+}
+
 // TestPageEndpoint connects to a page, whose session needs no id.
 func TestPageEndpoint(t *testing.T) {
 	s := doortest.Session(t, session.CreateOptions{})

@@ -1,6 +1,7 @@
 package cdp
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 
@@ -160,23 +161,48 @@ func answerDialog(_ *Client, cmd *call, on attached) (bool, error) {
 	return false, nil
 }
 
-// whenUnveiled sends a command that draws a page when no person is in a secret field of
-// it. The error is the reply.
-func (c *Client) whenUnveiled(cmd *call, on attached) error {
+// draw sends a command that draws a page: at once, or when no person is in a secret field of
+// it and nobody else takes a picture of it. The error is the reply.
+func (c *Client) draw(cmd *call, on attached) error {
 	if err := c.count(cmd, len(cmd.params)); err != nil {
 		return err
 	}
+	if !c.raw.Veiled(on.target) {
+		if done, ok := c.raw.TryShooting(on.target); ok {
+			return c.shoot(cmd, done)
+		}
+	}
 	c.work.Go(func() {
 		err := c.raw.AwaitUnveiled(c.ctx, on.target)
+		var done func()
 		if err == nil {
-			_, err = c.post(cmd)
+			done, err = c.raw.Shooting(c.ctx, on.target)
+		}
+		if err == nil {
+			err = c.shoot(cmd, done)
+		} else {
+			c.uncount(cmd)
 		}
 		if err != nil {
-			c.uncount(cmd)
 			c.reply(cmd, nil, err)
 		}
 	})
 	return nil
+}
+
+// shoot sends a command that draws a page in the client's turn, which the reply ends.
+func (c *Client) shoot(cmd *call, done func()) error {
+	stop := context.AfterFunc(c.ctx, done)
+	cmd.shot = func() {
+		stop()
+		done()
+	}
+	_, err := c.post(cmd)
+	if err != nil {
+		c.uncount(cmd)
+		cmd.shot()
+	}
+	return err
 }
 
 // createTarget opens a page. A hidden one would be taken for one of the server's.

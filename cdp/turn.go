@@ -1,0 +1,97 @@
+package cdp
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// longestTurn bounds how long one caller keeps others from a turn. Chromium may never answer.
+const longestTurn = 10 * time.Second
+
+// turns let the clients of a connection do what only one may do at a time. The zero value is
+// ready.
+type turns struct {
+	mu     sync.Mutex // guards what follows
+	byName map[string]*turn
+}
+
+// turn is what callers hold one after another.
+type turn struct {
+	free  chan struct{} // one token: nobody holds it
+	users int           // who hold it or wait for it
+}
+
+// take waits until nobody else holds the name. The error is ctx's cause.
+func (t *turns) take(ctx context.Context, name string) (done func(), err error) {
+	one := t.enter(name)
+	select {
+	case <-one.free:
+		return t.held(name, one), nil
+	case <-ctx.Done():
+		t.leave(name, one)
+		return nil, context.Cause(ctx)
+	}
+}
+
+// tryTake takes the name if nobody holds it.
+func (t *turns) tryTake(name string) (done func(), ok bool) {
+	one := t.enter(name)
+	select {
+	case <-one.free:
+		return t.held(name, one), true
+	default:
+		t.leave(name, one)
+		return nil, false
+	}
+}
+
+// held returns what ends a turn, at the latest after longestTurn.
+func (t *turns) held(name string, one *turn) (done func()) {
+	end := sync.OnceFunc(func() {
+		one.free <- struct{}{}
+		t.leave(name, one)
+	})
+	late := time.AfterFunc(longestTurn, end)
+	return func() {
+		late.Stop()
+		end()
+	}
+}
+
+func (t *turns) enter(name string) *turn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byName == nil {
+		t.byName = map[string]*turn{}
+	}
+	one := t.byName[name]
+	if one == nil {
+		one = &turn{free: make(chan struct{}, 1)}
+		one.free <- struct{}{}
+		t.byName[name] = one
+	}
+	one.users++
+	return one
+}
+
+func (t *turns) leave(name string, one *turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if one.users--; one.users == 0 {
+		delete(t.byName, name)
+	}
+}
+
+// Shooting waits until no client of the connection takes a picture of a page, which is given by
+// its target id, and keeps others from it until done is called, as soon as the picture is there,
+// but for no longer than longestTurn. Chromium 156 leaves a page in a wrong size after two pictures
+// at once, of which one is enlarged: then, presses miss what is under them. The error is ctx's cause.
+func (cl *Client) Shooting(ctx context.Context, page string) (done func(), err error) {
+	return cl.conn.shooting.take(ctx, page)
+}
+
+// TryShooting is Shooting for a caller that does not wait: ok is false while others take a picture.
+func (cl *Client) TryShooting(page string) (done func(), ok bool) {
+	return cl.conn.shooting.tryTake(page)
+}
