@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { Line, listen, POOR, VERY_POOR } from './line.js';
-import { accessible, auth, codeOnPhone, enlarged, explore, Fingers, hasPicture, Remote, signInByHand, still, wholeWidth, type Point } from './remote.js';
+import { accessible, auth, codeOnPhone, enlarged, explore, Fingers, hasPicture, Receipts, Remote, signInByHand, still, wholeWidth, type Point } from './remote.js';
 import { devices, expect, test, type APIRequestContext, type Browser, type Page } from './test.js';
 
 /** A takeover on a phone: a finger presses what it is on, whatever moves meanwhile. */
@@ -84,17 +84,18 @@ function numbers(seed: number): () => number {
 interface Asked { reason?: string; note?: string; port?: number; size?: { width: number; height: number } }
 
 /** Opens the link of a new takeover on a phone, waits for control, and says how long (ms) the first picture took. */
-async function onPhone(browser: Browser, request: APIRequestContext, url: string, { reason = 'Help', note = '', port, size = WINDOWS[0] }: Asked = {}): Promise<{ id: string; takeover: string; page: Page; title: () => Promise<string>; first: number }> {
+async function onPhone(browser: Browser, request: APIRequestContext, url: string, { reason = 'Help', note = '', port, size = WINDOWS[0] }: Asked = {}): Promise<{ id: string; takeover: string; page: Page; title: () => Promise<string>; first: number; receipts: Receipts }> {
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url } })).json();
   const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason, note, timeout: 600_000 } })).json();
   const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: size } as object);
   const page = await context.newPage();
+  const receipts = new Receipts(page);
   const began = Date.now();
   await page.goto(port ? asked.url.replace(/:\d+/, `:${port}`) : asked.url);
   await hasPicture(page);
   const first = Date.now() - began;
   await expect(page.locator('#control-words')).toHaveText('You are in control');
-  return { id, takeover: asked.id, page, title: async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title, first };
+  return { id, takeover: asked.id, page, title: async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title, first, receipts };
 }
 
 test('five hundred taps press what was under the finger when it came down', async ({ browser, request }) => {
@@ -418,7 +419,8 @@ const OUTAGE = 20_000;
 
 /** Lines over which a stranger signs in, the size of the phone, how soon (ms) there is a picture, and what else happens before each answer. */
 const LINES = [
-  { name: 'a good line that breaks, on a phone that is turned', speed: undefined, size: WINDOWS[0], soon: 3_500, step: async (page: Page, line: Line) => {
+  { name: 'a good line that breaks, on a phone that is turned', speed: undefined, size: WINDOWS[0], soon: 3_500, step: async (page: Page, line: Line, _: number, receipts: Receipts) => {
+    await receipts.all(); // the letters after a press that is not confirmed are told as lost
     await page.setViewportSize(WINDOWS[2]);
     const again = page.waitForEvent('websocket');
     line.reset();
@@ -451,7 +453,7 @@ for (const { name, speed, size, soon, step } of LINES) {
     await own.close();
     const line = new Line(Number(new URL(server.url).port), speed);
     await line.mend();
-    const { id, page, title, first } = await onPhone(browser, request, `${baseURL}/demo/login`, { port: line.port, size });
+    const { id, page, title, first, receipts } = await onPhone(browser, request, `${baseURL}/demo/login`, { port: line.port, size });
     expect(first, 'until the first picture').toBeLessThan(soon);
     await enlarged(page);
     const fingers = await Fingers.on(page);
@@ -459,7 +461,7 @@ for (const { name, speed, size, soon, step } of LINES) {
     await expect(page.locator('#keys')).toBeFocused();
     await page.keyboard.type('demo@example.com');
     let steps = 0;
-    await signInByHand(fingers, places, () => codeOnPhone(request, id), () => step(page, line, steps++));
+    await signInByHand(fingers, places, () => codeOnPhone(request, id), () => step(page, line, steps++, receipts));
     await expect.poll(title).toContain('Welcome');
     await page.getByRole('button', { name: 'Done' }).click();
     await expect(page.getByRole('heading', { name: 'Thank you' })).toBeVisible();

@@ -69,6 +69,28 @@ export async function still(page: Page): Promise<void> {
   });
 }
 
+/** Follows whether the server has confirmed each press and key that a page sent. */
+export class Receipts {
+  #sent = 0;
+  #taken = 0;
+
+  constructor(page: Page) {
+    page.on('websocket', (socket) => {
+      socket.on('framesent', ({ payload }) => (this.#sent = Math.max(this.#sent, number(payload, /"n":(\d+)/))));
+      socket.on('framereceived', ({ payload }) => (this.#taken = Math.max(this.#taken, number(payload, /"type":"taken","n":(\d+)/))));
+    });
+  }
+
+  /** Waits until everything is confirmed. */
+  async all(): Promise<void> {
+    await expect.poll(() => this.#sent - this.#taken).toBe(0);
+  }
+}
+
+function number(payload: string | Buffer, form: RegExp): number {
+  return typeof payload === 'string' ? Number(form.exec(payload)?.[1] ?? 0) : 0;
+}
+
 /** A remote page as a person uses it: a picture to look at, with points to press. */
 export class Remote {
   constructor(readonly page: Page) {}
