@@ -7,6 +7,7 @@ BIN       := bin/takeover
 VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS   := -s -w -X main.release=$(VERSION)
 GO_FILES  := $(shell git ls-files -co --exclude-standard '*.go' 2>/dev/null)
+EMBEDDED  := $(shell git ls-files -co --exclude-standard web/demo/site clipboard/page.js cdp/policy/*.txt 'door/*.html' 'door/*.cjs' 'door/*.gz' 2>/dev/null)
 WEB_FILES := $(shell git ls-files -co --exclude-standard static automation/page capture/page widget/page scripting/api clients/viewer build.mjs 2>/dev/null)
 BUILT     := static/dist/.built
 LINTER    := bin/golangci-lint
@@ -32,7 +33,7 @@ dev: browser node_modules/.installed ## start, and rebuild and reload the pages 
 
 build: $(BIN) ## build bin/takeover
 
-$(BIN): $(BUILT) $(GO_FILES) go.mod go.sum
+$(BIN): $(BUILT) $(GO_FILES) $(EMBEDDED) go.mod go.sum
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/takeover
 
 browser: ## install Chromium and fonts if they are missing

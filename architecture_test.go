@@ -103,7 +103,7 @@ func TestServerHasNoScriptEngine(t *testing.T) {
 // it builds there is checked by make check and make release, since compiling takes
 // long.
 func TestProgramElsewhere(t *testing.T) {
-	want := []string{"cmd/takeover", "contract", "invalid", "limits", "trajectory", "urlglob", "web/snippets"}
+	want := []string{"cmd/takeover", "contract", "invalid", "limits", "text", "trajectory", "urlglob", "web/snippets"}
 	for _, system := range []string{"darwin", "windows"} {
 		cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", module+"cmd/takeover")
 		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")

@@ -81,27 +81,24 @@ func (r Recording) body(indent string) (text string, secrets []string) {
 		if s.Selector != "" {
 			on += "." + locator.Of(s.Selector)
 		}
+		if s.Secret != "" && !slices.Contains(secrets, s.Secret) {
+			secrets = append(secrets, s.Secret)
+		}
 		switch s.Kind {
 		case Click, DblClick, Check, Uncheck:
 			line("await %s.%s();", on, s.Kind)
 		case Fill:
 			value := locator.Quote(s.Value)
 			if s.Secret != "" {
-				if !slices.Contains(secrets, s.Secret) {
-					secrets = append(secrets, s.Secret)
-				}
 				value = "secrets." + s.Secret
 			}
 			line("await %s.fill(%s);", on, value)
 		case Select:
+			values := "[" + labels(s.Values) + "]"
 			if s.Secret != "" {
-				if !slices.Contains(secrets, s.Secret) {
-					secrets = append(secrets, s.Secret)
-				}
-				line("await %s.selectOption(secrets.%s);", on, s.Secret)
-				break
+				values = "secrets." + s.Secret
 			}
-			line("await %s.selectOption([%s]);", on, labels(s.Values))
+			line("await %s.selectOption(%s);", on, values)
 		case Press:
 			line("await %s.press(%s);", on, locator.Quote(s.Key))
 		case Files:

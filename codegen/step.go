@@ -37,7 +37,7 @@ var (
 	onPage    = []Kind{Goto, Back, Forward, Reload}
 )
 
-// Limits of steps. What is beyond them is left out, and the script says so.
+// Limits of steps. Further ones are left out, and the script says so.
 const (
 	MaxSteps = 300
 	MaxBytes = 64 << 10 // of all steps

@@ -48,7 +48,7 @@ test('a recording is looked back at', async ({ page, request, baseURL }) => {
   await expect(page.locator('.timeline-bar.person')).toHaveCount(1);
   await expect(page.locator('#timeline-legend')).toHaveText('ScriptPerson');
   await accessible(page, 'trajectory');
-  // A step shows its moment: its picture, or why there is none.
+  // A step shows its picture, or why there is none.
   const picture = page.getByAltText('What the page showed at this moment');
   await step("getByText('no such thing')").locator('summary').click();
   await expect(step("getByText('no such thing')")).toContainText('Timeout 300ms exceeded');
@@ -93,7 +93,7 @@ test("the trace of a recording opens in Playwright's own viewer", async ({ page,
     await page.goto(/http:\/\/\S+/.exec(said)?.[0] ?? '');
     const actions = page.getByRole('tabpanel', { name: 'Actions' });
     await expect(actions.getByRole('treeitem', { name: "getByLabel('Password')" })).toBeVisible({ timeout: 20_000 });
-    await expect(actions).toContainText('A person was asked for "Read the code"');
+    await expect(actions).toContainText('A person was asked for Read the code');
     await expect(actions).not.toContainText('a secret of ours');
     await expect(page.locator('.film-strip-frame').first()).toBeVisible(); // pictures
     await actions.getByRole('treeitem', { name: "getByText('no such thing')" }).click();

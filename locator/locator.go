@@ -38,7 +38,7 @@ func Of(selector string) string {
 	return strings.Join(calls, ".")
 }
 
-// split returns the parts of a selector. What stands in quotes is not taken apart.
+// split returns the parts of a selector. It does not split quoted texts.
 func split(selector string) (parts []string) {
 	from, quote := 0, byte(0)
 	for i := 0; i < len(selector); i++ {

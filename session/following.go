@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"net/url"
 	"sync"
 	"time"
 
@@ -140,18 +139,9 @@ func (t *Takeover) did(f automation.Followed) {
 		step.Frames = append(step.Frames, hide(frame))
 	}
 	if step.Secret != "" {
-		step.Origin = originOf(f.World.Frame().URL())
+		step.Origin = browser.Origin(f.World.Frame().URL())
 	}
 	t.add(step, page, f.World)
-}
-
-// originOf returns the scheme, host and port of a web page's address, or "".
-func originOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
 }
 
 // followNavigation prepares for a person's use of the address bar of a page. Call the returned

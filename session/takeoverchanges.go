@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -98,12 +97,8 @@ func (s *Session) snapshot() snapshot {
 
 // addStorage adds the storage of a page's origin.
 func (n *snapshot) addStorage(ctx context.Context, p *browser.Page) {
-	address, err := url.Parse(p.URL())
-	if err != nil || address.Scheme != "http" && address.Scheme != "https" {
-		return
-	}
-	origin := address.Scheme + "://" + address.Host
-	if n.origins[origin] {
+	origin := browser.Origin(p.URL())
+	if origin == "" || n.origins[origin] {
 		return
 	}
 	for _, local := range []bool{true, false} {

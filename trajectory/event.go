@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+
+	"takeover/contract"
 )
 
 // Version is the version of the format of events, checkpoints and manifests.
@@ -55,6 +57,13 @@ type Event struct {
 	Call uint64 `json:"call,omitempty"`
 
 	clean bool // redact has been here
+}
+
+// Failed reports whether an event, as EachEvent reads it, tells that something did not succeed: a
+// call, a contract, the browser.
+func (e *Event) Failed() bool {
+	result, _ := e.Result.(map[string]any)
+	return e.Kind == Failure || e.OK != nil && !*e.OK || e.Kind == ContractOf && result["verdict"] == string(contract.Fail)
 }
 
 // Missing is a reason for which there is no picture.

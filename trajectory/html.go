@@ -98,7 +98,7 @@ func (a *Archive) reported(e *Event) (r reported, err error) {
 	if e.Tool != "" {
 		r.Title = e.Tool + " " + r.Title
 	}
-	r.Failed = e.Kind == Failure || e.OK != nil && !*e.OK
+	r.Failed = e.Failed()
 	if e.DurationMS != nil {
 		r.Took = fmt.Sprintf("%.0f ms", *e.DurationMS)
 	}

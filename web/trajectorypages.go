@@ -11,9 +11,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"takeover/locator"
 	"takeover/text"
 	"takeover/trajectory"
+	"takeover/trajectory/export"
 	"takeover/web/views"
 )
 
@@ -116,7 +116,7 @@ func (t *trajectorySteps) add(e *trajectory.Event) error {
 	if len(t.list) == stepsShown {
 		return nil
 	}
-	step := views.TrajectoryStep{Seq: e.Seq, Kind: string(e.Kind), Actor: e.Actor, Tool: e.Tool, What: stepWords(e, args), At: at, Ended: at, Args: detailOf(e.Args), Before: pictureOf(e), NoBefore: string(e.Missing)}
+	step := views.TrajectoryStep{Seq: e.Seq, Kind: string(e.Kind), Actor: e.Actor, Tool: e.Tool, What: export.Title(e), At: at, Ended: at, Args: detailOf(e.Args), Before: pictureOf(e), NoBefore: string(e.Missing)}
 	if e.State != nil {
 		step.URL = e.State.URL
 	}
@@ -140,7 +140,7 @@ func (t *trajectorySteps) end(step *views.TrajectoryStep, e *trajectory.Event, a
 	if e.State != nil {
 		step.URL = cmp.Or(e.State.URL, step.URL)
 	}
-	step.Failed = e.Kind == trajectory.Failure || e.OK != nil && !*e.OK || result["verdict"] == "fail"
+	step.Failed = e.Failed()
 	for _, name := range []string{"error", "message", "suggestion", "verdict", "note", "state"} {
 		if words, ok := result[name].(string); ok && words != "" {
 			first, _, _ := strings.Cut(words, "\n")
@@ -148,29 +148,6 @@ func (t *trajectorySteps) end(step *views.TrajectoryStep, e *trajectory.Event, a
 			return
 		}
 	}
-}
-
-// stepWords describes an event in one line.
-func stepWords(e *trajectory.Event, args map[string]any) string {
-	words := cmp.Or(e.Tool, string(e.Kind))
-	switch e.Kind {
-	case trajectory.ContractOf, trajectory.CheckpointOf, trajectory.Hint, trajectory.Recovery, trajectory.Failure, trajectory.TakeoverStart, trajectory.TakeoverEnd:
-		words = e.Kind.Words()
-	case trajectory.ToolCallStart, trajectory.ToolCallEnd:
-	}
-	if selector, ok := args["selector"].(string); ok && selector != "" {
-		return words + " " + text.Clip(locator.Of(selector), 200)
-	}
-	for _, name := range []string{"reason", "url", "text", "key", "expression", "taskDescription"} {
-		if value, ok := args[name].(string); ok && value != "" {
-			return words + " " + text.Clip(value, 200)
-		}
-	}
-	if e.Kind == trajectory.ContractOf {
-		contract, _ := json.Marshal(args) // it came from JSON
-		return words + " " + text.Clip(string(contract), 200)
-	}
-	return words
 }
 
 // detailOf returns a summary as text of at most stepDetail bytes, or "".

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 	"time"
+
+	"takeover/text"
 )
 
 type (
@@ -46,17 +48,8 @@ type fileInfo struct {
 	ModifiedAt time.Time `json:"modifiedAt"`
 }
 
-func (f fileInfo) String() string { return fmt.Sprintf("%s (%s)", printable(f.Name), bytesOf(f.Size)) }
-
-// bytesOf formats a number of bytes for people.
-func bytesOf(n int64) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d bytes", n)
+func (f fileInfo) String() string {
+	return fmt.Sprintf("%s (%s)", printable(f.Name), text.Bytes(f.Size))
 }
 
 func filesPath(session string, name ...string) string {
@@ -130,7 +123,7 @@ func (f *filesList) Run(ctx context.Context, c *cli, std streams) error {
 	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSIZE\tAGE")
 	for _, one := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", printable(one.Name), bytesOf(one.Size), age(one.ModifiedAt))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", printable(one.Name), text.Bytes(one.Size), age(one.ModifiedAt))
 	}
 	return w.Flush()
 }
@@ -167,7 +160,7 @@ func (f *filesGet) Run(ctx context.Context, c *cli, std streams) error {
 	if c.JSON {
 		return writeJSON(std.out, map[string]any{"path": path, "size": n})
 	}
-	fmt.Fprintf(std.out, "%s (%s)\n", printable(path), bytesOf(n))
+	fmt.Fprintf(std.out, "%s (%s)\n", printable(path), text.Bytes(n))
 	return nil
 }
 

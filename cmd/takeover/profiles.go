@@ -12,6 +12,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"takeover/text"
 )
 
 type (
@@ -114,7 +116,7 @@ func (p *profilesList) Run(ctx context.Context, c *cli, std streams) error {
 		case one.Damaged:
 			name = "(damaged: what is stored was changed)"
 		}
-		fmt.Fprintf(w, "%s\t%s ago\t%d\t%d\t%d\t%s\t%s\n", name, age(one.UpdatedAt), one.Cookies, len(one.Origins), one.Passkeys, bytesOf(one.Bytes), one.ID)
+		fmt.Fprintf(w, "%s\t%s ago\t%d\t%d\t%d\t%s\t%s\n", name, age(one.UpdatedAt), one.Cookies, len(one.Origins), one.Passkeys, text.Bytes(one.Bytes), one.ID)
 	}
 	return w.Flush()
 }

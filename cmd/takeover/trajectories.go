@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"takeover/text"
 	"takeover/trajectory"
 )
 
@@ -81,7 +82,7 @@ func (*trajectoriesList) Run(ctx context.Context, c *cli, std streams) error {
 			calls, failed, secrets = fmt.Sprint(r.ToolCalls), fmt.Sprint(r.Failures), string(r.LeakScan.State)
 			contracts = fmt.Sprintf("%d/%d", r.Contracts.Pass, r.Contracts.Pass+r.Contracts.Fail+r.Contracts.Inconclusive)
 		}
-		fmt.Fprintf(w, "%s\t%s ago\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, age(one.StartedAt), calls, failed, contracts, secrets, bytesOf(one.Bytes), one.SessionID)
+		fmt.Fprintf(w, "%s\t%s ago\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, age(one.StartedAt), calls, failed, contracts, secrets, text.Bytes(one.Bytes), one.SessionID)
 	}
 	return w.Flush()
 }
@@ -99,7 +100,7 @@ func (t *trajectoriesShow) Run(ctx context.Context, c *cli, std streams) error {
 	if c.JSON {
 		return writeJSON(std.out, one)
 	}
-	fmt.Fprintf(std.out, "%s, of session %s, began %s, %s\n", one.ID, one.SessionID, one.StartedAt.Format(time.RFC3339), bytesOf(one.Bytes))
+	fmt.Fprintf(std.out, "%s, of session %s, began %s, %s\n", one.ID, one.SessionID, one.StartedAt.Format(time.RFC3339), text.Bytes(one.Bytes))
 	r := one.Report
 	if r == nil {
 		fmt.Fprintln(std.out, "It is still being recorded.")
@@ -113,7 +114,7 @@ func (t *trajectoriesShow) Run(ctx context.Context, c *cli, std streams) error {
 		fmt.Fprintf(std.out, "missing: %s\n", printable(why))
 	}
 	for _, f := range one.Files {
-		fmt.Fprintf(std.out, "  %s  %s\n", f.Path, bytesOf(int64(f.Bytes)))
+		fmt.Fprintf(std.out, "  %s  %s\n", f.Path, text.Bytes(int64(f.Bytes)))
 	}
 	return nil
 }
@@ -150,7 +151,7 @@ func (t *trajectoriesZip) Run(ctx context.Context, c *cli, std streams) (err err
 	if err != nil {
 		return err
 	}
-	return c.told(std, map[string]any{"file": name, "bytes": n}, fmt.Sprintf("wrote %s, %s", name, bytesOf(n)))
+	return c.told(std, map[string]any{"file": name, "bytes": n}, fmt.Sprintf("wrote %s, %s", name, text.Bytes(n)))
 }
 
 // Run removes bundles.

@@ -11,10 +11,10 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"takeover/capture"
+	"takeover/locator"
 	"takeover/picture"
 	"takeover/text"
 	"takeover/trajectory"
@@ -162,7 +162,7 @@ func (t *tracing) event(e *trajectory.Event) error {
 		page = "page@" + e.TabID
 	}
 	id := func(seq uint64) string { return "call@" + strconv.FormatUint(seq, 10) }
-	line := traceLine{Type: "before", CallID: id(e.Seq), Start: at, Class: e.Actor, Method: cmp.Or(e.Tool, string(e.Kind)), Params: e.Args, PageID: page, Title: title(e)}
+	line := traceLine{Type: "before", CallID: id(e.Seq), Start: at, Class: e.Actor, Method: cmp.Or(e.Tool, string(e.Kind)), Params: e.Args, PageID: page, Title: Title(e)}
 	if args, _ := e.Args.(map[string]any); e.Actor == "script" && e.Kind == trajectory.ToolCallStart && (args["selector"] != nil || args["url"] != nil) {
 		line.Class, line.Title = "Frame", "" // the viewer has better words for the calls of its own library
 	}
@@ -190,27 +190,31 @@ func (t *tracing) event(e *trajectory.Event) error {
 	return t.picture(e, cmp.Or(page, "page@0"))
 }
 
-// title describes an event in one line.
-func title(e *trajectory.Event) string {
-	words := e.Tool
-	if word := e.Kind.Words(); word != "" && e.Kind != trajectory.ToolCallStart {
-		words = strings.TrimSpace(word + " " + words)
+// Title describes an event in one line.
+func Title(e *trajectory.Event) string {
+	words := cmp.Or(e.Tool, string(e.Kind))
+	switch e.Kind {
+	case trajectory.ContractOf, trajectory.CheckpointOf, trajectory.Hint, trajectory.Recovery, trajectory.Failure, trajectory.TakeoverStart, trajectory.TakeoverEnd:
+		words = e.Kind.Words()
+	case trajectory.ToolCallStart, trajectory.ToolCallEnd:
 	}
 	args, _ := e.Args.(map[string]any)
-	for _, name := range []string{"reason", "url", "selector", "text", "key", "title"} {
+	if selector, ok := args["selector"].(string); ok && selector != "" {
+		return words + " " + text.Clip(locator.Of(selector), maxTitle)
+	}
+	for _, name := range []string{"reason", "url", "text", "key", "title", "expression", "taskDescription"} {
 		if value, ok := args[name].(string); ok && value != "" {
-			return words + " " + strconv.Quote(value)
+			return words + " " + text.Clip(value, maxTitle)
 		}
 	}
 	if e.Kind == trajectory.ContractOf {
-		if contract, err := json.Marshal(e.Args); err == nil {
-			return text.Clip(e.Kind.Words()+" "+string(contract), maxTitle)
-		}
+		contract, _ := json.Marshal(args) // it came from JSON
+		return words + " " + text.Clip(string(contract), maxTitle)
 	}
 	return words
 }
 
-// maxTitle bounds the title of a call in bytes.
+// maxTitle bounds what a title says of the arguments, in bytes.
 const maxTitle = 200
 
 // failureOf returns why an event is a failure, or nil.
@@ -218,12 +222,12 @@ func failureOf(e *trajectory.Event) *traceError {
 	result, _ := e.Result.(map[string]any)
 	said := func(name string) string { words, _ := result[name].(string); return words }
 	switch {
+	case !e.Failed():
+		return nil
 	case e.Kind == trajectory.Failure:
 		return &traceError{"Error", cmp.Or(said("message"), "the browser failed")}
-	case e.Kind == trajectory.ContractOf && said("verdict") == "fail":
+	case e.Kind == trajectory.ContractOf:
 		return &traceError{"Contract", "the contract is not fulfilled"}
-	case e.OK == nil || *e.OK:
-		return nil
 	}
 	return &traceError{"Error", cmp.Or(said("error"), said("note"), "it failed")}
 }

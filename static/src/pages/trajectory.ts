@@ -40,8 +40,9 @@ const steps: Step[] = [...root.querySelectorAll<HTMLDetailsElement>('.trajectory
   return { element, seq, kind, lane: lane as Lane | '', at: Date.parse(at), end: Date.parse(end), wrong: element.dataset.wrong !== undefined, title: element.querySelector('.grow')?.textContent ?? '' };
 });
 
-/** The pictures by their times, and the times at which there is none, with the reason. */
+/** Pictures by their times. */
 const pictures = new Map<number, string>();
+/** Why there is no picture, by times. */
 const missing = new Map<number, string>();
 for (const { element: { dataset }, at, end } of steps) {
   for (const [time, name, none] of [[at, dataset.before, dataset.noBefore], [end, dataset.after, dataset.noAfter]] as const) {

@@ -31,7 +31,7 @@ export class Filters {
     }
   }
 
-  /** Leaves out what tells who came, went and had control, unless it is asked for: looking back, there is much of it. */
+  /** Hides the events of who came, left and had control until somebody asks for them. */
   fold(): void {
     this.#set({ folded: true });
   }
