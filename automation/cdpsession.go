@@ -242,10 +242,10 @@ func opDetachSession(ctx context.Context, c *Client, p *sessionParams) (any, err
 }
 
 // release resumes a page that the session may have paused.
-func (o *ownSession) release(frozen bool) {
-	_ = cdp.Send(o.session, runtime.RunIfWaitingForDebugger, proto.Empty{}) // a closed page cannot be resumed
+func (s *ownSession) release(frozen bool) {
+	_ = cdp.Send(s.session, runtime.RunIfWaitingForDebugger, proto.Empty{}) // a closed page cannot be resumed
 	if frozen {
-		_ = o.session.Send(page.SetWebLifecycleState.Method, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateActive})
+		_ = s.session.Send(page.SetWebLifecycleState.Method, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateActive})
 	}
 }
 
@@ -306,9 +306,9 @@ type following struct {
 
 // follow sends commands, each after the reply to the one before. It may be called on
 // the connection's read loop.
-func (o *ownSession) follow(list []policy.Call) {
+func (s *ownSession) follow(list []policy.Call) {
 	if len(list) > 0 {
-		_ = o.session.Post(list[0].Method, list[0].Params, following{o, list[1:]}) // a closed page needs none
+		_ = s.session.Post(list[0].Method, list[0].Params, following{s, list[1:]}) // a closed page needs none
 	}
 }
 

@@ -72,7 +72,7 @@ func (m *Monitor) triggerLocked(w *watched, trigger string) {
 func (w *watched) shoot() (screenshotData, error) {
 	ctx, cancel := context.WithTimeout(w.l.ctx, shotPatience)
 	defer cancel()
-	done, err := w.session.Client().Shooting(ctx, string(w.target))
+	done, err := w.session.Client().Shooting(ctx, w.target)
 	if err != nil {
 		return screenshotData{}, fmt.Errorf("capture screenshot: %w", err)
 	}

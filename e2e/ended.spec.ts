@@ -34,6 +34,12 @@ test('the time line of a session shows its moments', async ({ page, request, bas
   await expect(track).not.toHaveAttribute('aria-valuenow', '0');
   await page.keyboard.press('End');
   await expect(moment).toHaveAttribute('src', new RegExp(`/film/${await last()}$`));
+  // Space plays it, to the end.
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Space');
+  await expect(page.getByRole('button', { name: 'Pause' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Play' })).toBeVisible();
+  await expect(moment).toHaveAttribute('src', new RegExp(`/film/${await last()}$`));
   // A step chooses its moment, which stands in the address.
   await page.locator('.output-line', { hasText: 'page.goto' }).click();
   await expect(page.locator('.output-line.at-moment')).toContainText('page.goto');
@@ -110,8 +116,13 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
   await failure.scrollIntoViewIfNeeded();
   await expect.poll(() => failure.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280);
   await accessible(page, 'ended, with a run');
-  await page.getByRole('button', { name: 'New session with this page and script' }).click();
+  await page.getByRole('button', { name: 'New session with this' }).click();
   await page.waitForURL((url) => !url.pathname.endsWith(id));
   await expect(page.locator('#address')).toHaveValue(`${baseURL}/demo/login`);
   await expect(page.locator('#code')).toHaveValue(code);
+  await page.goBack();
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await page.waitForURL((url) => !url.pathname.endsWith(id));
+  await expect(page.locator('#code')).toHaveValue(code);
+  await expect(page.locator('#output')).toContainText('said by the script');
 });

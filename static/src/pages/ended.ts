@@ -61,11 +61,17 @@ for (const each of root.querySelectorAll<HTMLDetailsElement>('.ended-run')) {
   each.addEventListener('toggle', () => void (each.open && showScript(each.dataset.run ?? '')));
 }
 
-const again = byId('again');
-again.addEventListener('click', () => void busy(again, notice, async () => {
-  const script = run ? (await get<{ code: string }>(path`/v1/sessions/${session}/runs/${run}/script`)).code : '';
-  await startAgain({ url, width: Number(width), height: Number(height), touch: false, script });
-}));
+/** What runs again: the script of the run that is open, with its arguments. */
+interface Script { filename: string; code: string; args: unknown }
+
+for (const id of ['again', 'run-again']) {
+  const button = maybeById(id);
+  button?.addEventListener('click', () => void busy(button, notice, async () => {
+    const script = run ? await get<Script>(path`/v1/sessions/${session}/runs/${run}/script`) : undefined;
+    const begin = script && id === 'run-again' ? { filename: script.filename, args: script.args } : undefined;
+    await startAgain({ url, width: Number(width), height: Number(height), touch: false, script: script?.code ?? '', begin });
+  }));
+}
 
 /** What the page lists, as bars of the time line. */
 function bars(): Bar[] {

@@ -8,16 +8,19 @@ export interface Earlier {
   height: number;
   touch: boolean;
   script: string;
+  /** The script begins at once, with these arguments. Otherwise, it stands in the editor. */
+  begin?: { filename: string; args: unknown };
 }
 
 /** How long (ms) the new session lives. */
 const LIFE = 30 * 60_000;
 
-/** Starts a session at the page of an earlier one, with its script in the editor, and opens it. */
-export async function startAgain({ url, width, height, touch, script }: Earlier): Promise<void> {
+/** Starts a session at the page of an earlier one, with its script, and opens it. */
+export async function startAgain({ url, width, height, touch, script, begin }: Earlier): Promise<void> {
   const { id } = await post<{ id: string }>('/v1/sessions', {
     timeout: LIFE, capture: true, dimensions: { width, height }, isMobile: touch, ...(/^https?:/.test(url) && { url }),
   });
   if (script) rememberScript(id, script);
+  if (begin) await post(path`/v1/sessions/${id}/scripts`, { code: script, ...begin });
   location.assign(path`/sessions/${id}`);
 }

@@ -53,6 +53,10 @@ function sorted(times: readonly number[]): number[] {
 const CELL = 100;
 const CELLS = 40;
 
+/** How long (ms) a moment is shown while the time line plays: at most this, and less if all would take longer than PLAYS. */
+const STAYS = 500;
+const PLAYS = 60_000;
+
 /** The time line of a page that looks back: its film strip, what was done, and the moment that the page shows. */
 export class Timeline {
   #times: readonly number[] = [];
@@ -64,6 +68,8 @@ export class Timeline {
   #head = byId('timeline-head');
   #hover = byId('timeline-hover');
   #picture = byId<HTMLImageElement>('moment-picture');
+  #playButton = byId('moment-play');
+  #playing = 0;
 
   readonly #url: (at: number) => string;
   private readonly span: Stretch;
@@ -89,6 +95,7 @@ export class Timeline {
     this.#track.addEventListener('pointerdown', (event) => {
       if (event.button !== 0) return;
       this.#track.setPointerCapture(event.pointerId);
+      this.#play(false);
       this.show(this.#timeAt(event), false);
     });
     this.#track.addEventListener('pointerup', (event) => this.#track.hasPointerCapture(event.pointerId) && this.show(this.#timeAt(event), true));
@@ -104,6 +111,7 @@ export class Timeline {
       show(this.#hover, false);
       this.#draw(this.#at);
     });
+    this.#playButton.addEventListener('click', () => this.#play(!this.#playing));
     new ResizeObserver(() => this.#strip()).observe(this.#track);
     show(byId('timeline'), true);
     this.show(at, false);
@@ -134,6 +142,21 @@ export class Timeline {
     this.#track.setAttribute('aria-valuetext', `${timeOfDay(this.#at)}, ${after} after the start`);
     this.#draw(this.#at);
     for (const moved of this.#moved) moved(this.#at, chosen);
+  }
+
+  /** Shows one moment after the other, from the beginning if the last one is shown; or stops. */
+  #play(on: boolean): void {
+    if (!on && !this.#playing) return;
+    window.clearInterval(this.#playing);
+    this.#playing = 0;
+    this.#playButton.setAttribute('aria-pressed', String(on));
+    setText(this.#playButton.querySelector('.label'), on ? 'Pause' : 'Play');
+    if (!on) return this.show(this.#at);
+    if (this.#at >= this.span.to) this.show(this.span.from, false);
+    this.#playing = window.setInterval(() => {
+      this.show(step(this.#stops, this.span, this.#at, true), false);
+      if (this.#at >= this.span.to) this.#play(false);
+    }, Math.min(STAYS, PLAYS / Math.max(1, this.#stops.length)));
   }
 
   #draw(at: number): void {
@@ -177,9 +200,11 @@ export class Timeline {
       Home: () => this.span.from,
       End: () => this.span.to,
     };
-    const next = event.altKey || event.ctrlKey || event.metaKey ? undefined : to[event.key];
-    if (!next) return;
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const next = to[event.key];
+    if (!next && event.key !== ' ') return;
     event.preventDefault();
-    this.show(next());
+    this.#play(event.key === ' ' && !this.#playing);
+    if (next) this.show(next());
   }
 }
