@@ -56,7 +56,7 @@ test('a page that crashed says so, and comes back', async ({ page, browser, requ
   await hasPicture(page);
   const list = await page.context().newPage();
   await list.goto('/');
-  const card = list.locator('.card');
+  const card = list.locator('section[data-key=live] .row');
   await expect(card).toContainText('Idle');
 
   await crash(request, session);

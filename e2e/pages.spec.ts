@@ -1,4 +1,4 @@
-import { expect, test, type Locator } from './test.js';
+import { expect, test, type Locator, type Page } from './test.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { accessible, auth, hasPicture, key, newSession, Remote, run, signIn } from './remote.js';
 
@@ -7,6 +7,11 @@ import { accessible, auth, hasPicture, key, newSession, Remote, run, signIn } fr
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });
+
+/** The live sessions of the list. */
+function liveRows(page: Page): Locator {
+  return page.locator('section[data-key=live] .row');
+}
 
 test('signing in, with a wrong key and the right one', async ({ page }) => {
   await page.goto('/login');
@@ -18,7 +23,7 @@ test('signing in, with a wrong key and the right one', async ({ page }) => {
   await page.getByLabel('API key').fill(key());
   await page.getByRole('button', { name: 'Sign in' }).click();
   await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible();
-  await page.getByRole('button', { name: 'Key', exact: true }).click();
+  await page.getByRole('button', { name: 'Account', exact: true }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible();
 });
@@ -29,16 +34,16 @@ test('the sessions page teaches when it is empty, and follows what happens', asy
   await accessible(page, 'sessions, empty');
 
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
-  await expect(page.locator('.card')).toHaveCount(1);
+  await expect(liveRows(page)).toHaveCount(1);
   await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Look at <b>this</b>' } });
   await expect(page.getByRole('heading', { name: 'Look at <b>this</b>' })).toBeVisible();
   await expect(page).toHaveTitle(/^\(1\) /);
-  await expect(page.locator('.card')).toContainText('Waiting for a person');
+  await expect(liveRows(page), 'nothing is there twice').toHaveCount(0);
   await accessible(page, 'sessions');
 
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
-  await expect(page.getByRole('heading', { name: 'Needs a person' })).toBeHidden();
-  await expect(page.getByRole('row').filter({ hasText: 'No script ran' }).first()).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Waiting for a person' })).toBeHidden();
+  await expect(page.locator('.row').filter({ hasText: 'No script ran' }).first()).toBeVisible();
   await expect(page).toHaveTitle(/^Sessions/);
 });
 
@@ -47,23 +52,25 @@ test('the list is told of changes, is narrowed down, and says when the server is
   let asked = 0;
   page.on('request', (r) => new URL(r.url()).pathname === '/' && asked++);
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
-  await expect(page.locator('.card')).toHaveCount(1);
+  await expect(liveRows(page)).toHaveCount(1);
   expect(asked, 'the page was drawn again because it was told to').toBeGreaterThan(0);
   await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Look at this' } });
   await expect(page.locator('.waiting')).toBeVisible();
   const search = page.getByRole('searchbox', { name: 'Filter by page, address or id' });
   await search.fill(`LOOK ${id.slice(0, 8)}`);
   await expect(page.locator('.waiting')).toBeVisible();
-  await expect(page.locator('.card')).toBeHidden();
   await search.fill('no such thing');
   await expect(page.getByText('Nothing here matches the filter.')).toBeVisible();
   await search.fill('');
-  await page.getByRole('button', { name: 'Live', exact: true }).click();
-  await expect(page.locator('.card')).toBeVisible();
+  const chip = (name: string): Locator => page.getByRole('group', { name: 'Show' }).getByRole('button', { name: new RegExp(`^${name}`) });
+  await expect(chip('Waiting')).toHaveText('Waiting1');
+  await chip('Ended').click();
   await expect(page.locator('.waiting')).toBeHidden();
+  await chip('Live').click();
+  await expect(page.locator('.waiting'), 'what waits is live, too').toBeVisible();
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
-  await expect(page.locator('.card')).toHaveCount(0);
-  await page.getByRole('button', { name: 'All', exact: true }).click();
+  await expect(page.locator('.waiting')).toHaveCount(0);
+  await chip('All').click();
   await context.setOffline(true);
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
   await expect(page.getByText('The server cannot be reached.')).toBeVisible();
@@ -79,13 +86,14 @@ test('the list says what failed, and its filter stands in the address', async ({
     await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
   }
   await signIn(page);
-  const rows = page.locator('.table tbody tr:visible');
+  const rows = page.locator('section[data-key=ended] .row:visible');
+  await expect(rows.nth(0)).toContainText('bad.ts');
   await expect(rows.nth(0)).toContainText('Failed');
   await expect(rows.nth(0)).toContainText('the button is gone');
   await expect(rows.nth(1)).toContainText('Succeeded');
   await accessible(page, 'sessions, ended');
 
-  const chip = (name: string): Locator => page.getByRole('group', { name: 'Show' }).getByRole('button', { name, exact: true });
+  const chip = (name: string): Locator => page.getByRole('group', { name: 'Show' }).getByRole('button', { name: new RegExp(`^${name}`) });
   const count = page.locator('#ended-title .count');
   const whole = await count.textContent(); // "52", or "50 of 52" where the list has more than it shows
   const total = await count.getAttribute('data-total');
@@ -115,7 +123,7 @@ test('a session warns before it ends, takes more time, and leads to a new one', 
   const create = async (timeout: number): Promise<string> => (await (await request.post('/v1/sessions', { headers: auth(), data: { timeout, url: `${baseURL}/demo/login` } })).json()).id;
   const session = await create(100_000);
   await signIn(page);
-  await expect(page.locator('.card')).toContainText('1 min left');
+  await expect(liveRows(page)).toContainText('1 min left');
   await page.goto(`/sessions/${session}`);
   await hasPicture(page);
   const warning = page.getByRole('region', { name: 'Time left' });

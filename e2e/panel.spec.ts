@@ -90,7 +90,7 @@ test('what happens in the browser is one time line, to be narrowed down and look
   await expect(detail).toBeHidden();
 
   await page.locator('#events-standing').selectOption('');
-  await chip('Interactions').click();
+  await chip('Input').click();
   await expect(rows(page, 'Click')).toHaveCount(1);
   await chip('All').click();
   await page.getByRole('searchbox', { name: 'Filter events' }).fill('PLAIN');

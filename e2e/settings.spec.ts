@@ -52,7 +52,7 @@ test('notifications are asked for by a click, and tell of a takeover', async ({ 
   const icon = (): Promise<string | null> => page.locator('link[rel=icon]').getAttribute('href');
   const usual = await icon();
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
-  await expect(page.locator('.card')).toHaveCount(1);
+  await expect(page.locator('section[data-key=live] .row')).toHaveCount(1);
   await expect.poll(() => page.evaluate(() => navigator.locks.query().then(({ held }) => held?.length))).toBe(1); // this page announces takeovers
   await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Enter the code' } });
   await expect(page).toHaveTitle(/^\(1\) /);

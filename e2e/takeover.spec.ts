@@ -30,7 +30,7 @@ async function askForHelp(page: Page): Promise<{ session: string; link: string }
   const inbox = await page.context().newPage();
   await inbox.goto('/');
   await expect(inbox).toHaveTitle(/^\(1\)/);
-  await expect(inbox.getByRole('heading', { name: 'Needs a person' })).toBeVisible();
+  await expect(inbox.getByRole('heading', { name: 'Waiting for a person' })).toBeVisible();
   await inbox.getByRole('button', { name: 'Copy link' }).click();
   await expect(inbox.getByText('Link copied')).toBeVisible();
   const link = await inbox.evaluate(() => navigator.clipboard.readText());
@@ -47,14 +47,14 @@ async function hasFinished(page: Page): Promise<void> {
   await expect(page.locator('#output-waited')).toHaveText(/^\+ .* waiting for a person$/);
   const said = await page.locator('.output-line').allTextContents();
   const at = (text: string): number => said.findIndex((line) => line.includes(text));
-  expect([at('goto('), at('fill('), at('Asked for a person'), at('Somebody is on it'), at('The person is done'), at('A person helped for')].every((place, i, all) => place >= 0 && (i === 0 || place > (all[i - 1] ?? 0))), said.join('\n')).toBe(true);
-  expect(said.filter((line) => line.includes('Somebody is on it'))).toHaveLength(1);
+  expect([at('goto('), at('fill('), at('Asked for a person'), at('A helper is working'), at('The person is done'), at('A person helped for')].every((place, i, all) => place >= 0 && (i === 0 || place > (all[i - 1] ?? 0))), said.join('\n')).toBe(true);
+  expect(said.filter((line) => line.includes('A helper is working'))).toHaveLength(1);
   await expect(page.locator('#banner')).toBeHidden();
   await expect(page.locator('#control-words')).toHaveText('Nobody in control');
 
   const events = page.locator('#events-list');
   const search = page.getByLabel('Filter events by text');
-  for (const text of ['Script started', 'GET 127.0.0.1', 'Takeover requested: Sign in to the demo site', 'a person is on it', 'Control: a person', 'POST /demo/login', 'Takeover done', 'Script succeeded']) {
+  for (const text of ['Script started', 'GET 127.0.0.1', 'Takeover requested: Sign in to the demo site', 'a helper is working', 'Control: a person', 'POST /demo/login', 'Takeover done', 'Script succeeded']) {
     await search.fill(text);
     await expect(events.locator('.event').first(), text).toContainText(text);
   }
@@ -152,7 +152,7 @@ test('an operator helps on the session page itself', async ({ page, browser, req
   await page.locator('#banner').getByRole('button', { name: 'Take control' }).click();
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   await signInByHand(new Remote(page), places, () => codeOnPhone(request, session));
-  await page.locator('#banner').getByRole('button', { name: 'Done' }).click();
+  await page.locator('#banner').getByRole('button', { name: 'Done', exact: true }).click();
   await hasFinished(page);
 });
 

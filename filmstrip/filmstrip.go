@@ -205,6 +205,15 @@ func (s *Strips) makeRoom(session string) error {
 	return nil
 }
 
+// Has reports whether a session has a strip.
+func (s *Strips) Has(session string) bool {
+	path, err := s.path(session)
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	return err == nil
+}
+
 // Times returns when the pictures of a session's strip were taken, oldest first. There are
 // none without a strip.
 func (s *Strips) Times(session string) (times []time.Time, err error) {

@@ -174,6 +174,22 @@ func (y *shy) hides(f *focus, at time.Time) bool {
 // Film returns when the pictures of a session's film strip were taken, oldest first.
 func Film(s *Session) ([]time.Time, error) { return s.services.settings.films.Times(s.id) }
 
+// LastFilmPicture returns the newest picture of a session's film strip, as a JPEG. The error is
+// filmstrip.ErrNotFound without one.
+func LastFilmPicture(s *Session) ([]byte, error) {
+	times, err := Film(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(times) == 0 {
+		return nil, filmstrip.ErrNotFound
+	}
+	return FilmPicture(s, times[len(times)-1])
+}
+
+// HasFilm reports whether a session has a film strip.
+func HasFilm(s *Session) bool { return s.services.settings.films.Has(s.id) }
+
 // FilmPicture returns the JPEG that was taken at one of these times. The error is
 // filmstrip.ErrNotFound at any other time.
 func FilmPicture(s *Session, at time.Time) ([]byte, error) {

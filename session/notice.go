@@ -36,7 +36,7 @@ func (s *Session) notifyTakeover(kind string, info TakeoverInfo) {
 	case "takeover.requested":
 		s.notify(kind, "A person is needed: "+info.Reason, info.URL, info)
 	case "takeover.claimed":
-		s.notify(kind, "Somebody is on it: "+info.Reason, "", info)
+		s.notify(kind, "A helper is working: "+info.Reason, "", info)
 	default:
 		s.notify(kind, takeoverWords[info.State]+info.Reason, "", info)
 	}

@@ -184,15 +184,15 @@ func formOf(t reflect.Type) string {
 		return cmp.Or(componentName(t), t.Name())
 	}
 	if t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(textMarshaler) {
-		return "text"
+		return "string"
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return formOf(t.Elem()) + " or null"
 	case reflect.Bool:
-		return "true or false"
+		return "boolean"
 	case reflect.String:
-		return "text"
+		return "string"
 	case reflect.Slice, reflect.Array:
 		return "[" + formOf(t.Elem()) + "]"
 	case reflect.Struct:

@@ -95,14 +95,14 @@ func TestDocsListTheSocketsMessages(t *testing.T) {
 		t.Errorf("listed are\n%q, want\n%q", got, slices.Sorted(slices.Values(want)))
 	}
 	for id, fields := range map[string]string{
-		"from-client-mouse":      "{event: text, x: number, y: number, button: text, buttons: number, clickCount: number, modifiers: number, deltaX: number, deltaY: number, epoch: number, n?: number, field?: number, tab?: number}",
+		"from-client-mouse":      "{event: string, x: number, y: number, button: string, buttons: number, clickCount: number, modifiers: number, deltaX: number, deltaY: number, epoch: number, n?: number, field?: number, tab?: number}",
 		"from-client-touch":      "points: [{id: number, x: number,",
 		"from-client-ping":       "{t: any}",
 		"from-client-permission": "latitude: number or null",
-		"from-server-tabs":       "{tabs: [{tab: number, url: text, title: text, favicon: text, loading: true or false, state: text}], active: number}",
-		"from-server-dialog":     "kind?: text",
+		"from-server-tabs":       "{tabs: [{tab: number, url: string, title: string, favicon: string, loading: boolean, state: string}], active: number}",
+		"from-server-dialog":     "kind?: string",
 		"from-server-focus":      "rect: {x: number, y: number, width: number, height: number} or null",
-		"from-server-select":     "options?: [{value: text",
+		"from-server-select":     "options?: [{value: string",
 		"from-server-takeover":   "takeover: Takeover or null",
 		"from-server-run":        "run: Run}",
 		"from-server-life":       "expiresAt: time",

@@ -240,10 +240,11 @@ func (a *answerError) Error() string { return fmt.Sprintf("it answers %d", a.sta
 
 // sessionsPart is what the page of sessions shows of one node.
 type sessionsPart struct {
-	Waiting    []views.Waiting
-	Live       []views.SessionInfo
-	Ended      []views.SessionInfo
-	EndedTotal int
+	Waiting     []views.Waiting
+	Live        []views.SessionInfo
+	Ended       []views.SessionInfo
+	EndedTotal  int
+	FailedTotal int
 }
 
 // addNodes adds to the page of sessions what the other nodes have, and the nodes.
@@ -254,7 +255,7 @@ func (s *Server) addNodes(c echo.Context, p *views.SessionsPage) {
 	parts, missing := ofNodes[sessionsPart](s, c, listTime)
 	for _, part := range parts {
 		p.Waiting, p.Live, p.Ended = append(p.Waiting, part.Waiting...), append(p.Live, part.Live...), append(p.Ended, part.Ended...)
-		p.EndedTotal += part.EndedTotal
+		p.EndedTotal, p.FailedTotal = p.EndedTotal+part.EndedTotal, p.FailedTotal+part.FailedTotal
 	}
 	slices.SortStableFunc(p.Waiting, func(a, b views.Waiting) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	slices.SortStableFunc(p.Live, func(a, b views.SessionInfo) int { return b.CreatedAt.Compare(a.CreatedAt) })

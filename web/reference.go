@@ -105,7 +105,7 @@ func (f *reference) form(t reflect.Type) (words, anchor string) {
 	case reflect.TypeFor[session.Role]():
 		return "view, control or takeover", ""
 	case reflect.TypeFor[control.Holder]():
-		return "text", ""
+		return "string", ""
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -114,9 +114,9 @@ func (f *reference) form(t reflect.Type) (words, anchor string) {
 		words, anchor = f.form(t.Elem())
 		return "list of " + words, anchor
 	case reflect.Bool:
-		return "true or false", ""
+		return "boolean", ""
 	case reflect.String:
-		return "text", ""
+		return "string", ""
 	case reflect.Float32, reflect.Float64:
 		return "number", ""
 	case reflect.Struct:
@@ -130,7 +130,7 @@ func (f *reference) form(t reflect.Type) (words, anchor string) {
 	case reflect.Map, reflect.Interface:
 		return "object", ""
 	}
-	return "whole number", ""
+	return "integer", ""
 }
 
 // boundsInWords describes the keywords of a schema.
@@ -205,7 +205,7 @@ func pathFields(r route) (list []views.DocsField) {
 		if r.byTakeover && name == "id" {
 			does = pathParams["tid"]
 		}
-		list = append(list, views.DocsField{Name: name, Type: "text", Does: does, Required: true})
+		list = append(list, views.DocsField{Name: name, Type: "string", Does: does, Required: true})
 	}
 	return list
 }
@@ -215,13 +215,11 @@ func queryFields(r route) (list []views.DocsField) {
 		described := queryParams[name]
 		schema, _ := described["schema"].(object)
 		does, _ := described["description"].(string)
-		list = append(list, views.DocsField{Name: name, Type: typeInWords[schema["type"]], Bounds: boundsInWords(schema), Does: does})
+		form, _ := schema["type"].(string)
+		list = append(list, views.DocsField{Name: name, Type: form, Bounds: boundsInWords(schema), Does: does})
 	}
 	return list
 }
-
-// typeInWords has the types of query parameters.
-var typeInWords = map[any]string{"string": "text", "integer": "whole number", "boolean": "true or false"}
 
 // body describes the fields of a request's body. Those of small objects follow their
 // object.
@@ -229,7 +227,7 @@ func (f *reference) body(r route) (list []views.DocsField) {
 	if _, isForm := r.body.(uploadForm); isForm {
 		return []views.DocsField{
 			{Name: "file", Type: "file", Does: "In a multipart form: the content. Without a form, the body is the content."},
-			{Name: "name", Type: "text", Does: "In a multipart form: the file's name."},
+			{Name: "name", Type: "string", Does: "In a multipart form: the file's name."},
 		}
 	}
 	t := typeOfBody(r.body)

@@ -109,7 +109,7 @@ func (s *Server) runScriptAlone(c echo.Context) error {
 	released := make(chan struct{})
 	go func() {
 		defer close(released)
-		defer end("its script ended")
+		defer end("script finished")
 		select {
 		case <-run.Done():
 		case <-s.ctx.Done():

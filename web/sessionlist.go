@@ -42,6 +42,9 @@ func (s *Server) pageSessions(c echo.Context) error {
 			continue
 		}
 		p.EndedTotal++
+		if v.Failed() {
+			p.FailedTotal++
+		}
 		if p.Filter.ShowsEnded(v) {
 			p.Ended = append(p.Ended, v)
 		}
@@ -49,8 +52,9 @@ func (s *Server) pageSessions(c echo.Context) error {
 	slices.SortStableFunc(p.Ended, func(a, b views.SessionInfo) int { return b.EndedAt.Compare(a.EndedAt) })
 	p.Ended = p.Ended[:min(len(p.Ended), endedShown)]
 	if asksForPart(c.Request()) {
-		return c.JSON(http.StatusOK, sessionsPart{p.Waiting, p.Live, p.Ended, p.EndedTotal})
+		return c.JSON(http.StatusOK, sessionsPart{p.Waiting, p.Live, p.Ended, p.EndedTotal, p.FailedTotal})
 	}
+	p.Taken, p.Most, _ = s.manager.Load()
 	s.addNodes(c, &p)
 	return s.render(c, http.StatusOK, views.Sessions(p))
 }
@@ -62,12 +66,16 @@ func sessionCard(one *session.Session) views.SessionInfo {
 		Runs: len(one.Runs()), Events: info.EventCount, CreatedAt: info.CreatedAt, ExpiresAt: info.ExpiresAt, EndReason: info.EndReason,
 	}
 	if info.EndedAt != nil {
-		v.EndedAt = *info.EndedAt
+		v.EndedAt, v.NoPicture = *info.EndedAt, !session.HasFilm(one)
 	}
+	v.Helped = slices.ContainsFunc(one.Takeovers(), func(t *session.Takeover) bool { return t.Info().ClaimedBy != "" })
 	for _, r := range one.Runs() { // newest first
 		run := r.Brief()
 		if v.LastRun == "" {
 			v.LastRun = string(run.Status)
+			if run.Filename != session.DefaultFilename {
+				v.Script = run.Filename
+			}
 		}
 		if run.Status != session.RunFailed && run.Status != session.RunTimeout {
 			continue

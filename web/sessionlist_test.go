@@ -23,7 +23,7 @@ func TestListOfEndedSessions(t *testing.T) {
 	for _, id := range []string{idle, working, failing} { // the oldest session ends last
 		s.call("POST", "/v1/sessions/"+id+"/release", map[string]any{}, 200, nil)
 	}
-	row := regexp.MustCompile(`(?s)<tr data-key="([^"]*)".*?</tr>`)
+	row := regexp.MustCompile(`(?s)<li class="row[^>]* data-key="([^"]*)".*?</li>`)
 	rows := func(query string) (ids []string, html string) {
 		t.Helper()
 		got := s.do(request{method: "GET", path: "/" + query, header: map[string]string{"Accept": "text/html"}})

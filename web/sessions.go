@@ -243,6 +243,11 @@ func (s *Server) getThumbnail(c echo.Context) error {
 	if !mayLook(c, one) {
 		return session.ErrTakeoverState
 	}
+	if one.Info().Status.Ended() {
+		if image, err := session.LastFilmPicture(one); err == nil {
+			return c.Blob(http.StatusOK, "image/jpeg", image)
+		}
+	}
 	image, mime, err := one.Thumbnail(c.Request().Context())
 	if err != nil {
 		return err

@@ -4101,7 +4101,7 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/sessions/{id}/takeovers/{tid}/script.ts (the `TakeoverScript` operationId).
 	TakeoverScript(ctx context.Context, id string, tid string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetThumbnail The latest available picture; takes no new one.
+	// GetThumbnail The latest available picture; takes no new one. Of a session that has ended, the last one of its film strip.
 	//
 	// Corresponds with GET /v1/sessions/{id}/thumbnail (the `GetThumbnail` operationId).
 	GetThumbnail(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6427,7 +6427,7 @@ func (c *Client) TakeoverScript(ctx context.Context, id string, tid string, reqE
 	return c.Client.Do(req)
 }
 
-// GetThumbnail The latest available picture; takes no new one.
+// GetThumbnail The latest available picture; takes no new one. Of a session that has ended, the last one of its film strip.
 //
 // Corresponds with GET /v1/sessions/{id}/thumbnail (the `GetThumbnail` operationId).
 func (c *Client) GetThumbnail(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13480,7 +13480,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/sessions/{id}/takeovers/{tid}/script.ts (the `TakeoverScript` operationId).
 	TakeoverScriptWithResponse(ctx context.Context, id string, tid string, reqEditors ...RequestEditorFn) (*TakeoverScriptResponse, error)
 
-	// GetThumbnailWithResponse The latest available picture; takes no new one.
+	// GetThumbnailWithResponse The latest available picture; takes no new one. Of a session that has ended, the last one of its film strip.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21025,7 +21025,7 @@ func (c *ClientWithResponses) TakeoverScriptWithResponse(ctx context.Context, id
 	return ParseTakeoverScriptResponse(rsp)
 }
 
-// GetThumbnailWithResponse The latest available picture; takes no new one.
+// GetThumbnailWithResponse The latest available picture; takes no new one. Of a session that has ended, the last one of its film strip.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -1853,7 +1853,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The latest available picture; takes no new one. */
+        /** The latest available picture; takes no new one. Of a session that has ended, the last one of its film strip. */
         get: operations["getThumbnail"];
         put?: never;
         post?: never;

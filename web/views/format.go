@@ -1,12 +1,15 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 func (p Page) now() time.Time {
@@ -58,12 +61,32 @@ func (s SessionInfo) name() string {
 	return host(s.URL)
 }
 
+// label is what a list calls the session: its script, or its page.
+func (s SessionInfo) label() string { return cmp.Or(s.Script, s.name()) }
+
+func (s SessionInfo) live() bool { return s.EndedAt.IsZero() }
+
+// full reports whether every browser of the server is in use.
+func (p SessionsPage) full() bool { return p.Most > 0 && p.Taken >= p.Most && len(p.Nodes) == 0 }
+
+// oldestIdle returns the live session that nobody has used for longest, or nil: no person
+// watches or is waited for, and nothing runs.
+func (p SessionsPage) oldestIdle() *SessionInfo {
+	var oldest *SessionInfo
+	for _, s := range p.rows() {
+		if s.Controller == "" && s.Viewers == 0 && (oldest == nil || s.CreatedAt.Before(oldest.CreatedAt)) {
+			oldest = &s
+		}
+	}
+	return oldest
+}
+
 // place returns the address of the session's page, to show below its name.
 func (s SessionInfo) place() string {
 	if s.URL == "" {
 		return blank
 	}
-	if where := host(s.URL); where != s.name() {
+	if where := host(s.URL); where != s.label() {
 		return where
 	}
 	return s.URL
@@ -141,15 +164,24 @@ func (s SessionInfo) endWords() string {
 	case "":
 		return s.Status
 	case "timeout":
-		return "time limit reached"
+		return "Time limit reached"
 	case "released":
-		return "somebody ended it"
+		return "Ended by somebody"
 	case "idle timeout":
-		return "nobody used it for a while"
+		return "Nobody used it for a while"
 	case "drained":
-		return "its server was stopped"
+		return "Its server was stopped"
 	}
-	return s.EndReason
+	return sentence(s.EndReason)
+}
+
+// sentence returns a text with a large first letter.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
 }
 
 // runWords returns a run's status in the words of the pages.
@@ -171,15 +203,15 @@ func takeoverWords(state string) string {
 	return state
 }
 
-// failed reports whether a session or one of its runs failed.
-func (s SessionInfo) failed() bool { return s.Status == "failed" || s.RunsFailed > 0 }
+// Failed reports whether a session or one of its runs failed.
+func (s SessionInfo) Failed() bool { return s.Status == "failed" || s.RunsFailed > 0 }
 
 // outcomeWords describes how a session ended.
 func (s SessionInfo) outcomeWords() string {
 	switch {
 	case s.RunsFailed > 0 && s.Runs > 1:
 		return fmt.Sprintf("%d of %d runs failed", s.RunsFailed, s.Runs)
-	case s.failed():
+	case s.Failed():
 		return "Failed"
 	case s.LastRun == "":
 		return "No script ran"
@@ -191,7 +223,7 @@ func (s SessionInfo) outcomeWords() string {
 
 func (s SessionInfo) outcomeShape() string {
 	switch {
-	case s.failed():
+	case s.Failed():
 		return "cross wrong"
 	case s.LastRun == "succeeded":
 		return "tick good"
@@ -283,13 +315,6 @@ func leftWords(left time.Duration) string {
 	return span(left) + " left"
 }
 
-func timeLeftTitle(waits bool) string {
-	if waits {
-		return "The clock is paused while the session waits for a person."
-	}
-	return "Time until the session ends"
-}
-
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -348,12 +373,4 @@ func webhookWords(w Webhook) string {
 		return fmt.Sprintf("%d waiting", w.Pending)
 	}
 	return "Working"
-}
-
-// unit returns the singular or plural of a unit for n.
-func unit(n uint64, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

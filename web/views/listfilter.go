@@ -26,7 +26,7 @@ func NewFilter(text, state string) Filter {
 }
 
 // ShowsEnded reports whether the filter shows a session that has ended.
-func (f Filter) ShowsEnded(s SessionInfo) bool { return f.shows(endedSearch(s), endedStates(s)) }
+func (f Filter) ShowsEnded(s SessionInfo) bool { return f.shows(rowSearch(s), rowStates(s)) }
 
 func (f Filter) active() bool { return f.Text != "" || f.State != "" }
 
@@ -49,39 +49,40 @@ func searched(words ...string) string { return strings.Join(words, " ") }
 
 func waitingSearch(w Waiting) string { return searched(w.Reason, w.PageURL, w.SessionID) }
 
-func cardSearch(s SessionInfo) string { return searched(s.name(), s.URL, s.ID, s.partyWords()) }
-
-func endedSearch(s SessionInfo) string {
-	return searched(s.name(), s.URL, s.ID, s.outcome(), s.endWords())
-}
-
-// cardStates and endedStates return the states, as in Filter.State, of a live and
-// of an ended session.
-func cardStates(waits bool) string {
-	if waits {
-		return "live waiting"
+func rowSearch(s SessionInfo) string {
+	if s.live() {
+		return searched(s.Script, s.name(), s.URL, s.ID, s.partyWords())
 	}
-	return "live"
+	return searched(s.Script, s.name(), s.URL, s.ID, s.outcome(), s.endWords())
 }
 
-func endedStates(s SessionInfo) string {
-	if s.failed() {
+// rowStates returns the states, as in Filter.State, of a session.
+func rowStates(s SessionInfo) string {
+	switch {
+	case s.live():
+		return "live"
+	case s.Failed():
 		return "ended failed"
 	}
 	return "ended"
 }
 
 func (p SessionsPage) showsWaiting(w Waiting) bool {
-	return p.Filter.shows(waitingSearch(w), "waiting")
+	return p.Filter.shows(waitingSearch(w), "waiting live")
 }
 
-func (p SessionsPage) showsCard(s SessionInfo) bool {
-	return p.Filter.shows(cardSearch(s), cardStates(p.waits(s)))
+func (p SessionsPage) showsRow(s SessionInfo) bool {
+	return p.Filter.shows(rowSearch(s), rowStates(s))
+}
+
+// rows returns the live sessions that wait for nobody. The others are listed as waiting.
+func (p SessionsPage) rows() []SessionInfo {
+	return slices.DeleteFunc(slices.Clone(p.Live), p.waits)
 }
 
 func (p SessionsPage) waitingShown() int { return countIf(p.Waiting, p.showsWaiting) }
 
-func (p SessionsPage) cardsShown() int { return countIf(p.Live, p.showsCard) }
+func (p SessionsPage) rowsShown() int { return countIf(p.rows(), p.showsRow) }
 
 func countIf[T any](list []T, counts func(T) bool) int {
 	n := 0
@@ -103,5 +104,5 @@ func shownOf(shown, total int) string {
 
 // nothingShown reports whether the filter hides every entry.
 func (p SessionsPage) nothingShown() bool {
-	return p.Filter.active() && p.waitingShown()+p.cardsShown()+len(p.Ended) == 0
+	return p.Filter.active() && p.waitingShown()+p.rowsShown()+len(p.Ended) == 0
 }

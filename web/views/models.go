@@ -40,8 +40,12 @@ type SessionsPage struct {
 	Ended   []SessionInfo // last ended first; the page shows all of them
 	// EndedTotal is how many ended sessions are kept, with or without the filter.
 	EndedTotal int
-	Filter     Filter
-	Nodes      []Node // of the cluster, by name; empty without one
+	// FailedTotal is how many of them failed, or had runs that failed.
+	FailedTotal int
+	Filter      Filter
+	// Taken of the server's Most browsers are in use. A cluster's are in Nodes.
+	Taken, Most int
+	Nodes       []Node // of the cluster, by name; empty without one
 	// BaseURL of the server, without a slash at the end, for the examples of
 	// the empty page.
 	BaseURL string
@@ -124,6 +128,9 @@ type SessionInfo struct {
 	Runs       int
 	RunsFailed int
 	LastRun    string // status of the newest run; empty without one
+	Script     string // name of the newest run's script; empty if it has none
+	Helped     bool   // a person worked on one of its takeovers
+	NoPicture  bool   // it has ended, and left no picture
 	Failure    string // first line of the error of the newest run that failed, or empty
 	Events     uint64
 	CreatedAt  time.Time

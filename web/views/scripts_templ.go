@@ -466,7 +466,7 @@ func scriptMenu() templ.Component {
 			templ_7745c5c3_Var20 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<div class=\"menu-holder script-menu\"><button type=\"button\" class=\"button quiet\" data-menu=\"script-menu\" aria-haspopup=\"true\" aria-expanded=\"false\" aria-controls=\"script-menu\"><span id=\"script-name\" class=\"clip\">Unsaved</span>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<div class=\"menu-holder script-menu\"><button type=\"button\" class=\"button quiet\" data-menu=\"script-menu\" aria-haspopup=\"true\" aria-expanded=\"false\" aria-controls=\"script-menu\"><span id=\"script-name\" class=\"clip\">Untitled script</span>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

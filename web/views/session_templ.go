@@ -516,7 +516,7 @@ func connection() templ.Component {
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<div class=\"menu-holder\"><button type=\"button\" id=\"connection\" class=\"live-dot\" data-state=\"connecting\" aria-live=\"off\" title=\"Connection to the session\" data-menu=\"connection-menu\" aria-expanded=\"false\" aria-controls=\"connection-menu\"><i class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"connection-words\">Connecting…</span> <span id=\"connection-rate\" class=\"connection-rate wide-only\"></span></button><div id=\"connection-menu\" class=\"menu figures\" role=\"group\" aria-label=\"Connection\" hidden><dl><dt>Connection</dt><dd id=\"figure-state\">Connecting…</dd><dt>Round trip</dt><dd id=\"figure-trip\" class=\"tabular\">–</dd><dt>Pictures</dt><dd id=\"figure-rate\" class=\"tabular\">–</dd><dt>Skipped</dt><dd id=\"figure-skipped\" class=\"tabular\">–</dd><dt>Data</dt><dd id=\"figure-data\" class=\"tabular\">–</dd></dl><p class=\"meta\">The round trip is the time a message takes to get to the server and back. After a click, it takes at least this long until you see the effect. Pictures are sent only while the remote page changes. On a slow connection some are skipped, and the rest are sent at lower quality.</p></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<div class=\"menu-holder\"><button type=\"button\" id=\"connection\" class=\"live-dot\" data-state=\"connecting\" aria-live=\"off\" title=\"Connection to the session\" data-menu=\"connection-menu\" aria-expanded=\"false\" aria-controls=\"connection-menu\"><i class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"connection-words\">Connecting…</span></button><div id=\"connection-menu\" class=\"menu figures\" role=\"group\" aria-label=\"Connection\" hidden><dl><dt>Connection</dt><dd id=\"figure-state\">Connecting…</dd><dt>Round trip</dt><dd id=\"figure-trip\" class=\"tabular\">–</dd><dt>Pictures</dt><dd id=\"figure-rate\" class=\"tabular\">–</dd><dt>Skipped</dt><dd id=\"figure-skipped\" class=\"tabular\">–</dd><dt>Data</dt><dd id=\"figure-data\" class=\"tabular\">–</dd></dl><p class=\"meta\">The round trip is the time a message takes to get to the server and back. After a click, it takes at least this long until you see the effect. Pictures are sent only while the remote page changes. On a slow connection some are skipped, and the rest are sent at lower quality.</p></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -555,7 +555,7 @@ func banner(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<span>Done</span></button> <button type=\"button\" id=\"banner-fail\" class=\"button quiet\">I can’t…</button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<span>Done</span></button> <button type=\"button\" id=\"banner-fail\" class=\"button quiet\">Cannot be done…</button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -567,7 +567,7 @@ func banner(p SessionPage) templ.Component {
 			var templ_7745c5c3_Var14 string
 			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.ID)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 194, Col: 163}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 193, Col: 163}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 			if templ_7745c5c3_Err != nil {
@@ -654,7 +654,7 @@ func browserBar(p SessionPage) templ.Component {
 		var templ_7745c5c3_Var16 string
 		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(p.Session.URL)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 220, Col: 172}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 219, Col: 172}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 		if templ_7745c5c3_Err != nil {
@@ -668,7 +668,7 @@ func browserBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "</button><div class=\"menu-holder\"><button type=\"button\" class=\"button quiet square\" data-menu=\"keys-menu\" aria-haspopup=\"true\" aria-expanded=\"false\" aria-controls=\"keys-menu\" aria-label=\"Keys\" title=\"Keys that your browser does not pass on\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "</button><div class=\"menu-holder\"><button type=\"button\" class=\"button quiet square\" data-menu=\"keys-menu\" aria-haspopup=\"true\" aria-expanded=\"false\" aria-controls=\"keys-menu\" aria-label=\"Keyboard\" title=\"Keyboard: keys that your browser does not pass on\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -760,7 +760,7 @@ func sidePanel(p SessionPage) templ.Component {
 		var templ_7745c5c3_Var18 string
 		templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(p.Sample)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 267, Col: 138}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 266, Col: 138}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 		if templ_7745c5c3_Err != nil {
@@ -826,7 +826,7 @@ func eventsPane(p SessionPage) templ.Component {
 		var templ_7745c5c3_Var20 string
 		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(p.Capture)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 303, Col: 107}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 302, Col: 107}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 		if templ_7745c5c3_Err != nil {
@@ -963,7 +963,7 @@ func eventsMenu(p SessionPage) templ.Component {
 		var templ_7745c5c3_Var22 templ.SafeURL
 		templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/events.har"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 362, Col: 104}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 361, Col: 104}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 		if templ_7745c5c3_Err != nil {
@@ -984,7 +984,7 @@ func eventsMenu(p SessionPage) templ.Component {
 		var templ_7745c5c3_Var23 templ.SafeURL
 		templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/events.jsonl"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 366, Col: 106}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 365, Col: 106}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 		if templ_7745c5c3_Err != nil {
@@ -1005,7 +1005,7 @@ func eventsMenu(p SessionPage) templ.Component {
 		var templ_7745c5c3_Var24 templ.SafeURL
 		templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/log.md"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 370, Col: 100}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 369, Col: 100}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var24))
 		if templ_7745c5c3_Err != nil {
@@ -1018,7 +1018,7 @@ func eventsMenu(p SessionPage) templ.Component {
 		var templ_7745c5c3_Var25 string
 		templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs("takeover-" + p.Session.ID + ".md")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 370, Col: 148}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 369, Col: 148}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 		if templ_7745c5c3_Err != nil {

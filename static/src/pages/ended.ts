@@ -6,7 +6,7 @@ import { notice } from '../ui/notices.js';
 import { enableTabs } from '../ui/tablist.js';
 import { startTicking, timeOfDay } from '../ui/times.js';
 import { tellOfCalls } from '../ui/watching.js';
-import { startAgain } from '../workbench/again.js';
+import { runAgain, startAgain } from '../workbench/again.js';
 import { EventsPanel } from '../workbench/panel/events.js';
 import { Timeline, type Bar } from '../workbench/timeline.js';
 
@@ -61,17 +61,13 @@ for (const each of root.querySelectorAll<HTMLDetailsElement>('.ended-run')) {
   each.addEventListener('toggle', () => void (each.open && showScript(each.dataset.run ?? '')));
 }
 
-/** What runs again: the script of the run that is open, with its arguments. */
-interface Script { filename: string; code: string; args: unknown }
-
-for (const id of ['again', 'run-again']) {
-  const button = maybeById(id);
-  button?.addEventListener('click', () => void busy(button, notice, async () => {
-    const script = run ? await get<Script>(path`/v1/sessions/${session}/runs/${run}/script`) : undefined;
-    const begin = script && id === 'run-again' ? { filename: script.filename, args: script.args } : undefined;
-    await startAgain({ url, width: Number(width), height: Number(height), touch: false, script: script?.code ?? '', begin });
-  }));
-}
+const again = byId('again');
+again.addEventListener('click', () => void busy(again, notice, async () => {
+  const script = run ? (await get<{ code: string }>(path`/v1/sessions/${session}/runs/${run}/script`)).code : '';
+  await startAgain({ url, width: Number(width), height: Number(height), touch: false, script });
+}));
+const button = maybeById('run-again');
+button?.addEventListener('click', () => void busy(button, notice, () => runAgain(session, run)));
 
 /** What the page lists, as bars of the time line. */
 function bars(): Bar[] {

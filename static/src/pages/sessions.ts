@@ -3,11 +3,12 @@ import { enableCopying, enableTakeoverLinks } from '../ui/copying.js';
 import { byId, setText, show } from '../ui/dom.js';
 import { clearErrors, showErrors } from '../sessions/forms.js';
 import { ListFilter } from '../sessions/listfilter.js';
-import { busy, enableDialogs, enableMenus } from '../ui/menus.js';
+import { busy, enableDialogs, enableMenus, formError } from '../ui/menus.js';
 import { morph } from '../ui/morph.js';
 import { notice } from '../ui/notices.js';
 import { Thumbnails } from '../sessions/thumbnails.js';
 import { startTicking, tick, timeOfDay } from '../ui/times.js';
+import { runAgain } from '../workbench/again.js';
 import { Watching, type Overview } from '../ui/watching.js';
 
 /**
@@ -89,7 +90,7 @@ let welcomed = false;
 
 /** Handles a report of the server. The first report mostly repeats what the page shows. */
 function told({ live, waiting }: Overview): void {
-  const known = !welcomed && waiting.length === Number(byId('live').dataset.waiting) && live === document.querySelectorAll('.cards > .card').length;
+  const known = !welcomed && waiting.length === Number(byId('live').dataset.waiting) && live === Number(byId('live').dataset.live);
   welcomed = true;
   if (!known) void refresh();
 }
@@ -127,8 +128,35 @@ function newSession(): void {
   });
 }
 
+/** What stands in the menus of the rows. */
+function rows(): void {
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-again]') : null;
+    if (button) void busy(button, notice, () => runAgain(button.dataset.again ?? ''));
+  });
+  const dialog = byId<HTMLDialogElement>('end-dialog');
+  const form = byId<HTMLFormElement>('end-form');
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-end]') : null;
+    if (!button) return;
+    form.dataset.session = button.dataset.end ?? '';
+    setText(byId('end-title'), `End “${button.dataset.name ?? ''}”?`);
+    formError(form, '');
+    dialog.showModal();
+  });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void busy(form.querySelector('[type=submit]'), (message) => formError(form, message), async () => {
+      await post(path`/v1/sessions/${form.dataset.session ?? ''}/release`);
+      dialog.close();
+      await refresh();
+    });
+  });
+}
+
 enableMenus();
 enableDialogs();
+rows();
 enableCopying();
 enableTakeoverLinks();
 newSession();

@@ -3,7 +3,6 @@ import { byId, h, setText, show } from '../ui/dom.js';
 /** How long (ms) after a change of the filter the server is asked for the list. */
 const ASK_AFTER = 200;
 
-
 const STATES: [string, string][] = [['', 'All'], ['waiting', 'Waiting'], ['live', 'Live'], ['ended', 'Ended'], ['failed', 'Failed']];
 
 /** Returns whether an entry of the list is shown. Several words are searched separately. */
@@ -31,7 +30,7 @@ export class ListFilter {
     this.#text.addEventListener('input', () => this.#write('replaceState'));
     const host = byId('list-states');
     for (const [state, label] of STATES) {
-      host.append(h('button', { type: 'button', class: 'chip', 'data-of': state, on: { click: () => this.#choose(state) } }, label));
+      host.append(h('button', { type: 'button', class: 'chip', 'data-of': state, on: { click: () => this.#choose(state) } }, label, h('span', { class: 'count' })));
     }
     window.addEventListener('popstate', () => this.#read());
     // A browser restores the field's previous text, but the address decides.
@@ -72,7 +71,11 @@ export class ListFilter {
 
   /** Filters the list again, for example after it was updated. */
   apply(): void {
-    for (const chip of byId('list-states').children) chip.setAttribute('aria-pressed', String((chip as HTMLElement).dataset.of === this.#state));
+    for (const chip of byId('list-states').children) {
+      const { of = '' } = (chip as HTMLElement).dataset;
+      chip.setAttribute('aria-pressed', String(of === this.#state));
+      setText(chip.querySelector('.count'), byId('live').dataset[of] ?? ''); // the list has the numbers
+    }
     const active = this.#state !== '' || this.#text.value.trim() !== '';
     let any = false;
     for (const section of byId('live').querySelectorAll<HTMLElement>('section')) {

@@ -3,7 +3,7 @@ const REFRESH = 10_000;
 /** Pictures that are loaded at the same time. */
 const AT_ONCE = 2;
 
-/** Small session pictures, loaded when they come into view. */
+/** Small session pictures, loaded when they come into view. Those of live sessions (without `data-once`) are refreshed. */
 export class Thumbnails {
   #visible = new Set<HTMLElement>();
   #queue: HTMLElement[] = [];
@@ -14,7 +14,7 @@ export class Thumbnails {
       if (!(target instanceof HTMLElement)) continue;
       if (isIntersecting) {
         this.#visible.add(target);
-        this.#ask(target);
+        if (target.dataset.once === undefined || !target.firstChild) this.#ask(target);
       } else this.#visible.delete(target);
     }
   });
@@ -23,8 +23,8 @@ export class Thumbnails {
     window.setInterval(() => {
       if (document.hidden) return;
       for (const element of this.#visible) {
-        if (element.isConnected) this.#ask(element);
-        else this.#visible.delete(element);
+        if (!element.isConnected) this.#visible.delete(element);
+        else if (element.dataset.once === undefined) this.#ask(element);
       }
     }, REFRESH);
   }

@@ -1,4 +1,4 @@
-import { path, post } from '../ui/api.js';
+import { get, path, post } from '../ui/api.js';
 import { rememberScript } from './editor/editor.js';
 
 /** What a new session inherits from one that has ended. */
@@ -23,4 +23,17 @@ export async function startAgain({ url, width, height, touch, script, begin }: E
   if (script) rememberScript(id, script);
   if (begin) await post(path`/v1/sessions/${id}/scripts`, { code: script, ...begin });
   location.assign(path`/sessions/${id}`);
+}
+
+/** A session of the past, and its newest run. */
+interface Before { url: string; dimensions: { width: number; height: number } }
+interface Ran { filename: string; code: string; args: unknown }
+
+/** Starts a session like an earlier one, with the script of a run of it, the newest one by default, and opens it. */
+export async function runAgain(session: string, run?: string): Promise<void> {
+  const { url, dimensions } = await get<Before>(path`/v1/sessions/${session}`);
+  const id = run ?? (await get<{ runs: { id: string }[] }>(path`/v1/sessions/${session}/runs` + '?limit=1')).runs[0]?.id;
+  if (!id) throw new Error('No script ran in this session.');
+  const { filename, code, args } = await get<Ran>(path`/v1/sessions/${session}/runs/${id}/script`);
+  await startAgain({ url, ...dimensions, touch: false, script: code, begin: { filename, args } });
 }

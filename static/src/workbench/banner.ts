@@ -20,7 +20,7 @@ export function showBanner(live: Live): void {
     document.title = open ? `(1) ${takeover.reason}` : title;
     if (!open) return;
     const mine = live.mine;
-    setText(byId('banner-lead'), mine ? 'You are helping with:' : takeover.state === 'claimed' ? 'Somebody is on it:' : live.mayControl ? 'Waiting for you:' : 'Waiting for a person:');
+    setText(byId('banner-lead'), mine ? 'You are helping with:' : takeover.state === 'claimed' ? 'A helper is working:' : live.mayControl ? 'Waiting for you:' : 'Waiting for a person:');
     setText(byId('banner-reason'), takeover.reason);
     setText(byId('banner-note'), takeover.requestNote ?? '');
     show(byId('banner-note'), Boolean(takeover.requestNote));

@@ -2,7 +2,7 @@ import { byId, setText } from '../ui/dom.js';
 import type { Live } from '../remote/live.js';
 import type { StatsMessage } from '../remote/protocol.js';
 
-/** Shows the connection's state, round trip and pictures per second, with an explanation and more figures on demand. */
+/** Shows the connection's state or round trip, with an explanation and more figures on demand. */
 export function showConnection(live: Live): void {
   const label = byId('connection');
   const words = byId('connection-words');
@@ -21,7 +21,6 @@ export function showConnection(live: Live): void {
     const trip = open && !quiet && rtt !== null ? `${Math.max(1, Math.round(rtt))} ms` : '';
     setText(words, trip || state);
     const rate = open && stats ? Math.round(stats.fps) : 0;
-    setText(byId('connection-rate'), rate ? `${rate}/s` : '');
     label.title = trip ? `Connected. Round trip to the server: ${trip}` : state;
     setText(byId('figure-state'), state);
     setText(byId('figure-trip'), trip || '–');

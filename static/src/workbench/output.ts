@@ -108,7 +108,7 @@ export class Output {
       this.#lines.add({ kind: 'asks', at: timeOf(at), text });
     };
     say('asked', takeover.createdAt, `Asked for a person: ${takeover.reason}`);
-    say('claimed', takeover.claimedAt, 'Somebody is on it');
+    say('claimed', takeover.claimedAt, 'A helper is working');
     say('ended', takeover.endedAt, [ENDINGS[takeover.state] ?? takeover.state, takeover.note].filter(Boolean).join(': '));
   }
 

@@ -11,7 +11,7 @@ export interface SavedScript { id: string; name: string; code: string; args: unk
 /** How many saved scripts the menu shows. The scripts page lists all of them. */
 const OFFERED = 8;
 const KEY = 'takeover.saved.';
-const UNSAVED = 'Unsaved';
+const UNSAVED = 'Untitled script';
 
 /** The saved script in the editor, if any, and the arguments of its runs. */
 export class Scripts {

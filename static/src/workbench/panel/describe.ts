@@ -48,6 +48,9 @@ export function holderWords(holder: string): string {
   return holder;
 }
 
+/** Viewers by their roles. */
+const VIEWERS: Record<string, string> = { view: 'Watcher', control: 'Operator', takeover: 'Helper' };
+
 /** Statuses of a run with other words on the pages. */
 const RUN_WORDS: Record<string, string> = { cancelled: 'stopped', timeout: 'timed out' };
 
@@ -122,7 +125,7 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
     case 'takeover_requested':
       return { ...plain, text: `Takeover requested: ${oneLine(str(data.reason))}`, person: true };
     case 'takeover_claimed':
-      return { ...plain, text: 'Takeover: a person is on it', person: true };
+      return { ...plain, text: 'Takeover: a helper is working', person: true };
     case 'takeover_done':
       return { ...plain, text: 'Takeover done', soft: oneLine(str(data.note)), person: true };
     case 'takeover_failed':
@@ -138,7 +141,7 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
       return { ...plain, text: `Script ${RUN_WORDS[status] ?? (status || 'ended')}`, level: status === 'failed' || status === 'timeout' ? 'wrong' : 'plain' };
     }
     case 'viewer_joined':
-      return { ...plain, text: 'A viewer joined', soft: str(data.role) };
+      return { ...plain, text: `${VIEWERS[str(data.role)] ?? 'Viewer'} joined` };
     case 'viewer_left':
       return { ...plain, text: 'A viewer left' };
     case 'link_used':

@@ -3,7 +3,7 @@ import { shortURL, str } from './describe.js';
 import { ALL, type CapturedEvent, type Counts, type Filter, type Standing, type Wanted } from './rows.js';
 
 const KINDS: [Filter | 'all', string][] = [
-  ['all', 'All'], ['console', 'Console'], ['network', 'Network'], ['page', 'Page'], ['interaction', 'Interactions'], ['control', 'Control'], ['errors', 'Errors'],
+  ['all', 'All'], ['console', 'Console'], ['network', 'Network'], ['page', 'Page'], ['interaction', 'Input'], ['control', 'Who controls'], ['errors', 'Errors'],
 ];
 
 /** Largest number of listed tabs. */
