@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -15,6 +16,7 @@ type lease struct {
 	mu     sync.Mutex
 	open   chan struct{} // closed while the client may change the page
 	blocks chan struct{} // a token for each call that waits
+	asked  func()        // is called, if it is set, when a call asks whether it would have to wait
 }
 
 func newLease() *lease {
@@ -42,6 +44,8 @@ func (l *lease) gate(ctx context.Context, _ any) error {
 	}
 	if ctx.Err() == nil {
 		l.blocks <- struct{}{}
+	} else if l.asked != nil {
+		l.asked()
 	}
 	select {
 	case <-open:
@@ -127,6 +131,32 @@ func TestGateDuringActions(t *testing.T) {
 			equal(t, "in the end", person.eval(tt.state), tt.want)
 		})
 	}
+}
+
+// TestNoPressOfAPersonIsHeldUp lets a person press something else while the page side already
+// guards the element that a client is about to click.
+func TestNoPressOfAPersonIsHeldUp(t *testing.T) {
+	r, person, l := gated(t)
+	r.html(`<style>body { margin: 0 } button { position: absolute; top: 0; width: 100px; height: 100px }</style>
+		<button id=x disabled style="left: 300px" onclick="x.title = 'clicked'">x</button><button id=y style="left: 0" onclick="y.title = Number(y.title) + 1">y</button>`)
+	presses := 0
+	l.asked = func() {
+		person.do("mouse.click", params{"x": 50, "y": 50}, nil)
+		presses++
+	}
+	done := make(chan error, 1)
+	go func() { done <- r.call("frame.click", params{"selector": "#x", "timeout": 10_000}, nil) }()
+	person.do("frame.evaluate", params{"expression": "new Promise(done => setTimeout(done, 150))", "isFunction": false}, nil) // by now the click waits for its element, or soon will
+	l.take()
+	person.eval(`void (x.disabled = false)`)
+	<-l.blocks
+	equal(t, "under the person's control", person.eval(`[y.title, x.title]`), []any{strconv.Itoa(presses), ""})
+	l.asked = nil
+	l.giveBack()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "in the end", person.eval(`x.title`), "clicked")
 }
 
 // TestGateBetweenKeys lets a person take control in the middle of a text, use

@@ -25,6 +25,8 @@ export interface Injected {
   checkElementStates(node: Node, states: string[], frameVisible?: boolean): Promise<NotReady | undefined>;
   getElementBorderWidth(node: Node): { left: number; top: number };
   expectHitTarget(point: Point, element: Element): 'done' | { hitTargetDescription: string };
+  /** Handles each trusted event of the mouse or of fingers. setupHitTargetInterceptor sets it, and stop removes it. */
+  _hitTargetInterceptor?: (event: Event) => void;
   setupHitTargetInterceptor(node: Node, action: 'hover' | 'tap' | 'mouse' | 'drag', point: Point | undefined, blockAll: boolean): Interceptor | string;
   fill(node: Node, value: string): string;
   selectText(node: Node): string;

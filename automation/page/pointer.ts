@@ -35,6 +35,17 @@ const scrolls: (ScrollIntoViewOptions | undefined)[] = [
 /** Smallest visible area, in CSS pixels, that can be pointed at. */
 const leastArea = 0.99;
 
+/** How far, in CSS pixels, an event of our own may be from the point that was aimed at. */
+const nearby = 5;
+
+/** Returns whether an event may be one of our own. With a page that is enlarged by fingers, coordinates do not tell. */
+function isNear(event: Event, { x, y }: Point): boolean {
+  const at = event instanceof MouseEvent ? event : (event as TouchEvent).changedTouches?.[0];
+  if (!at || (globalThis.visualViewport?.scale ?? 1) !== 1)
+    return true;
+  return Math.abs(at.clientX - x) <= nearby && Math.abs(at.clientY - y) <= nearby;
+}
+
 /** Prepares pointer actions: everything up to the mouse movement. */
 export class Pointer {
   private readonly attempts = new Map<number, Attempt>();
@@ -120,10 +131,30 @@ export class Pointer {
         task.log.push(`  ${interceptor} intercepts pointer events`);
         return again;
       }
-      this.attempts.set(id, { element, interceptor, arrival: inFrame() ? new Arrival() : undefined });
+      this.attempts.set(id, { element, interceptor: this.near(interceptor, point), arrival: inFrame() ? new Arrival() : undefined });
       return { id, ...point, attempt };
     }, o.trial);
     return result === gone ? again : result as Aim;
+  }
+
+  /**
+   * Limits an interceptor to events near the point that was aimed at. Other events come from a person who took control meanwhile: what they press must
+   * not be held up.
+   */
+  private near(interceptor: Interceptor, point: Point): Interceptor {
+    const check = this.injected._hitTargetInterceptor;
+    const ours = (event: Event) => {
+      if (isNear(event, point))
+        check?.(event);
+    };
+    this.injected._hitTargetInterceptor = ours;
+    return {
+      stop: () => {
+        if (this.injected._hitTargetInterceptor === ours)
+          this.injected._hitTargetInterceptor = undefined;
+        return interceptor.stop();
+      },
+    };
   }
 
   // Handles an element that cannot be pointed at now. A forced action fails; otherwise there is another attempt, because the element may change.
