@@ -1,5 +1,5 @@
 import { expect, test, type Page } from './test.js';
-import { auth, hasPicture, signIn } from './remote.js';
+import { accessible, auth, hasPicture, signIn } from './remote.js';
 
 /** Goes from the session list to Done without a mouse: only with Tab, arrows, Enter and the texts of the page. */
 
@@ -41,8 +41,20 @@ test('a session, a script and a takeover, by the keyboard alone', async ({ page,
   await hasPicture(page);
   const session = page.url().split('/').pop() ?? '';
 
-  // Into the remote page, which keeps Tab, and out of it again.
+  // Tab leads past the remote page, and takes no control. Enter leads into it, and then it keeps Tab.
   await tabTo(page, '#keys');
+  await expect(page.getByText('Press Enter to type into the remote page.')).toBeVisible();
+  await page.keyboard.type('lost');
+  await page.keyboard.press('Tab');
+  await expect(page.locator('#keys')).not.toBeFocused();
+  await page.keyboard.press('Shift+Tab');
+  await expect(page.locator('#keys')).toBeFocused();
+  await expect(page.locator('#control-words')).toHaveText('Nobody in control');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Press Enter to type into the remote page.')).toBeHidden();
+  await page.keyboard.press('Tab');
+  await expect(page.locator('#keys')).toBeFocused();
+  await expect(page.locator('#control-words')).toHaveText('You are in control');
   await page.keyboard.press('Control+Alt+Enter');
   await expect(page.locator('#keys-back')).toBeFocused();
   await expect(page.locator('#keys-back')).toBeVisible();
@@ -73,6 +85,7 @@ test('a session, a script and a takeover, by the keyboard alone', async ({ page,
   await hasPicture(page);
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   await tabTo(page, '#keys');
+  await page.keyboard.press('Enter');
   for (const key of ['a', 'Tab', 'Escape']) await page.keyboard.press(key);
   await page.keyboard.press('Control+Alt+Enter');
   await tabTo(page, '[data-menu="tools-menu"]');
@@ -95,4 +108,49 @@ test('a session, a script and a takeover, by the keyboard alone', async ({ page,
     const run = await (await request.get(`/v1/sessions/${session}/runs/${runs[0]?.id}`, { headers: auth() })).json();
     expect(run.result, 'what the remote page was given').toMatch(/^aTabEscape/);
   }).toPass();
+});
+
+test('keys lead through lists, to filters, and to everything else', async ({ page, request, baseURL }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/catalog` } })).json();
+  await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login` } });
+  await signIn(page);
+  const rows = page.locator('section[data-key=live] .row-link');
+  await expect(rows).toHaveCount(2);
+  await page.keyboard.press('j');
+  await expect(rows.nth(0)).toBeFocused();
+  await page.keyboard.press('j');
+  await expect(rows.nth(1)).toBeFocused();
+  await page.keyboard.press('k');
+  await expect(rows.nth(0)).toBeFocused();
+  await page.keyboard.press('/');
+  const search = page.getByRole('searchbox');
+  await expect(search).toBeFocused();
+  await page.keyboard.type('j?k/'); // in a field, they are letters
+  await expect(search).toHaveValue('j?k/');
+  await search.fill('');
+  await search.blur();
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'Keys' })).toContainText('Go down or up in a list');
+  await accessible(page, 'keys');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog', { name: 'Keys' })).toHaveCount(0);
+
+  const palette = page.getByRole('combobox', { name: 'Go to, or do' });
+  await page.keyboard.press('ControlOrMeta+k');
+  await expect(palette).toBeFocused();
+  await page.keyboard.type('catalog');
+  await expect(page.getByRole('option').first()).toContainText('Catalog · Demo');
+  await accessible(page, 'palette');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`/sessions/${id}`);
+  await hasPicture(page);
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.keyboard.type('share');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog', { name: 'Share this session' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.keyboard.type('settings');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('/settings');
 });

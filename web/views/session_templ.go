@@ -383,7 +383,7 @@ func sessionBar(p SessionPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if !p.Guest {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<span class=\"bar-line\" aria-hidden=\"true\"></span> <button type=\"button\" class=\"button quiet bar-action\" id=\"connect-button\" data-dialog=\"connect-dialog\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<span class=\"bar-line\" aria-hidden=\"true\"></span> <button type=\"button\" class=\"button quiet bar-action\" id=\"connect-button\" data-does=\"Connect a program\" data-dialog=\"connect-dialog\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -391,7 +391,7 @@ func sessionBar(p SessionPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<span>Connect</span></button> <button type=\"button\" class=\"button quiet bar-action\" id=\"share-button\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<span>Connect</span></button> <button type=\"button\" class=\"button quiet bar-action\" id=\"share-button\" data-does=\"Share the session\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -399,7 +399,7 @@ func sessionBar(p SessionPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<span>Share</span></button> <button type=\"button\" class=\"button quiet bar-action\" id=\"record-button\" title=\"Keep what is done in this session, with pictures\"><i class=\"shape ring\" aria-hidden=\"true\"></i> <span>Record</span></button> <button type=\"button\" class=\"button quiet bar-action\" id=\"end-button\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<span>Share</span></button> <button type=\"button\" class=\"button quiet bar-action\" id=\"record-button\" title=\"Keep what is done in this session, with pictures\"><i class=\"shape ring\" aria-hidden=\"true\"></i> <span>Record</span></button> <button type=\"button\" class=\"button quiet bar-action\" id=\"end-button\" data-does=\"End the session\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -737,7 +737,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<span>Stop</span></button> <button type=\"button\" id=\"run\" class=\"button primary\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<span>Stop</span></button> <button type=\"button\" id=\"run\" data-does=\"Run the script\" class=\"button primary\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -102,7 +102,7 @@ func stage(title string, width, height int) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"></canvas><div id=\"drop-hint\" class=\"drop-hint\" hidden><span>Drop to send to the remote page</span></div><div id=\"skeleton\" class=\"skeleton\" aria-hidden=\"true\"></div></div></div><textarea id=\"keys\" class=\"keys\" aria-label=\"Keyboard input for the remote page. Press Control, Alt and Enter together to move the keyboard back to this page.\" autocomplete=\"off\" autocapitalize=\"off\" autocorrect=\"off\" spellcheck=\"false\" data-gramm=\"false\" rows=\"1\"></textarea><div id=\"edge\" class=\"edge\" aria-hidden=\"true\"></div><div id=\"overlay\" class=\"overlay\" hidden><div class=\"overlay-card\" role=\"status\"><h2 id=\"overlay-title\"></h2><p id=\"overlay-text\"></p><button type=\"button\" id=\"overlay-reload\" class=\"button primary\" hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"></canvas><div id=\"drop-hint\" class=\"drop-hint\" hidden><span>Drop to send to the remote page</span></div><div id=\"skeleton\" class=\"skeleton\" aria-hidden=\"true\"></div></div></div><textarea id=\"keys\" class=\"keys\" aria-label=\"Keyboard input for the remote page. Press Enter to type into it, and Control, Alt and Enter together to leave it.\" autocomplete=\"off\" autocapitalize=\"off\" autocorrect=\"off\" spellcheck=\"false\" data-gramm=\"false\" rows=\"1\"></textarea><div id=\"edge\" class=\"edge\" aria-hidden=\"true\"></div><div id=\"overlay\" class=\"overlay\" hidden><div class=\"overlay-card\" role=\"status\"><h2 id=\"overlay-title\"></h2><p id=\"overlay-text\"></p><button type=\"button\" id=\"overlay-reload\" class=\"button primary\" hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -126,7 +126,7 @@ func stage(title string, width, height int) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p id=\"keys-hint\" class=\"keys-hint\" hidden>Your keyboard controls the remote page. Press <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> to get it back.</p><p id=\"keys-back\" class=\"keys-hint keys-back\" tabindex=\"-1\" hidden>Your keyboard controls this page again. Press <kbd>Tab</kbd> to continue from here.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p id=\"keys-enter\" class=\"keys-hint\" role=\"status\" hidden>Press <kbd>Enter</kbd> to type into the remote page.</p><p id=\"keys-hint\" class=\"keys-hint\" hidden>Your keyboard controls the remote page. Press <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> to get it back.</p><p id=\"keys-back\" class=\"keys-hint keys-back\" tabindex=\"-1\" hidden>Your keyboard controls this page again. Press <kbd>Tab</kbd> to continue from here.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -171,7 +171,7 @@ func keyItems() templ.Component {
 			var templ_7745c5c3_Var8 string
 			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(k.keys)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 68, Col: 73}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 69, Col: 73}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
@@ -184,7 +184,7 @@ func keyItems() templ.Component {
 			var templ_7745c5c3_Var9 string
 			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 68, Col: 91}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 69, Col: 91}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
@@ -437,7 +437,7 @@ func keysHelp() templ.Component {
 				var templ_7745c5c3_Var17 string
 				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(name)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 185, Col: 19}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 186, Col: 19}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 				if templ_7745c5c3_Err != nil {
@@ -455,7 +455,7 @@ func keysHelp() templ.Component {
 			var templ_7745c5c3_Var18 string
 			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 188, Col: 19}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 189, Col: 19}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 			if templ_7745c5c3_Err != nil {
@@ -479,13 +479,15 @@ var keyWords = []struct {
 	keys  []string
 	words string
 }{
-	{[]string{"Tab"}, "Moves through this page. Once the remote page has the focus, all keys go there"},
+	{[]string{"Tab"}, "Moves through this page, and past the remote page"},
+	{[]string{"Enter"}, "Types into the remote page, when it has the focus. From then on, all keys go there"},
 	{[]string{"Ctrl", "Alt", "Enter"}, "Moves the keyboard back to this page. After that, Tab goes to the next control on this page, Shift Tab to the previous one"},
 	{[]string{"Ctrl", "V"}, "Pastes from this device into the remote page (⌘ V on a Mac)"},
 	{[]string{"Shift", "F10"}, "Opens the context menu in the remote page"},
 	{[]string{"Ctrl", "Enter"}, "Runs the script, while the editor has the focus (⌘ ↵ on a Mac)"},
 	{[]string{"Ctrl", "M"}, "In the editor, switches Tab between indenting and moving the focus (Ctrl ⇧ M on a Mac)"},
 	{[]string{"Escape"}, "Closes menus and dialogs. In the remote page it leaves full screen"},
+	{[]string{"Ctrl", "K"}, "Goes to a page, a session or a script, or does something (⌘ K on a Mac; for operators)"},
 	{[]string{"?"}, "Shows this list"},
 }
 

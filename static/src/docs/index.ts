@@ -1,4 +1,4 @@
-import { matches } from './matching.js';
+import { matches } from '../ui/matching.js';
 
 /** Makes the search field filter the index, and the index show where the person reads. */
 export function enableIndex(): void {
@@ -11,12 +11,6 @@ export function enableIndex(): void {
     if (event.key !== 'Escape') return;
     field.value = '';
     filter(index, '');
-  });
-  document.addEventListener('keydown', (event) => {
-    const typing = event.target instanceof Element && event.target.closest('input, textarea, select');
-    if (event.key !== '/' || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    field.focus();
   });
   followReading(index);
 }

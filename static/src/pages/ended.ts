@@ -1,6 +1,7 @@
 import { get, path } from '../ui/api.js';
 import { enableCopying } from '../ui/copying.js';
 import { byId, maybeById, show } from '../ui/dom.js';
+import { enableKeys } from '../ui/keys.js';
 import { busy, enableMenus } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
 import { enableTabs } from '../ui/tablist.js';
@@ -16,6 +17,7 @@ const root = byId('ended');
 const { session = '', url = '', width, height, run, from = '', to = '' } = root.dataset;
 
 enableMenus();
+enableKeys();
 tellOfCalls();
 enableCopying();
 startTicking();

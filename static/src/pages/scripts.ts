@@ -1,6 +1,7 @@
 import { call, messageOf, patch, path, post } from '../ui/api.js';
 import { enableCopying } from '../ui/copying.js';
 import { byId } from '../ui/dom.js';
+import { enableKeys } from '../ui/keys.js';
 import { busy, enableDialogs, enableMenus, formError } from '../ui/menus.js';
 import { morph } from '../ui/morph.js';
 import { notice } from '../ui/notices.js';
@@ -74,6 +75,7 @@ document.addEventListener('click', (event) => {
 });
 
 enableMenus();
+enableKeys();
 tellOfCalls();
 enableDialogs();
 enableCopying();

@@ -8,7 +8,8 @@ import { movable } from '../workbench/dividers.js';
 import { byId, maybeById, show } from '../ui/dom.js';
 import { Editor } from '../workbench/editor/editor.js';
 import { FilesPanel } from '../workbench/filespanel.js';
-import { isMac } from '../remote/keyboard.js';
+import { enableKeys } from '../ui/keys.js';
+import { isMac } from '../ui/platform.js';
 import { busy, enableDialogs, enableMenus, formError } from '../ui/menus.js';
 import { followLinks, hideLinkSecret } from '../ui/linksecret.js';
 import { Embedding } from '../remote/embedding.js';
@@ -53,6 +54,7 @@ stage.open();
 /** Sets up the parts that only operators have: script, events, sharing, ending. */
 function operate(): void {
   tellOfCalls();
+  enableKeys();
   const editor = new Editor(session);
   const runner = new Runner(session, stage.live, editor, new Scripts(session, editor));
   new FilesPanel(session, stage.live);

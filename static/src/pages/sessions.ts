@@ -3,6 +3,7 @@ import { enableCopying, enableTakeoverLinks } from '../ui/copying.js';
 import { byId, setText, show } from '../ui/dom.js';
 import { clearErrors, showErrors } from '../sessions/forms.js';
 import { ListFilter } from '../sessions/listfilter.js';
+import { enableKeys } from '../ui/keys.js';
 import { busy, enableDialogs, enableMenus, formError } from '../ui/menus.js';
 import { morph } from '../ui/morph.js';
 import { notice } from '../ui/notices.js';
@@ -155,6 +156,7 @@ function rows(): void {
 }
 
 enableMenus();
+enableKeys();
 enableDialogs();
 rows();
 enableCopying();

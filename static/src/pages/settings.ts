@@ -1,5 +1,6 @@
 import { enableConnecting } from '../ui/connecting.js';
 import { enableCopying } from '../ui/copying.js';
+import { enableKeys } from '../ui/keys.js';
 import { enableMenus } from '../ui/menus.js';
 import { mayNotify, NOTIFY, play, SOUND } from '../ui/preferences.js';
 import { read, write } from '../ui/storage.js';
@@ -58,6 +59,7 @@ function sound(): void {
 }
 
 enableMenus();
+enableKeys();
 enableConnecting();
 enableCopying();
 tellOfCalls();

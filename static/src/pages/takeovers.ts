@@ -1,4 +1,5 @@
 import { byId } from '../ui/dom.js';
+import { enableKeys } from '../ui/keys.js';
 import { enableMenus } from '../ui/menus.js';
 import { morph } from '../ui/morph.js';
 import { startTicking, tick } from '../ui/times.js';
@@ -16,6 +17,7 @@ async function refresh(): Promise<void> {
 }
 
 enableMenus();
+enableKeys();
 startTicking();
 new Watching(() => void refresh(), () => undefined);
 window.addEventListener('pageshow', (event) => event.persisted && void refresh());

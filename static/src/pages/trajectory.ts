@@ -1,5 +1,6 @@
 import { enableCopying } from '../ui/copying.js';
 import { byId, h, maybeById, setText, show } from '../ui/dom.js';
+import { enableKeys } from '../ui/keys.js';
 import { enableMenus } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
 import { enableTabs } from '../ui/tablist.js';
@@ -14,6 +15,7 @@ const root = byId('ended');
 const { files = '', query = '', session = '', from = '', to = '' } = root.dataset;
 
 enableMenus();
+enableKeys();
 tellOfCalls();
 enableCopying();
 startTicking();

@@ -1,3 +1,4 @@
+import { isMac } from '../ui/platform.js';
 import { modifiersOf } from './pointer.js';
 import { MODIFIER, type ComposeMessage, type KeyMessage, type TextMessage } from './protocol.js';
 
@@ -87,8 +88,6 @@ export function chordOf(names: string): { down: KeyPress[]; up: KeyPress[] } {
 
 const MODIFIER_NAMES = new Set(['Control', 'Alt', 'Shift', 'Meta']);
 
-export const isMac = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
-
 /** The content of the field while nothing is being composed. It gives Backspace on a phone something to delete, so that the key is noticed. */
 const SENTINEL = '\u200b\u200b';
 
@@ -96,6 +95,8 @@ interface Options {
   send(message: KeyMessage | TextMessage | ComposeMessage): void;
   /** Is called with what the person pastes. */
   paste(data: DataTransfer | null): void;
+  /** Is called when keys begin to go to the remote page, or no longer do. */
+  typing(on: boolean): void;
   /** Is called when the person wants to use the keys for this page again. */
   leave(): void;
 }
@@ -109,6 +110,10 @@ export class Keyboard {
   #pressed = new Map<string, { press: KeyPress; sent: KeyMessage }>();
   #mac = isMac();
   #composing = false;
+  /** The keys go to the remote page, and not only the focus is here. */
+  #typing = false;
+  /** The last thing that the person did was to press Tab, which moves the focus through this page. */
+  #tabbed = false;
 
   constructor(private readonly field: HTMLTextAreaElement, private readonly options: Options) {
     field.addEventListener('keydown', (event) => this.#down(event));
@@ -119,18 +124,40 @@ export class Keyboard {
     field.addEventListener('beforeinput', (event) => this.#before(event));
     field.addEventListener('input', () => !this.#composing && this.#reset());
     field.addEventListener('paste', (event) => this.#paste(event));
-    field.addEventListener('focus', () => this.#reset());
-    field.addEventListener('blur', () => this.release());
+    document.addEventListener('keydown', ({ key, ctrlKey, altKey, metaKey }) => (this.#tabbed = key === 'Tab' && !ctrlKey && !altKey && !metaKey), true);
+    document.addEventListener('pointerdown', () => {
+      this.#tabbed = false;
+      if (this.focused) this.#type(true); // a press on the page may leave the focus where it is
+    }, true);
+    field.addEventListener('focus', () => {
+      this.#reset();
+      this.#type(this.#typing || !this.#tabbed);
+    });
+    field.addEventListener('blur', () => {
+      this.release();
+      if (!this.focused) this.#type(false); // otherwise another window has the focus
+    });
     window.addEventListener('blur', () => this.release());
     document.addEventListener('visibilitychange', () => document.hidden && this.release());
+  }
+
+  /** Begins to send keys to the remote page, or ends it. */
+  #type(on: boolean): void {
+    this.#typing = on;
+    this.field.readOnly = !on;
+    this.field.toggleAttribute('data-typing', on);
+    this.options.typing(on);
   }
 
   get focused(): boolean {
     return document.activeElement === this.field;
   }
 
+  /** Moves the focus to the remote page, and sends it the keys. */
   focus(): void {
-    this.field.focus({ preventScroll: true });
+    this.#tabbed = false;
+    if (this.focused) this.#type(true);
+    else this.field.focus({ preventScroll: true });
   }
 
   /** Presses the keys of an on-screen button, such as Control+KeyW, one after the other, then releases them. */
@@ -164,6 +191,13 @@ export class Keyboard {
       event.preventDefault();
       this.release();
       this.options.leave();
+      return;
+    }
+    if (!this.#typing) {
+      if (event.key === 'Enter') {
+        event.preventDefault();
+        this.#type(true);
+      }
       return;
     }
     if (isProcessed(event)) return;
@@ -211,6 +245,7 @@ export class Keyboard {
 
   /** Handles input from on-screen keyboards, whose key events do not name the key. */
   #before(event: InputEvent): void {
+    if (!this.#typing) return event.preventDefault(); // Chromium reports it for a field that is read-only, too
     if (this.#composing || event.isComposing) return;
     switch (event.inputType) {
       case 'insertText':
@@ -242,6 +277,7 @@ export class Keyboard {
 
   #paste(event: ClipboardEvent): void {
     event.preventDefault();
+    if (!this.#typing) return;
     this.options.paste(event.clipboardData);
   }
 

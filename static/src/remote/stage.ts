@@ -49,6 +49,7 @@ export class Stage {
         send(message);
       },
       paste: (data) => this.clipboard.take(data),
+      typing: () => this.#showFocus(),
       leave: () => this.#giveBack(),
     });
     new Pointer(this.screen, send, () => this.#pressed());
@@ -63,7 +64,6 @@ export class Stage {
     new PermissionQuestion(this.live);
     new Downloads(this.live);
     new Dropping(this.screen, this.live);
-    this.#showFocus();
     this.#showState();
     this.#followField();
     this.#fillKeyboardButtons();
@@ -88,18 +88,17 @@ export class Stage {
     if (this.#wanted) this.keyboard.focus();
   }
 
+  /** Shows whether the remote page has the focus, and whether it gets the keys. */
   #showFocus(): void {
     const hint = byId('keys-hint');
-    this.#field.addEventListener('focus', () => {
-      this.#area.toggleAttribute('data-focused', true);
-      show(hint, !this.coarse && this.#field.matches(':focus-visible') && !recall('takeover.hint'));
-      keep('takeover.hint', '1');
-      window.setTimeout(() => show(hint, false), 6_000);
-    });
-    this.#field.addEventListener('blur', () => {
-      this.#area.toggleAttribute('data-focused', false);
-      show(hint, false);
-    });
+    const focused = document.activeElement === this.#field;
+    const typing = this.#field.hasAttribute('data-typing');
+    this.#area.toggleAttribute('data-focused', focused || typing);
+    show(byId('keys-enter'), focused && !typing);
+    show(hint, typing && !this.coarse && !recall('takeover.hint'));
+    if (!typing) return;
+    keep('takeover.hint', '1');
+    window.setTimeout(() => show(hint, false), 6_000);
   }
 
   /** Returns the keys to this page: the element after the remote page gets the focus, and from there Tab works in both directions. */

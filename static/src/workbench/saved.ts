@@ -1,7 +1,7 @@
 import { get, messageOf, patch, path, post } from '../ui/api.js';
 import { byId, h, setText, show } from '../ui/dom.js';
 import type { Editor } from './editor/editor.js';
-import { isMac } from '../remote/keyboard.js';
+import { isMac } from '../ui/platform.js';
 import { busy, formError } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
 

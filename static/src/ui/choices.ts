@@ -1,0 +1,46 @@
+import { get, path } from './api.js';
+import { matches } from './matching.js';
+
+/** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite. */
+export interface Choice { kind: string; title: string; detail: string; icon: string; act(): void }
+
+interface Session { id: string; title: string; url: string; status: string }
+interface Script { id: string; name: string }
+
+const PAGES = [['Sessions', '/'], ['Takeovers', '/takeovers'], ['Trajectories', '/trajectories'], ['Scripts', '/scripts'], ['Settings', '/settings'], ['API', '/docs']] as const;
+/** How many entries the palette shows. */
+const SHOWN = 12;
+/** Sessions and scripts that are asked for. */
+const MOST = 100;
+
+function goTo(kind: string, icon: string, title: string, detail: string, address: string): Choice {
+  return { kind, icon, title, detail, act: () => location.assign(address) };
+}
+
+/** Passes on what the page itself offers, then what the server knows. */
+export async function choices(add: (more: Choice[]) => void): Promise<void> {
+  // A disabled or hidden button cannot be pressed here, either.
+  const actions = [...document.querySelectorAll<HTMLButtonElement>('button[data-does]')].filter((button) => button.checkVisibility() && !button.disabled)
+    .map((button): Choice => ({ kind: 'Action', icon: 'check', title: button.dataset.does ?? '', detail: 'Action', act: () => button.click() }));
+  add([...actions, ...PAGES.map(([title, address]) => goTo('Page', 'forward', title, 'Page', address))]);
+  await Promise.all([
+    get<{ sessions: Session[] }>(`/v1/sessions?limit=${MOST}`).then(({ sessions }) => add(sessions.map(({ id, title, url, status }) =>
+      goTo('Session', 'globe', title || hostOf(url), `Session · ${status} · ${hostOf(url)}`, path`/sessions/${id}`))), () => {}),
+    get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ name }) => goTo('Script', 'code', name, 'Script', '/scripts'))), () => {}),
+  ]);
+}
+
+function hostOf(url: string): string {
+  try {
+    return new URL(url).host || url;
+  } catch {
+    return url;
+  }
+}
+
+/** Returns the choices that have all words of a search; those that begin with it come first. */
+export function found(all: readonly Choice[], search: string): Choice[] {
+  const wanted = search.trim().toLowerCase();
+  const rank = ({ title }: Choice): number => (title.toLowerCase().startsWith(wanted) ? 0 : title.toLowerCase().includes(wanted) ? 1 : 2);
+  return all.filter((choice) => matches(`${choice.kind} ${choice.title} ${choice.detail}`.toLowerCase(), wanted)).sort((a, b) => rank(a) - rank(b)).slice(0, SHOWN);
+}

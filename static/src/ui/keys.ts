@@ -1,0 +1,120 @@
+import { h, icon, maybeById } from './dom.js';
+import { choices, found, type Choice } from './choices.js';
+import { isMac } from './platform.js';
+
+/** What the keys of every page do, for the dialog that `?` opens. */
+const KEYS: [string, string][] = [
+  ['?', 'Show the keys'],
+  [isMac() ? '⌘ K' : 'Ctrl K', 'Go to a page, a session or a script, or do something'],
+  ['/', 'Search or filter this page'],
+  ['J, K', 'Go down or up in a list'],
+  ['Enter', 'Open what has the focus; in the picture of a session: type into its page'],
+  ['Ctrl Alt Enter', 'Leave the page of a session'],
+  ['Esc', 'Close what is open'],
+];
+
+/** Lets keys open the palette and the list of keys, focus the filter, and go through lists. */
+export function enableKeys(): void {
+  document.addEventListener('click', (event) => {
+    if (event.target instanceof Element && event.target.closest('[data-keys]')) openKeys();
+  });
+  document.addEventListener('keydown', (event) => {
+    const target = event.target instanceof Element ? event.target : document.body;
+    if (event.key.toLowerCase() === 'k' && (isMac() ? event.metaKey : event.ctrlKey) && !event.shiftKey && !event.altKey) {
+      if (target.closest('#keys[data-typing], .monaco-editor') || document.querySelector('dialog[open]')) return; // there, it has another meaning
+      event.preventDefault();
+      openPalette();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select, [contenteditable]') || document.querySelector('dialog[open]')) return;
+    const act = { '?': openKeys, '/': focusFilter, j: () => go(1), k: () => go(-1) }[event.key];
+    if (act && act() !== false) event.preventDefault();
+  });
+}
+
+/** Moves the focus to the next or previous row of the page's lists. Returns false without one. */
+function go(by: 1 | -1): boolean {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')].filter((row) => row.checkVisibility());
+  const at = rows.findIndex((row) => row === document.activeElement || row.closest('li, tr')?.contains(document.activeElement));
+  const next = rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by];
+  next?.focus();
+  next?.scrollIntoView({ block: 'nearest' });
+  return rows.length > 0;
+}
+
+function focusFilter(): boolean {
+  const field = [...document.querySelectorAll<HTMLInputElement>('input[type=search]')].find((each) => each.checkVisibility());
+  field?.focus();
+  field?.select();
+  return field !== undefined;
+}
+
+function openDialog(label: string, className: string, ...children: Node[]): HTMLDialogElement {
+  const dialog = h('dialog', { class: `dialog ${className}`, 'aria-label': label, on: { close: () => dialog.remove() } }, ...children);
+  dialog.addEventListener('click', (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/** Lists the keys. Pages with a remote page have a dialog of their own, which stage.ts opens. */
+function openKeys(): void {
+  const own = maybeById<HTMLDialogElement>('keys-help');
+  if (own) {
+    if (!own.open) own.showModal();
+    return;
+  }
+  const close = h('button', { type: 'button', class: 'button', text: 'Close' });
+  const list = h('dl', { class: 'key-list' }, ...KEYS.map(([keys, does]) => h('div', {}, h('dt', {}, h('kbd', { text: keys })), h('dd', { text: does }))));
+  const dialog = openDialog('Keys', 'keys-dialog', h('div', { class: 'dialog-body' }, h('h2', { text: 'Keys' }), list, h('div', { class: 'dialog-actions' }, close)));
+  close.addEventListener('click', () => dialog.close());
+  close.focus();
+}
+
+function openPalette(): void {
+  const field = h('input', {
+    type: 'text', class: 'palette-field', role: 'combobox', 'aria-label': 'Go to, or do', 'aria-expanded': 'true', 'aria-controls': 'palette-list', placeholder: 'Go to, or do…', autocomplete: 'off', spellcheck: 'false',
+  });
+  const list = h('ul', { id: 'palette-list', class: 'palette-list', role: 'listbox', 'aria-label': 'What there is' });
+  const dialog = openDialog('Go to, or do', 'palette', field, list);
+  let all: Choice[] = [];
+  let shown: Choice[] = [];
+  let at = 0;
+
+  const mark = (): void => {
+    for (const [i, row] of [...list.children].entries()) row.setAttribute('aria-selected', String(i === at));
+    const row = list.children[at];
+    if (row) field.setAttribute('aria-activedescendant', row.id);
+    else field.removeAttribute('aria-activedescendant');
+    row?.scrollIntoView({ block: 'nearest' });
+  };
+  const draw = (): void => {
+    shown = found(all, field.value);
+    at = 0;
+    list.replaceChildren(...shown.map((choice, i) => h('li', { id: `palette-${i}`, role: 'option', class: 'palette-row', on: { click: () => choose(choice) } },
+      icon(choice.icon), h('span', { class: 'clip', text: choice.title }), h('span', { class: 'meta clip', text: choice.detail }))));
+    if (shown.length === 0) list.append(h('li', { class: 'palette-row meta', role: 'option', 'aria-disabled': 'true', text: 'Nothing matches.' }));
+    mark();
+  };
+  const choose = (choice: Choice): void => {
+    dialog.close();
+    choice.act();
+  };
+  field.addEventListener('input', draw);
+  field.addEventListener('keydown', (event) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by && shown.length) {
+      at = (at + by + shown.length) % shown.length;
+      mark();
+    } else if (event.key === 'Enter') {
+      const choice = shown[at];
+      if (choice) choose(choice);
+    } else return;
+    event.preventDefault();
+  });
+  void choices((more) => {
+    all = [...all, ...more];
+    draw();
+  });
+  field.focus();
+}
