@@ -184,16 +184,18 @@ func opSendCommand(ctx context.Context, c *Client, p *commandParams) (any, error
 	return map[string]json.RawMessage{"result": own.scope.Result(cmd, result)}, nil
 }
 
-// call sends a command, in the turn to take a picture of the page if it draws it.
+// call sends a command, in the turn to take a picture of the page if it takes one.
 func (s *ownSession) call(ctx context.Context, cmd policy.Command, result any) error {
-	if cmd.Method.Draws && s.page != nil {
-		done, err := s.page.Shooting(ctx)
-		if err != nil {
-			return err
-		}
-		defer done()
+	if cmd.Method.Name != page.CaptureScreenshot.Method || s.page == nil {
+		return s.session.Call(ctx, cmd.Method.Name, cmd.Params, result)
 	}
-	return s.session.Call(ctx, cmd.Method.Name, cmd.Params, result)
+	done, err := s.page.Shooting(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.session.Call(ctx, cmd.Method.Name, cmd.Params, result)
+	done(err)
+	return err
 }
 
 // openSessions returns the client's sessions.

@@ -55,18 +55,19 @@ func (p *Page) awaitPaint(ctx context.Context) error {
 
 func (p *Page) captureOnce(ctx context.Context, params page.CaptureScreenshotParams) ([]byte, error) {
 	b := p.browser
-	b.mu.Lock()
-	replaced, commits, crashed := p.replaced, p.main.commits, p.crashed
-	b.mu.Unlock()
-	if crashed { // Chromium would answer only after the page is loaded again
-		return nil, ErrPageCrashed
-	}
 	done, err := p.Shooting(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	b.mu.Lock()
+	replaced, commits, crashed := p.replaced, p.main.commits, p.crashed
+	b.mu.Unlock()
+	if crashed { // Chromium would answer only after the page is loaded again
+		done(nil)
+		return nil, ErrPageCrashed
+	}
 	raw, err := b.callUnless(ctx, p.Session(), page.CaptureScreenshot.Method, params, replaced, ErrContextDestroyed)
+	done(err)
 	if _, refused := errors.AsType[*cdp.Error](err); refused {
 		// The renderer may report a reason that the error does not contain, such as
 		// a new document.
@@ -93,7 +94,7 @@ func (p *Page) captureOnce(ctx context.Context, params page.CaptureScreenshotPar
 }
 
 // Shooting waits for the turn to take a picture of the page; see cdp.Client.Shooting.
-func (p *Page) Shooting(ctx context.Context) (done func(), err error) {
+func (p *Page) Shooting(ctx context.Context) (done func(error), err error) {
 	return p.Session().Client().Shooting(ctx, string(p.ID()))
 }
 

@@ -76,8 +76,8 @@ func (w *watched) shoot() (screenshotData, error) {
 	if err != nil {
 		return screenshotData{}, fmt.Errorf("capture screenshot: %w", err)
 	}
-	defer done()
 	res, err := cdp.Call(ctx, w.session, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "png"})
+	done(err)
 	if err != nil {
 		return screenshotData{}, fmt.Errorf("capture screenshot: %w", err)
 	}

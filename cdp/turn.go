@@ -2,12 +2,18 @@ package cdp
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
 
-// longestTurn bounds how long one caller keeps others from a turn. Chromium may never answer.
-const longestTurn = 10 * time.Second
+const (
+	// longestTurn bounds how long one caller keeps others from a turn. Chromium may never answer.
+	longestTurn = 10 * time.Second
+	// unanswered is how long a turn goes on after a caller that no longer waits for Chromium's
+	// answer, because Chromium may still be at it.
+	unanswered = time.Second
+)
 
 // turns let the clients of a connection do what only one may do at a time. The zero value is
 // ready.
@@ -22,8 +28,9 @@ type turn struct {
 	users int           // who hold it or wait for it
 }
 
-// take waits until nobody else holds the name. The error is ctx's cause.
-func (t *turns) take(ctx context.Context, name string) (done func(), err error) {
+// take waits until nobody else holds the name. done ends the turn; it is given the error of the
+// call that was made in it. The error is ctx's cause.
+func (t *turns) take(ctx context.Context, name string) (done func(error), err error) {
 	one := t.enter(name)
 	select {
 	case <-one.free:
@@ -35,7 +42,7 @@ func (t *turns) take(ctx context.Context, name string) (done func(), err error) 
 }
 
 // tryTake takes the name if nobody holds it.
-func (t *turns) tryTake(name string) (done func(), ok bool) {
+func (t *turns) tryTake(name string) (done func(error), ok bool) {
 	one := t.enter(name)
 	select {
 	case <-one.free:
@@ -47,15 +54,20 @@ func (t *turns) tryTake(name string) (done func(), ok bool) {
 }
 
 // held returns what ends a turn, at the latest after longestTurn.
-func (t *turns) held(name string, one *turn) (done func()) {
+func (t *turns) held(name string, one *turn) (done func(error)) {
 	end := sync.OnceFunc(func() {
 		one.free <- struct{}{}
 		t.leave(name, one)
 	})
 	late := time.AfterFunc(longestTurn, end)
-	return func() {
-		late.Stop()
-		end()
+	return func(err error) {
+		_, refused := errors.AsType[*Error](err)
+		if err == nil || refused || errors.Is(err, ErrDetached) || errors.Is(err, ErrClosed) {
+			late.Stop()
+			end()
+		} else if late.Stop() {
+			late.Reset(unanswered)
+		}
 	}
 }
 
@@ -84,14 +96,14 @@ func (t *turns) leave(name string, one *turn) {
 }
 
 // Shooting waits until no client of the connection takes a picture of a page, which is given by
-// its target id, and keeps others from it until done is called, as soon as the picture is there,
-// but for no longer than longestTurn. Chromium 156 leaves a page in a wrong size after two pictures
+// its target id, and keeps others from it until done is called with the call's error, or for
+// longestTurn; for a second longer if Chromium has not answered. Chromium 156 leaves a page in a wrong size after two pictures
 // at once, of which one is enlarged: then, presses miss what is under them. The error is ctx's cause.
-func (cl *Client) Shooting(ctx context.Context, page string) (done func(), err error) {
+func (cl *Client) Shooting(ctx context.Context, page string) (done func(error), err error) {
 	return cl.conn.shooting.take(ctx, page)
 }
 
 // TryShooting is Shooting for a caller that does not wait: ok is false while others take a picture.
-func (cl *Client) TryShooting(page string) (done func(), ok bool) {
+func (cl *Client) TryShooting(page string) (done func(error), ok bool) {
 	return cl.conn.shooting.tryTake(page)
 }

@@ -33,12 +33,18 @@ func TestTurns(t *testing.T) {
 		if err != nil || time.Since(began) != longestTurn-time.Second {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
-		first() // changes nothing any more
+		first(nil) // changes nothing any more
 		if _, ok := all.tryTake("a"); ok {
 			t.Error("a turn that was over ended another one")
 		}
-		second()
-		other()
+		second(tired) // the answer did not come, so it goes on a little
+		began = time.Now()
+		third, err := all.take(t.Context(), "a")
+		if err != nil || time.Since(began) != unanswered {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+		third(&Error{})
+		other(nil)
 		if len(all.byName) != 0 {
 			t.Errorf("%d names are kept", len(all.byName))
 		}

@@ -376,8 +376,9 @@ test('the page works without a mouse', async ({ page }) => {
   await signIn(page);
   await newSession(page);
   const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.id ?? '');
-  // The remote page keeps Tab; one combination gives the keyboard back.
+  // Enter leads into the remote page, which then keeps Tab; one combination gives the keyboard back.
   await page.locator('#keys').focus();
+  await page.keyboard.press('Enter');
   await page.keyboard.press('Tab');
   expect(await focused()).toBe('keys');
   await page.keyboard.press('Control+Alt+Enter');

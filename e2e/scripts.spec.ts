@@ -1,7 +1,7 @@
 import { expect, test } from './test.js';
 import { accessible, auth, newSession, run, signIn } from './remote.js';
 
-/** Saved scripts: they are written beside the browser, and found again on their page. */
+/** What people keep under a name: scripts are written beside the browser, and found again on their page; so are profiles. */
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
@@ -63,6 +63,13 @@ test('a script is saved with its arguments, run again, renamed, opened and delet
   await page.locator('#run').click();
   await expect(page.locator('[data-result]')).toHaveText('10');
 
+  // It runs from its page, too.
+  await page.goto('/scripts');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.waitForURL('**/sessions/*');
+  await expect(menu).toHaveText('Twice');
+  await expect(page.locator('[data-result]')).toHaveText('10');
+
   await page.goto('/scripts');
   await page.getByRole('button', { name: 'Delete' }).first().click();
   await page.locator('#delete-dialog').getByRole('button', { name: 'Delete' }).click();
@@ -79,4 +86,43 @@ test('an error shows the lines around it, and leads there', async ({ page }) => 
   await accessible(page, 'an error with its lines');
   await frame.locator('.at-fault').click();
   await expect(page.locator('.monaco-editor')).toHaveClass(/focused/);
+});
+
+test('profiles are listed, used by a new session, renamed and deleted', async ({ page, request, baseURL }) => {
+  await signIn(page);
+  await page.goto('/profiles');
+  await expect(page.getByText('No profiles yet')).toBeVisible();
+  await accessible(page, 'profiles, empty');
+  const state = { cookies: [{ name: 'kept', value: '1', domain: '127.0.0.1', path: '/', expires: -1, httpOnly: false, secure: false, sameSite: 'Lax' }], origins: [{ origin: baseURL, localStorage: [{ name: 'a', value: 'b' }] }] };
+  const made = await request.post('/v1/profiles', { headers: auth(), data: { name: 'Shop', storageState: state } });
+  expect(made.ok()).toBe(true);
+  await page.reload();
+  const row = page.getByRole('listitem').filter({ hasText: 'Shop' });
+  await expect(row).toContainText('1 site');
+  await expect(row).toContainText('1 cookie');
+  await expect(row).toContainText(baseURL ?? '');
+  await accessible(page, 'profiles');
+  await row.getByRole('button', { name: 'Rename' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('The shop');
+  await page.locator('#rename-dialog').getByRole('button', { name: 'Rename' }).click();
+  await expect(page.getByRole('heading', { name: 'The shop' })).toBeVisible();
+
+  await page.getByRole('button', { name: 'Start a session' }).click();
+  await page.waitForURL('**/sessions/*');
+  await page.goto('/profiles');
+  await expect(page.getByRole('listitem').filter({ hasText: 'The shop' })).toContainText('used by 1 live session');
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Options' }).click();
+  await page.locator('select[name=profile]').selectOption('The shop');
+  await page.getByLabel('Address to open').fill(`${baseURL}/demo/login`);
+  await accessible(page, 'options with a profile');
+  await page.getByRole('button', { name: 'Start' }).click();
+  await page.waitForURL('**/sessions/*');
+  await run(page, 'return (await context.cookies()).map(({ name }) => name)');
+  await expect(page.locator('[data-result]')).toContainText('kept');
+
+  await page.goto('/profiles');
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.locator('#delete-dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page.getByText('No profiles yet')).toBeVisible();
 });

@@ -10,6 +10,9 @@ export type { APIRequestContext, Browser, BrowserContext, CDPSession, Download, 
 /** How long (ms) a server may take to start and to stop. Even a busy machine needs only part of it. */
 const PATIENCE = 60_000;
 
+/** Encrypts the profiles of the servers of the tests. */
+const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
+
 /** The server of one worker. Each worker has its own, so that its tests may end all sessions. */
 export interface Server {
   url: string;
@@ -37,7 +40,7 @@ export async function serve(port: number, flags: string[]): Promise<Server & { c
   const address = `127.0.0.1:${port}`;
   const child = spawn(path.join(import.meta.dirname, '../bin/takeover'), [
     'serve', '--addr', address, '--data-dir', dataDir, '--log-level', 'warn', '--capture', 'console,network,navigation', '--allow-networks', '127.0.0.0/8,::1', '--embed-origins', `http://localhost:${process.env.E2E_EMBED_PORT}`, ...flags,
-  ], { env: { ...process.env, TAKEOVER_API_KEY: process.env.E2E_KEY }, stdio: ['ignore', 'pipe', 'inherit'] });
+  ], { env: { ...process.env, TAKEOVER_API_KEY: process.env.E2E_KEY, TAKEOVER_SECRET_KEY: SECRET_KEY }, stdio: ['ignore', 'pipe', 'inherit'] });
   const close = async (): Promise<void> => {
     await ended(child);
     rmSync(dataDir, { recursive: true, force: true });

@@ -51,8 +51,9 @@ type Page interface {
 	// Replaced returns a channel that is closed when another document replaces
 	// the present one.
 	Replaced() <-chan struct{}
-	// Shooting waits for the turn to take a picture of the page, which done gives back.
-	Shooting(ctx context.Context) (done func(), err error)
+	// Shooting waits for the turn to take a picture of the page, which done ends. It is
+	// given the error of the call.
+	Shooting(ctx context.Context) (done func(error), err error)
 	// Reemulate applies the page's emulation again: its size, density and touch.
 	Reemulate(ctx context.Context) error
 }

@@ -185,13 +185,16 @@ func (c *Cast) screenshot(params page.CaptureScreenshotParams) (result json.RawM
 			}
 		})
 	}
-	done := func() {}
+	done := func(error) {}
 	if c.options.Page != nil {
 		done, err = c.options.Page.Shooting(ctx)
 	}
 	if err == nil {
 		err = c.session.Call(ctx, page.CaptureScreenshot.Method, params, &result)
-		done()
+		if err != nil && params.Clip != nil && c.ctx.Err() == nil && !fatal(err) {
+			c.restore()
+		}
+		done(err)
 	}
 	cancel(nil)
 	watch.Wait()
@@ -220,9 +223,6 @@ func (c *Cast) capture(params page.CaptureScreenshotParams) (*Frame, error) {
 	at := time.Now()
 	result, err := c.screenshot(params)
 	if err != nil {
-		if params.Clip != nil && c.ctx.Err() == nil && !fatal(err) {
-			c.restore()
-		}
 		return nil, fmt.Errorf("capture screenshot: %w", err)
 	}
 	shot, err := parseEvent(result)

@@ -54,6 +54,16 @@ func occupied(s *Session) bool {
 	return len(s.viewers) > 0 || s.runs.current() != nil
 }
 
+// IdleSince returns when somebody last worked in a live session that nobody uses: no person
+// watches or is waited for, and no program, script or recording is at work. ok is false for
+// others.
+func IdleSince(s *Session) (since time.Time, ok bool) {
+	if s.Info().Status != StatusLive || occupied(s) {
+		return time.Time{}, false
+	}
+	return s.gestures.lastWork(), true
+}
+
 // hibernate makes the session go without a Chromium soon, if it still may then.
 func hibernate(s *Session) {
 	select {

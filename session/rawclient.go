@@ -274,12 +274,14 @@ func (c *RawClient) AwaitUnveiled(ctx context.Context, id string) error {
 }
 
 // Shooting waits for the turn to take a picture of a target; see cdp.Client.Shooting.
-func (c *RawClient) Shooting(ctx context.Context, id string) (done func(), err error) {
+func (c *RawClient) Shooting(ctx context.Context, id string) (done func(error), err error) {
 	return c.client.Shooting(ctx, id)
 }
 
 // TryShooting is Shooting, but does not wait: ok is false while others take a picture.
-func (c *RawClient) TryShooting(id string) (done func(), ok bool) { return c.client.TryShooting(id) }
+func (c *RawClient) TryShooting(id string) (done func(error), ok bool) {
+	return c.client.TryShooting(id)
+}
 
 // OfPage reports whether a target is a page, or a frame of one.
 func (c *RawClient) OfPage(id string) bool { return c.engine.model.PageOf(target.ID(id)) != nil }

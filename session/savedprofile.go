@@ -37,6 +37,14 @@ type savedProfile struct {
 	folder []byte              // its packed user data directory, likewise
 }
 
+// ProfileOf returns the id of the saved profile with which a session began, or "".
+func ProfileOf(s *Session) string {
+	if s.opts.saved == nil {
+		return ""
+	}
+	return s.opts.saved.id
+}
+
 // saving saves what a session's browser has stored. All methods may be called from
 // any goroutine.
 type saving struct {

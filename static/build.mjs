@@ -137,7 +137,7 @@ export async function build({ follow = false } = {}) {
   const pages = await run({
     format: 'esm',
     splitting: true,
-    entryPoints: ['sessions', 'session', 'scripts', 'settings', 'docs', 'ended', 'takeovers', 'trajectory', 'takeover', 'locked', 'login'].map((page) => path.join(src, 'pages', `${page}.ts`)),
+    entryPoints: ['sessions', 'session', 'scripts', 'profiles', 'settings', 'docs', 'ended', 'takeovers', 'trajectory', 'takeover', 'locked', 'login'].map((page) => path.join(src, 'pages', `${page}.ts`)),
     loader: { '.ttf': 'file' },
     define: { EDITOR_WORKER: workerURL('editor.worker'), TS_WORKER: workerURL('ts.worker'), SCRIPT_TYPES: JSON.stringify(publicPath + typesFile) },
     plugins: [monacoNonce],

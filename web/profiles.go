@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -12,6 +13,7 @@ import (
 	"takeover/profiles"
 	"takeover/session"
 	"takeover/storagestate"
+	"takeover/web/views"
 )
 
 // profileBodyLimit bounds the body that creates a profile or replaces its state, in
@@ -41,6 +43,40 @@ func (s *Server) listProfiles(c echo.Context) error {
 	return list(c, "profiles", all, newestFirst,
 		func(one profiles.Profile) position { return position{one.UpdatedAt, one.ID} },
 		func(one profiles.Profile) profiles.Profile { return one })
+}
+
+// pageProfiles handles GET /profiles.
+func (s *Server) pageProfiles(c echo.Context) error {
+	p := views.ProfilesPage{Page: s.page(c)}
+	all, err := s.profiles.List(c.Request().Context())
+	switch {
+	case errors.Is(err, profiles.ErrNoKey):
+		p.Unable = "Give the server a key to encrypt them with: TAKEOVER_SECRET_KEY."
+	case errors.Is(err, profiles.ErrNoStore):
+		p.Unable = "This server has no store for them."
+	case err != nil:
+		return err
+	}
+	used := map[string]int{}
+	for _, one := range s.manager.List() {
+		if !one.Info().Status.Ended() {
+			used[session.ProfileOf(one)]++
+		}
+	}
+	for _, one := range all {
+		saved := views.SavedProfile{
+			ID: one.ID, Name: one.Name, Sites: one.Origins, Cookies: one.Cookies, Passkeys: one.Passkeys, UserData: one.UserData, Bytes: int64(one.Bytes), UpdatedAt: one.UpdatedAt, Used: used[one.ID],
+		}
+		switch {
+		case one.Locked:
+			saved.Why = "No key of this server opens it"
+		case one.Damaged:
+			saved.Why = "What is stored of it was changed"
+		}
+		p.Profiles = append(p.Profiles, saved)
+	}
+	slices.SortStableFunc(p.Profiles, func(a, b views.SavedProfile) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	return s.render(c, http.StatusOK, views.Profiles(p))
 }
 
 // createProfile handles POST /v1/profiles.

@@ -242,6 +242,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/takeovers", name: "pageTakeovers", does: "Page: the requests for a person, who helped, and how they ended.", handler: s.pageTakeovers, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/trajectories", name: "pageTrajectories", does: "Page: the recordings that are kept.", handler: s.pageTrajectories, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/trajectories/:trajectory", name: "pageTrajectory", does: "Page: one recording, with its time line.", query: []string{"unscanned"}, handler: s.pageTrajectory, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/profiles", name: "pageProfiles", does: "Page: saved profiles.", handler: s.pageProfiles, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/scripts", name: "pageScripts", does: "Page: saved scripts.", handler: s.pageScripts, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/sessions/:id", name: "pageSession", does: "Page: one session.", framed: true, access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/takeover/:id", name: "pageTakeover", does: "Page: one takeover, for the person who was asked.", framed: true, access: guests, role: help, byTakeover: true, handler: s.pageTakeover, answers: answer{mime: mimeHTML}},

@@ -68,6 +68,7 @@ func sessionCard(one *session.Session) views.SessionInfo {
 	if info.EndedAt != nil {
 		v.EndedAt, v.NoPicture = *info.EndedAt, !session.HasFilm(one)
 	}
+	v.IdleSince, _ = session.IdleSince(one)
 	v.Helped = slices.ContainsFunc(one.Takeovers(), func(t *session.Takeover) bool { return t.Info().ClaimedBy != "" })
 	for _, r := range one.Runs() { // newest first
 		run := r.Brief()

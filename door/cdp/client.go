@@ -73,6 +73,7 @@ type Client struct {
 	handoffs handoffs      // takeovers by the names of other vendors
 	tracings tracings      // traces with pictures
 	windows  windows       // that the client has asked for
+	shooting sync.Mutex    // held by the command that waits for a turn to take a picture
 }
 
 // call is a command that was sent to Chromium.

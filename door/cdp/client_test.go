@@ -301,7 +301,7 @@ func TestPicturesAtOnce(t *testing.T) {
 	for p, ids := range map[*peer][]int{a: plain, b: enlarged} {
 		for _, id := range ids {
 			if m := p.reply(id); m.Error != nil || len(m.Result) < 1000 {
-				t.Errorf("a picture: %+v", m)
+				t.Errorf("a picture: %d bytes, %+v", len(m.Result), m.Error)
 			}
 		}
 	}

@@ -162,22 +162,18 @@ func answerDialog(_ *Client, cmd *call, on attached) (bool, error) {
 }
 
 // draw sends a command that draws a page: at once, or when no person is in a secret field of
-// it and nobody else takes a picture of it. The error is the reply.
+// it and, for a picture, nobody else takes one of it. The error is the reply.
 func (c *Client) draw(cmd *call, on attached) error {
 	if err := c.count(cmd, len(cmd.params)); err != nil {
 		return err
 	}
 	if !c.raw.Veiled(on.target) {
-		if done, ok := c.raw.TryShooting(on.target); ok {
+		if done, ok := c.tryShooting(cmd, on); ok {
 			return c.shoot(cmd, done)
 		}
 	}
 	c.work.Go(func() {
-		err := c.raw.AwaitUnveiled(c.ctx, on.target)
-		var done func()
-		if err == nil {
-			done, err = c.raw.Shooting(c.ctx, on.target)
-		}
+		done, err := c.awaitShooting(cmd, on)
 		if err == nil {
 			err = c.shoot(cmd, done)
 		} else {
@@ -190,12 +186,40 @@ func (c *Client) draw(cmd *call, on attached) error {
 	return nil
 }
 
+// tryShooting takes the turn that a command needs. ok is false while others have it.
+func (c *Client) tryShooting(cmd *call, on attached) (done func(error), ok bool) {
+	if cmd.method != page.CaptureScreenshot.Method {
+		return func(error) {}, true
+	}
+	return c.raw.TryShooting(on.target)
+}
+
+// awaitShooting waits until the command may be sent, and takes the turn that it needs. One
+// command of a client waits for a turn at a time, so that others get theirs.
+func (c *Client) awaitShooting(cmd *call, on attached) (done func(error), err error) {
+	for {
+		if err := c.raw.AwaitUnveiled(c.ctx, on.target); err != nil {
+			return nil, err
+		}
+		if cmd.method != page.CaptureScreenshot.Method {
+			return func(error) {}, nil
+		}
+		c.shooting.Lock()
+		done, err = c.raw.Shooting(c.ctx, on.target)
+		c.shooting.Unlock()
+		if err != nil || !c.raw.Veiled(on.target) {
+			return done, err
+		}
+		done(nil)
+	}
+}
+
 // shoot sends a command that draws a page in the client's turn, which the reply ends.
-func (c *Client) shoot(cmd *call, done func()) error {
-	stop := context.AfterFunc(c.ctx, done)
+func (c *Client) shoot(cmd *call, done func(error)) error {
+	stop := context.AfterFunc(c.ctx, func() { done(context.Cause(c.ctx)) })
 	cmd.shot = func() {
 		stop()
-		done()
+		done(nil)
 	}
 	_, err := c.post(cmd)
 	if err != nil {

@@ -69,12 +69,11 @@ func (s SessionInfo) live() bool { return s.EndedAt.IsZero() }
 // full reports whether every browser of the server is in use.
 func (p SessionsPage) full() bool { return p.Most > 0 && p.Taken >= p.Most && len(p.Nodes) == 0 }
 
-// oldestIdle returns the live session that nobody has used for longest, or nil: no person
-// watches or is waited for, and nothing runs.
+// oldestIdle returns the live session that nobody has used for longest, or nil.
 func (p SessionsPage) oldestIdle() *SessionInfo {
 	var oldest *SessionInfo
 	for _, s := range p.rows() {
-		if s.Controller == "" && s.Viewers == 0 && (oldest == nil || s.CreatedAt.Before(oldest.CreatedAt)) {
+		if !s.IdleSince.IsZero() && (oldest == nil || s.IdleSince.Before(oldest.IdleSince)) {
 			oldest = &s
 		}
 	}

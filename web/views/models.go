@@ -121,9 +121,10 @@ type SessionInfo struct {
 	Status     string // starting live crashed released failed
 	Title      string
 	URL        string
-	Hibernates bool   // it is without a browser until somebody uses it
-	TabCrashed bool   // the renderer of the shown page has died
-	Controller string // "", "script", "viewer:…", "client:…"
+	IdleSince  time.Time // when it was last used; zero while somebody uses it
+	Hibernates bool      // it is without a browser until somebody uses it
+	TabCrashed bool      // the renderer of the shown page has died
+	Controller string    // "", "script", "viewer:…", "client:…"
 	Viewers    int
 	Runs       int
 	RunsFailed int

@@ -173,27 +173,31 @@ func TestHost(t *testing.T) {
 
 // TestFullServer renders the list of a server whose browsers are all in use.
 func TestFullServer(t *testing.T) {
-	live := func(id, controller string, viewers int, age time.Duration) SessionInfo {
-		return SessionInfo{ID: id, Status: "live", Title: "page of " + id, Controller: controller, Viewers: viewers, CreatedAt: now.Add(-age)}
+	live := func(id string, idle time.Duration) SessionInfo {
+		s := SessionInfo{ID: id, Status: "live", Title: "page of " + id, CreatedAt: now.Add(-10 * time.Hour)}
+		if idle > 0 {
+			s.IdleSince = now.Add(-idle)
+		}
+		return s
 	}
 	p := SessionsPage{Page: Page{Asset: built, Now: now}, Taken: 5, Most: 5, Waiting: []Waiting{{ID: "t", SessionID: "asks", Deadline: now}}, Live: []SessionInfo{
-		live("asks", "", 0, 5*time.Hour), live("runs", "script", 0, 4*time.Hour), live("seen", "", 1, 3*time.Hour), live("idle", "", 0, 2*time.Hour), live("young", "", 0, time.Hour),
+		live("asks", 0), live("runs", 0), live("used", time.Minute), live("idle", 2*time.Hour), live("later", time.Hour),
 	}}
 	html := render(t, Sessions(p))
-	for _, want := range []string{"5 of 5 browsers", "All 5 browsers are in use.", `data-end="idle" data-name="page of idle">End the oldest idle one…`, `id="new-session" data-minutes="30" disabled`} {
+	for _, want := range []string{"5 of 5 browsers", "All 5 browsers are in use.", `data-end="idle" data-name="page of idle">End the oldest idle one…`, `id="new-session" data-does="New session" data-minutes="30" disabled`} {
 		if !strings.Contains(html, want) {
-			t.Errorf("no %q in %s", want, html)
+			t.Errorf("no %q", want)
 		}
 	}
 	if n := strings.Count(html, `data-key="asks"`); n != 0 {
 		t.Error("a session that waits is listed twice")
 	}
-	p.Live = p.Live[:3]
-	if html := render(t, Sessions(p)); !strings.Contains(html, "Somebody works or watches in each of them.") || strings.Contains(html, "oldest idle") {
-		t.Errorf("without an idle one: %s", html)
+	p.Live = p.Live[:2]
+	if html := render(t, Sessions(p)); !strings.Contains(html, "Somebody uses each of them.") || strings.Contains(html, "oldest idle") {
+		t.Error("without an idle one, another one is offered")
 	}
 	p.Taken = 4
 	if html := render(t, Sessions(p)); strings.Contains(html, "disabled") || strings.Contains(html, "in use") {
-		t.Errorf("with room: %s", html)
+		t.Error("with room, nothing can be started")
 	}
 }

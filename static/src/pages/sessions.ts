@@ -1,4 +1,4 @@
-import { messageOf, path, post } from '../ui/api.js';
+import { get, messageOf, path, post } from '../ui/api.js';
 import { enableCopying, enableTakeoverLinks } from '../ui/copying.js';
 import { byId, setText, show } from '../ui/dom.js';
 import { clearErrors, showErrors } from '../sessions/forms.js';
@@ -96,7 +96,7 @@ function told({ live, waiting }: Overview): void {
   if (!known) void refresh();
 }
 
-interface NewSession { url?: string; dimensions?: { width: number; height: number }; isMobile?: boolean; timeout: number }
+interface NewSession { url?: string; dimensions?: { width: number; height: number }; isMobile?: boolean; timeout: number; profile?: string; persist?: boolean }
 
 async function create(options: NewSession): Promise<void> {
   const { id } = await post<{ id: string }>('/v1/sessions', { ...options, capture: true });
@@ -115,6 +115,14 @@ function newSession(): void {
     field('width').value = width;
     field('height').value = height;
   });
+  // The profiles are asked for only when the dialog opens, because the server decrypts them.
+  document.querySelector('[data-dialog="new-options"]')?.addEventListener('click', () => void get<{ profiles: { id: string; name: string }[] }>('/v1/profiles?limit=100').then(({ profiles }) => {
+    const usable = profiles.filter(({ name }) => name);
+    const select = field<HTMLSelectElement>('profile');
+    while (select.length > 1) select.remove(1);
+    for (const { id, name } of usable) select.add(new Option(name, id));
+    show(byId('profile-field'), usable.length > 0);
+  }, () => {})); // this server keeps none
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     clearErrors(form);
@@ -124,6 +132,8 @@ function newSession(): void {
       dimensions: { width: Number(field('width').value), height: Number(field('height').value) },
       isMobile: device.selectedOptions[0]?.hasAttribute('data-touch') ?? false,
     };
+    const profile = field<HTMLSelectElement>('profile').value;
+    if (profile) Object.assign(options, { profile, persist: field('persist').checked });
     if (url) options.url = /^[a-z][a-z0-9+.-]*:/i.test(url) ? url : `https://${url}`;
     void busy(form.querySelector('[type=submit]'), notice, () => create(options).catch((error: unknown) => showErrors(form, error)));
   });

@@ -95,8 +95,8 @@ interface Options {
   send(message: KeyMessage | TextMessage | ComposeMessage): void;
   /** Is called with what the person pastes. */
   paste(data: DataTransfer | null): void;
-  /** Is called when keys begin to go to the remote page, or no longer do. */
-  typing(on: boolean): void;
+  /** Is called when the focus comes or goes, and when keys begin to go to the remote page, or no longer do. */
+  typing(): void;
   /** Is called when the person wants to use the keys for this page again. */
   leave(): void;
 }
@@ -112,8 +112,14 @@ export class Keyboard {
   #composing = false;
   /** The keys go to the remote page, and not only the focus is here. */
   #typing = false;
-  /** The last thing that the person did was to press Tab, which moves the focus through this page. */
-  #tabbed = false;
+  /** The focus is wanted for typing, and did not come by moving through this page. */
+  #entering = false;
+  /** What the person did last on this page. */
+  #last: 'press' | 'tab' | 'key' = 'key';
+  /** Keys went to the remote page when the focus left, for example to a dialog. */
+  #resume = false;
+  /** The Enter that began the typing is still down. */
+  #entered = false;
 
   constructor(private readonly field: HTMLTextAreaElement, private readonly options: Options) {
     field.addEventListener('keydown', (event) => this.#down(event));
@@ -124,18 +130,18 @@ export class Keyboard {
     field.addEventListener('beforeinput', (event) => this.#before(event));
     field.addEventListener('input', () => !this.#composing && this.#reset());
     field.addEventListener('paste', (event) => this.#paste(event));
-    document.addEventListener('keydown', ({ key, ctrlKey, altKey, metaKey }) => (this.#tabbed = key === 'Tab' && !ctrlKey && !altKey && !metaKey), true);
-    document.addEventListener('pointerdown', () => {
-      this.#tabbed = false;
-      if (this.focused) this.#type(true); // a press on the page may leave the focus where it is
-    }, true);
+    document.addEventListener('keydown', ({ key }) => (this.#last = key === 'Tab' ? 'tab' : 'key'), true);
+    document.addEventListener('pointerdown', () => (this.#last = 'press'), true);
     field.addEventListener('focus', () => {
       this.#reset();
-      this.#type(this.#typing || !this.#tabbed);
+      this.#type(this.#typing || this.#entering || this.#last === 'press' || (this.#resume && this.#last !== 'tab'));
+      options.typing();
     });
     field.addEventListener('blur', () => {
       this.release();
+      this.#resume = this.#typing;
       if (!this.focused) this.#type(false); // otherwise another window has the focus
+      options.typing();
     });
     window.addEventListener('blur', () => this.release());
     document.addEventListener('visibilitychange', () => document.hidden && this.release());
@@ -143,10 +149,11 @@ export class Keyboard {
 
   /** Begins to send keys to the remote page, or ends it. */
   #type(on: boolean): void {
+    if (on === this.#typing) return;
     this.#typing = on;
     this.field.readOnly = !on;
     this.field.toggleAttribute('data-typing', on);
-    this.options.typing(on);
+    this.options.typing();
   }
 
   get focused(): boolean {
@@ -155,9 +162,11 @@ export class Keyboard {
 
   /** Moves the focus to the remote page, and sends it the keys. */
   focus(): void {
-    this.#tabbed = false;
-    if (this.focused) this.#type(true);
-    else this.field.focus({ preventScroll: true });
+    if (this.focused) return this.#type(true);
+    this.#entering = true;
+    this.field.readOnly = false; // phones open their keyboard only for a field that can be written in
+    this.field.focus({ preventScroll: true });
+    this.#entering = false;
   }
 
   /** Presses the keys of an on-screen button, such as Control+KeyW, one after the other, then releases them. */
@@ -190,16 +199,19 @@ export class Keyboard {
     if (event.code === 'Enter' && event.ctrlKey && event.altKey) {
       event.preventDefault();
       this.release();
+      this.#type(false); // so that the focus alone does not lead back into it
       this.options.leave();
       return;
     }
     if (!this.#typing) {
-      if (event.key === 'Enter') {
+      if (event.key === 'Enter' && !event.repeat) {
         event.preventDefault();
+        this.#entered = true;
         this.#type(true);
       }
       return;
     }
+    if (this.#entered && event.key === 'Enter' && event.repeat) return event.preventDefault();
     if (isProcessed(event)) return;
     // The paste event brings the content, so the key must keep its default.
     if (isPaste(event, this.#mac)) return;
@@ -211,6 +223,7 @@ export class Keyboard {
   }
 
   #up(event: KeyboardEvent): void {
+    if (event.key === 'Enter') this.#entered = false;
     const pressed = this.#pressed.get(event.code);
     if (!pressed) return;
     event.preventDefault();

@@ -85,7 +85,7 @@ export class ListFilter {
         show(entry, shown);
         if (shown) here++;
       }
-      show(section, !active || here > 0);
+      show(section, here > 0 || (!active && !section.querySelector('.rows'))); // a section without a list says why
       const count = section.querySelector<HTMLElement>('.count');
       if (count) setText(count, shownOf(here, Number(count.dataset.total)));
       any ||= here > 0;

@@ -7,7 +7,7 @@ export interface Choice { kind: string; title: string; detail: string; icon: str
 interface Session { id: string; title: string; url: string; status: string }
 interface Script { id: string; name: string }
 
-const PAGES = [['Sessions', '/'], ['Takeovers', '/takeovers'], ['Trajectories', '/trajectories'], ['Scripts', '/scripts'], ['Settings', '/settings'], ['API', '/docs']] as const;
+const PAGES = [['Sessions', '/'], ['Takeovers', '/takeovers'], ['Trajectories', '/trajectories'], ['Scripts', '/scripts'], ['Profiles', '/profiles'], ['Settings', '/settings'], ['API', '/docs']] as const;
 /** How many entries the palette shows. */
 const SHOWN = 12;
 /** Sessions and scripts that are asked for. */

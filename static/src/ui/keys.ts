@@ -26,7 +26,7 @@ export function enableKeys(): void {
       openPalette();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select, [contenteditable]') || document.querySelector('dialog[open]')) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select, [contenteditable], .monaco-editor') || document.querySelector('dialog[open]')) return;
     const act = { '?': openKeys, '/': focusFilter, j: () => go(1), k: () => go(-1) }[event.key];
     if (act && act() !== false) event.preventDefault();
   });
@@ -82,15 +82,17 @@ function openPalette(): void {
   let at = 0;
 
   const mark = (): void => {
-    for (const [i, row] of [...list.children].entries()) row.setAttribute('aria-selected', String(i === at));
-    const row = list.children[at];
+    for (const [i, row] of [...list.children].entries()) row.setAttribute('aria-selected', String(i === at && shown.length > 0));
+    const row = shown.length > 0 ? list.children[at] : undefined;
     if (row) field.setAttribute('aria-activedescendant', row.id);
     else field.removeAttribute('aria-activedescendant');
     row?.scrollIntoView({ block: 'nearest' });
   };
+  // What is marked stays so when answers of the server arrive.
   const draw = (): void => {
+    const marked = shown[at];
     shown = found(all, field.value);
-    at = 0;
+    at = marked ? Math.max(0, shown.indexOf(marked)) : 0;
     list.replaceChildren(...shown.map((choice, i) => h('li', { id: `palette-${i}`, role: 'option', class: 'palette-row', on: { click: () => choose(choice) } },
       icon(choice.icon), h('span', { class: 'clip', text: choice.title }), h('span', { class: 'meta clip', text: choice.detail }))));
     if (shown.length === 0) list.append(h('li', { class: 'palette-row meta', role: 'option', 'aria-disabled': 'true', text: 'Nothing matches.' }));
@@ -100,8 +102,12 @@ function openPalette(): void {
     dialog.close();
     choice.act();
   };
-  field.addEventListener('input', draw);
+  field.addEventListener('input', () => {
+    at = -1;
+    draw();
+  });
   field.addEventListener('keydown', (event) => {
+    if (event.isComposing) return;
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by && shown.length) {
       at = (at + by + shown.length) % shown.length;

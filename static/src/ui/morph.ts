@@ -1,6 +1,7 @@
 /**
  * Makes an element equal to another one by changing only what differs, so that focus, hover, selections and pictures survive a refresh. Children are
- * matched by `data-key`, otherwise by position. Elements with `data-keep` stay unchanged.
+ * matched by `data-key`, otherwise by position. Elements with `data-keep` stay unchanged. Whether an element with `data-keep-hidden` is hidden, and
+ * whether a menu is open, is decided on the page.
  */
 export function morph(from: Element, to: Element): void {
   if (from.isEqualNode(to)) return;
@@ -10,11 +11,12 @@ export function morph(from: Element, to: Element): void {
 }
 
 function morphAttributes(from: Element, to: Element): void {
+  const own = (name: string): boolean => (name === 'hidden' && from.hasAttribute('data-keep-hidden')) || (name === 'aria-expanded' && from.hasAttribute('data-menu'));
   for (const { name } of [...from.attributes]) {
-    if (!to.hasAttribute(name) && name !== 'aria-busy' && name !== 'data-copied-link') from.removeAttribute(name);
+    if (!to.hasAttribute(name) && name !== 'aria-busy' && name !== 'data-copied-link' && !own(name)) from.removeAttribute(name);
   }
   for (const { name, value } of to.attributes) {
-    if (from.getAttribute(name) !== value) from.setAttribute(name, value);
+    if (from.getAttribute(name) !== value && !own(name)) from.setAttribute(name, value);
   }
 }
 

@@ -21,15 +21,21 @@ export async function startAgain({ url, width, height, touch, script, begin }: E
     timeout: LIFE, capture: true, dimensions: { width, height }, isMobile: touch, ...(/^https?:/.test(url) && { url }),
   });
   if (script) rememberScript(id, script);
-  if (begin) await post(path`/v1/sessions/${id}/scripts`, { code: script, ...begin });
-  location.assign(path`/sessions/${id}`);
+  let shown = '';
+  try {
+    if (begin) shown = `?run=${(await post<{ id: string }>(path`/v1/sessions/${id}/scripts`, { code: script, ...begin })).id}`;
+  } catch (error) {
+    await post(path`/v1/sessions/${id}/release`);
+    throw error;
+  }
+  location.assign(path`/sessions/${id}` + shown);
 }
 
 /** A session of the past, and its newest run. */
 interface Before { url: string; dimensions: { width: number; height: number } }
 interface Ran { filename: string; code: string; args: unknown }
 
-/** Starts a session like an earlier one, with the script of a run of it, the newest one by default, and opens it. */
+/** Starts a session of the size of an earlier one and at its last page, with the script of a run of it, the newest one by default, and opens it. */
 export async function runAgain(session: string, run?: string): Promise<void> {
   const { url, dimensions } = await get<Before>(path`/v1/sessions/${session}`);
   const id = run ?? (await get<{ runs: { id: string }[] }>(path`/v1/sessions/${session}/runs` + '?limit=1')).runs[0]?.id;

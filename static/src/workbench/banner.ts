@@ -1,11 +1,12 @@
 import { byId, maybeById, setText, show } from '../ui/dom.js';
 import { askReason } from '../remote/failing.js';
+import type { Keyboard } from '../remote/keyboard.js';
 import type { Live } from '../remote/live.js';
 import { offerMoreTime } from '../remote/moretime.js';
 import { clock } from '../ui/times.js';
 
 /** Shows the takeover banner: what is needed, the time left, and the buttons. */
-export function showBanner(live: Live): void {
+export function showBanner(live: Live, keyboard: Keyboard): void {
   const banner = byId('banner');
   const take = byId('banner-take');
   const done = byId('banner-done');
@@ -45,7 +46,7 @@ export function showBanner(live: Live): void {
   take.addEventListener('click', () => {
     if (live.takeover?.state === 'pending') live.answerTakeover('claim'); // this also takes control
     else live.takeControl();
-    byId('keys').focus({ preventScroll: true });
+    keyboard.focus();
   });
   done.addEventListener('click', () => live.answerTakeover('done'));
   byId('banner-fail').addEventListener('click', () => askReason((reason) => live.answerTakeover('fail', reason)));

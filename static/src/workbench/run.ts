@@ -74,10 +74,13 @@ export class Runner {
   }
 
   /** Shows a run that was started elsewhere, or before this page was loaded. */
+  /** Follows the run that goes on, or shows the one that the page's address names. */
   async #adopt(): Promise<void> {
+    const named = new URLSearchParams(location.search).get('run');
     const runs = await this.#list();
     const open = runs.find((run) => !isOver(run));
     if (open && !this.#current) void this.#join(open);
+    else if (named && !this.#current) void this.#replay(named);
   }
 
   /** Follows a run that somebody else started. */

@@ -1,6 +1,7 @@
 import { addressOf } from './address.js';
 import { titleOf } from '../remote/site.js';
 import { byId, h, icon, setText } from '../ui/dom.js';
+import type { Keyboard } from '../remote/keyboard.js';
 import type { Live } from '../remote/live.js';
 import { morph } from '../ui/morph.js';
 import type { Tab } from '../remote/protocol.js';
@@ -9,7 +10,7 @@ import type { Tab } from '../remote/protocol.js';
 const SAFE_ICON = /^data:image\/(png|jpeg|gif|webp|x-icon|vnd\.microsoft\.icon|svg\+xml)[;,]/;
 
 /** Shows the remote browser's tabs and its address bar. */
-export function showTabs(live: Live): void {
+export function showTabs(live: Live, keyboard: Keyboard): void {
   const strip = byId('tabs');
   const address = byId<HTMLInputElement>('address');
   const security = byId('security');
@@ -69,7 +70,7 @@ export function showTabs(live: Live): void {
     event.preventDefault();
     if (!address.value.trim()) return;
     live.navigate({ type: 'navigate', action: 'goto', url: addressOf(address.value) });
-    byId('keys').focus({ preventScroll: true });
+    keyboard.focus();
   });
   byId('new-tab').addEventListener('click', () => {
     live.navigate({ type: 'tab', action: 'new' });

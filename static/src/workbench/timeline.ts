@@ -149,11 +149,12 @@ export class Timeline {
     if (!on && !this.#playing) return;
     window.clearInterval(this.#playing);
     this.#playing = 0;
-    this.#playButton.setAttribute('aria-pressed', String(on));
+    this.#playButton.toggleAttribute('data-playing', on);
     setText(this.#playButton.querySelector('.label'), on ? 'Pause' : 'Play');
     if (!on) return this.show(this.#at);
     if (this.#at >= this.span.to) this.show(this.span.from, false);
     this.#playing = window.setInterval(() => {
+      if (!this.#picture.complete && this.#picture.src) return; // it is seen before the next one comes
       this.show(step(this.#stops, this.span, this.#at, true), false);
       if (this.#at >= this.span.to) this.#play(false);
     }, Math.min(STAYS, PLAYS / Math.max(1, this.#stops.length)));
@@ -204,6 +205,7 @@ export class Timeline {
     const next = to[event.key];
     if (!next && event.key !== ' ') return;
     event.preventDefault();
+    if (event.key === ' ' && event.repeat) return;
     this.#play(event.key === ' ' && !this.#playing);
     if (next) this.show(next());
   }

@@ -1,0 +1,69 @@
+import { call, messageOf, patch } from './api.js';
+import { enableCopying } from './copying.js';
+import { byId } from './dom.js';
+import { enableKeys } from './keys.js';
+import { busy, enableDialogs, enableMenus, formError } from './menus.js';
+import { morph } from './morph.js';
+import { notice } from './notices.js';
+import { startTicking, tick } from './times.js';
+import { tellOfCalls } from './watching.js';
+
+/** The row that the open dialog is about. */
+let chosen: HTMLElement | null = null;
+
+/** Fetches the list as the server renders it, and applies the differences. */
+async function refresh(): Promise<void> {
+  const response = await fetch(location.pathname, { headers: { Accept: 'text/html' }, cache: 'no-store' });
+  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live');
+  if (fresh) morph(byId('live'), fresh);
+  tick();
+}
+
+/** Prepares a dialog about a row: `opened` fills it, and `act` does the work. */
+function about(name: 'rename' | 'delete', opened: (form: HTMLFormElement, row: HTMLElement) => void, act: (form: HTMLFormElement, id: string) => Promise<unknown>): void {
+  const dialog = byId<HTMLDialogElement>(`${name}-dialog`);
+  const form = byId<HTMLFormElement>(`${name}-form`);
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest<HTMLElement>(`[data-${name}]`) : null;
+    chosen = button?.closest<HTMLElement>('[data-item]') ?? chosen;
+    if (!button || !chosen) return;
+    formError(form, '');
+    opened(form, chosen);
+    dialog.showModal();
+  });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void busy(form.querySelector('[type=submit]'), (message) => formError(form, message), async () => {
+      await act(form, chosen?.dataset.item ?? '');
+      await refresh();
+      dialog.close();
+    });
+  });
+}
+
+/** Sets up a page that lists what people keep under a name: each row (`data-item`) can be renamed and deleted. `of` is the call for a row. */
+export function listPage(of: (id: string) => string): void {
+  about(
+    'rename',
+    (form, row) => {
+      const name = form.elements.namedItem('name') as HTMLInputElement;
+      name.value = row.dataset.name ?? '';
+    },
+    (form, id) => patch(of(id), { name: String(new FormData(form).get('name')) }),
+  );
+  about(
+    'delete',
+    (_form, row) => {
+      byId('delete-name').textContent = row.dataset.name ?? '';
+    },
+    (_form, id) => call('DELETE', of(id)),
+  );
+  enableMenus();
+  enableKeys();
+  tellOfCalls();
+  enableDialogs();
+  enableCopying();
+  startTicking();
+  window.addEventListener('unhandledrejection', (event) => notice(messageOf(event.reason)));
+}
