@@ -69,9 +69,9 @@ test('a person who claimed a takeover and left it: the others are asked again', 
   const helper = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
   await helper.goto(asked.url);
   await inControl(helper);
-  await expect(row).toContainText('somebody is on it');
+  await expect(row).toContainText('a helper is working');
   await helper.context().close();
-  await expect(row).not.toContainText('somebody is on it', { timeout: 30_000 });
+  await expect(row).not.toContainText('a helper is working', { timeout: 30_000 });
   expect(await takeover(request, asked)).toMatchObject({ state: 'pending', claimedBy: '' });
   await expect.poll(() => page.evaluate(() => (window as { said?: string[] }).said ?? [])).toEqual(['A person is needed: Enter the code']);
 });

@@ -368,7 +368,7 @@ func (t TakeoverRow) words() string {
 	case "pending":
 		return "waiting for a person"
 	case "claimed":
-		return "somebody is on it"
+		return "a helper is working"
 	}
 	return takeoverWords(t.State)
 }
