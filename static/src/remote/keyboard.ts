@@ -92,6 +92,8 @@ const MODIFIER_NAMES = new Set(['Control', 'Alt', 'Shift', 'Meta']);
 const SENTINEL = '\u200b\u200b';
 
 interface Options {
+  /** The person uses fingers: nothing but a tap or the page moves the focus. */
+  coarse: boolean;
   send(message: KeyMessage | TextMessage | ComposeMessage): void;
   /** Is called with what the person pastes. */
   paste(data: DataTransfer | null): void;
@@ -122,6 +124,7 @@ export class Keyboard {
   #entered = false;
 
   constructor(private readonly field: HTMLTextAreaElement, private readonly options: Options) {
+    field.readOnly = true; // until the keys go to the remote page
     field.addEventListener('keydown', (event) => this.#down(event));
     field.addEventListener('keyup', (event) => this.#up(event));
     field.addEventListener('compositionstart', () => (this.#composing = true));
@@ -134,7 +137,7 @@ export class Keyboard {
     document.addEventListener('pointerdown', () => (this.#last = 'press'), true);
     field.addEventListener('focus', () => {
       this.#reset();
-      this.#type(this.#typing || this.#entering || this.#last === 'press' || (this.#resume && this.#last !== 'tab'));
+      this.#type(this.#typing || this.#entering || this.options.coarse || this.#last === 'press' || (this.#resume && this.#last !== 'tab'));
       options.typing();
     });
     field.addEventListener('blur', () => {

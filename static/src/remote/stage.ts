@@ -43,6 +43,7 @@ export class Stage {
     this.clipboard = new Clipboard(this.live);
     const send = (message: InputMessage): void => this.live.input(message);
     this.keyboard = new Keyboard(this.#field, {
+      coarse: this.coarse,
       // A tap that waits came first.
       send: (message) => {
         touch.flush();
