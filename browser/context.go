@@ -105,7 +105,7 @@ func (c *Context) Remember(origins []string) {
 
 // visitedLocked remembers the origin of a document.
 func (c *Context) visitedLocked(url string) {
-	origin := originOf(url)
+	origin := Origin(url)
 	if origin == "" || slices.Contains(c.origins, origin) {
 		return
 	}
@@ -115,11 +115,9 @@ func (c *Context) visitedLocked(url string) {
 	c.origins = append(c.origins, origin)
 }
 
-// Origin returns the origin of an http or https URL, or an empty text for others.
-func Origin(url string) string { return originOf(url) }
-
-// originOf does what Origin does.
-func originOf(url string) string {
+// Origin returns the origin of an http or https URL, without a name and a password, or an empty
+// text for others.
+func Origin(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok || scheme != "http" && scheme != "https" {
 		return ""
@@ -127,7 +125,7 @@ func originOf(url string) string {
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		rest = rest[:end]
 	}
-	return scheme + "://" + rest
+	return scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
 }
 
 // Options returns the settings for new pages of the context.

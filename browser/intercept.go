@@ -86,7 +86,7 @@ func (h *pause) appliesLocked(r *Request) {
 // redirect, unless Overrides or an Answer asked for that.
 func (h *pause) decideLocked(r *Request) {
 	if r.From != nil && !r.chain.askAgain {
-		if to := originOf(r.URL); to != r.chain.origin {
+		if to := Origin(r.URL); to != r.chain.origin {
 			r.chain.leaveOrigin()
 			r.chain.origin = to
 		}
@@ -192,7 +192,7 @@ type continueParams struct {
 // redirects, without Authorization from the first one to another origin on.
 func (r *Request) Continue(ctx context.Context, o Overrides) error {
 	unlock := r.page.locked()
-	r.chain.overrides, r.chain.origin = o.Headers, originOf(orElse(o.URL, r.URL))
+	r.chain.overrides, r.chain.origin = o.Headers, Origin(orElse(o.URL, r.URL))
 	r.chain.askAgain = r.chain.askAgain || o.AskAgain
 	unlock()
 	return r.decide(ctx, fetch.ContinueRequest.Method, func(id fetch.RequestID) any {

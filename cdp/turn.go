@@ -98,8 +98,8 @@ func (t *turns) leave(name string, one *turn) {
 // Shooting waits until no client of the connection takes a picture of a page, which is given by
 // its target id, and keeps others from it until done is called with the error of the call, or
 // longestTurn is over. If Chromium has not answered, it keeps them a second longer. Chromium 156
-// leaves a page in a wrong size after two pictures at once, of which one is enlarged: then,
-// presses miss what is under them. The error is ctx's cause.
+// leaves a page in a wrong size after two pictures at once, of which one is enlarged. Then what
+// people press is not what they see. The error is ctx's cause.
 func (cl *Client) Shooting(ctx context.Context, page string) (done func(error), err error) {
 	return cl.conn.shooting.take(ctx, page)
 }

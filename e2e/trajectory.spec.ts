@@ -48,7 +48,7 @@ test('a recording is looked back at', async ({ page, request, baseURL }) => {
   await expect(page.locator('.timeline-bar.person')).toHaveCount(1);
   await expect(page.locator('#timeline-legend')).toHaveText('ScriptPerson');
   await accessible(page, 'trajectory');
-  // A step shows its picture, or why there is none.
+  // Each step shows a picture. Without one, it says why.
   const picture = page.getByAltText('What the page showed at this moment');
   await step("getByText('no such thing')").locator('summary').click();
   await expect(step("getByText('no such thing')")).toContainText('Timeout 300ms exceeded');

@@ -161,8 +161,8 @@ func answerDialog(_ *Client, cmd *call, on attached) (bool, error) {
 	return false, nil
 }
 
-// draw sends a command that draws a page: at once, or when no person is in a secret field of
-// it and, for a picture, nobody else takes one of it. The error is the reply.
+// draw sends a command that draws a page. It waits while a person is in a secret field of the
+// page. A screenshot also waits while somebody else takes one of it. The error is the reply.
 func (c *Client) draw(cmd *call, on attached) error {
 	if err := c.count(cmd, len(cmd.params)); err != nil {
 		return err

@@ -5,7 +5,7 @@ import { enableKeys } from '../ui/keys.js';
 import { busy, enableMenus } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
 import { enableTabs } from '../ui/tablist.js';
-import { startTicking, timeOfDay } from '../ui/times.js';
+import { startTicking, writeTimes } from '../ui/times.js';
 import { tellOfCalls } from '../ui/watching.js';
 import { runAgain, startAgain } from '../workbench/again.js';
 import { EventsPanel } from '../workbench/panel/events.js';
@@ -21,11 +21,7 @@ enableKeys();
 tellOfCalls();
 enableCopying();
 startTicking();
-for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-clock]')) time.textContent = timeOfDay(Date.parse(time.dateTime));
-for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-date]')) {
-  const at = new Date(time.dateTime);
-  time.textContent = `${at.toLocaleDateString(undefined, { dateStyle: 'medium' })} ${timeOfDay(at.getTime())}`;
-}
+writeTimes(root);
 
 let panel: EventsPanel | undefined;
 const choose = enableTabs(byId('inspector-tabs'), (id) => {

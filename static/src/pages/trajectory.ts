@@ -4,7 +4,7 @@ import { enableKeys } from '../ui/keys.js';
 import { enableMenus } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
 import { enableTabs } from '../ui/tablist.js';
-import { startTicking, timeOfDay } from '../ui/times.js';
+import { startTicking, writeTimes } from '../ui/times.js';
 import { tellOfCalls } from '../ui/watching.js';
 import { EventsPanel } from '../workbench/panel/events.js';
 import { Timeline, type Bar } from '../workbench/timeline.js';
@@ -19,11 +19,7 @@ enableKeys();
 tellOfCalls();
 enableCopying();
 startTicking();
-for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-clock]')) time.textContent = timeOfDay(Date.parse(time.dateTime));
-for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-date]')) {
-  const at = new Date(time.dateTime);
-  time.textContent = `${at.toLocaleDateString(undefined, { dateStyle: 'medium' })} ${timeOfDay(at.getTime())}`;
-}
+writeTimes(root);
 
 const LANES = { script: 'Script', agent: 'Agent', person: 'Person' } as const;
 type Lane = keyof typeof LANES;

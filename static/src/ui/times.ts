@@ -68,3 +68,12 @@ export function startTicking(): void {
   tick();
   window.setInterval(tick, 1_000);
 }
+
+/** Writes the exact times of a page (`data-clock`), and those with their day (`data-date`), in the person's time zone. */
+export function writeTimes(root: HTMLElement): void {
+  for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-clock]')) time.textContent = timeOfDay(Date.parse(time.dateTime));
+  for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-date]')) {
+    const at = new Date(time.dateTime);
+    time.textContent = `${at.toLocaleDateString(undefined, { dateStyle: 'medium' })} ${timeOfDay(at.getTime())}`;
+  }
+}
