@@ -50,6 +50,7 @@ test('a script is saved with its arguments, run again, renamed, opened and delet
   await page.getByRole('link', { name: 'Scripts' }).click();
   const row = page.getByRole('listitem').filter({ hasText: 'Double it' });
   await expect(row).toContainText('with arguments');
+  await expect(row).toContainText(/changed (just now|\d+ s ago)/);
   await row.getByRole('button', { name: 'Rename' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Twice');
   await page.locator('#rename-dialog').getByRole('button', { name: 'Rename' }).click();
@@ -100,6 +101,7 @@ test('profiles are listed, used by a new session, renamed and deleted', async ({
   const row = page.getByRole('listitem').filter({ hasText: 'Shop' });
   await expect(row).toContainText('1 site');
   await expect(row).toContainText('1 cookie');
+  await expect(row).toContainText(/changed (just now|\d+ s ago)/);
   await expect(row).toContainText(baseURL ?? '');
   await accessible(page, 'profiles');
   await row.getByRole('button', { name: 'Rename' }).click();
