@@ -1,30 +1,62 @@
 import { expect, test } from './test.js';
 import { signIn } from './remote.js';
 
-/** The API as a page: its search, its examples, its addresses. */
+/** The API as pages: its search, its examples, its addresses. */
 
 test.beforeEach(async ({ page }) => {
   await signIn(page);
-  await page.goto('/docs');
 });
 
-test('the search finds calls by all of its words, and Enter opens the first', async ({ page }) => {
+test('the search finds calls on all pages, the best first, and keys choose among them', async ({ page }) => {
+  await page.goto('/docs');
   await page.keyboard.press('/');
-  const search = page.getByRole('searchbox', { name: 'Search the calls' });
+  const search = page.getByRole('combobox', { name: 'Search the API' });
   await expect(search).toBeFocused();
-  await search.fill('takeover reason post');
-  const found = page.locator('.docs-index [data-search]:visible');
-  await expect(found).toHaveCount(2); // both calls have a reason: asking, and failing
+  await search.fill('takeover');
+  const rows = page.getByRole('listbox', { name: 'What was found' }).getByRole('option');
+  await expect(rows.first()).toHaveText(/POST\s*…\/takeovers\s*Ask for a person\./);
+  await expect(rows.first()).toHaveAttribute('aria-selected', 'true');
+  // No path breaks.
+  expect(await rows.locator('code').evaluateAll((paths) => paths.filter((path) => path.getClientRects().length > 1 || path.clientHeight > 24).length)).toBe(0);
+  await search.press('ArrowDown');
+  await expect(rows.nth(1)).toHaveAttribute('aria-selected', 'true');
+  await search.press('ArrowUp');
   await search.press('Enter');
-  await expect(page).toHaveURL(/#requestTakeover$/);
+  await expect(page).toHaveURL(/\/docs\/takeovers#requestTakeover$/);
   await expect(page.getByRole('heading', { name: 'POST /v1/sessions/:id/takeovers', exact: true })).toBeInViewport();
   await search.fill('nothing has this');
-  await expect(page.getByText('No call matches.')).toBeVisible();
+  await expect(page.getByText('Nothing matches.')).toBeVisible();
   await search.press('Escape');
-  await expect(page.getByRole('link', { name: 'Get started' })).toBeVisible();
+  await expect(page.getByText('Nothing matches.')).toBeHidden();
+  await expect(search).toHaveValue('');
+  await search.fill('deniedHosts reason'); // fields
+  await rows.first().click();
+  await expect(page).toHaveURL(/#requestTakeover$/);
+});
+
+test('the contents list the groups, and the calls of the open one', async ({ page }) => {
+  await page.goto('/docs');
+  const contents = page.getByRole('navigation', { name: 'Contents' });
+  await expect(contents.getByRole('link', { name: 'Overview' })).toHaveAttribute('aria-current');
+  await contents.getByRole('link', { name: 'Files', exact: true }).click();
+  await expect(page).toHaveURL(/\/docs\/files$/);
+  await expect(page.getByRole('heading', { name: 'Files', level: 1 })).toBeVisible();
+  await expect(contents.locator('ul ul a[href="#uploadFile"]')).toBeVisible();
+  await expect(contents.locator('a[href="#requestTakeover"]')).toHaveCount(0);
+});
+
+test('addresses of the time when all calls were on one page lead to their pages', async ({ page }) => {
+  for (const [old, now] of [['requestTakeover', 'takeovers#requestTakeover'], ['object-Takeover', 'takeovers#object-Takeover'], ['profiles', 'profiles'], ['from-server-tabs', 'socket#from-server-tabs']] as const) {
+    await page.goto(`/docs#${old}`);
+    await expect(page).toHaveURL(new RegExp(`/docs/${now}$`));
+    await page.goto('about:blank');
+  }
+  await page.goto('/docs#not-found');
+  await expect(page.locator('#not-found')).toBeInViewport();
 });
 
 test('all examples change their language together, and the next visit begins with it', async ({ page }) => {
+  await page.goto('/docs/sessions');
   const example = page.locator('.example[data-call="createSession"]');
   await expect(example.locator('pre:visible')).toContainText('curl');
   await example.getByRole('button', { name: 'Python' }).click();
@@ -35,20 +67,44 @@ test('all examples change their language together, and the next visit begins wit
   await expect(example.locator('pre:visible')).toContainText('import json');
   await page.locator('.docs-language').getByRole('button', { name: 'curl' }).click();
   // curl opens no sockets.
+  await page.goto('/docs/agents');
   await expect(page.locator('.example[data-call="commands"] pre:visible')).toContainText('new WebSocket');
 });
 
-test('the copied example is the one that is shown', async ({ page, context }) => {
+test('examples wrap, and each call shows what it answers', async ({ page }) => {
+  await page.goto('/docs/takeovers');
+  const asking = page.locator('#requestTakeover');
+  await expect(asking.getByRole('group', { name: 'An answer of requestTakeover' })).toContainText('"reason": "Enter the code from your phone"');
+  expect(await page.locator('pre:visible').evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).length)).toBe(0);
+  await page.goto('/docs/links');
+  await expect(page.locator('#revokeLink .returns')).toHaveText(/204\s*no body/);
+});
+
+test('the copied example is the one that is shown, and agents get Markdown', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const copied = (): Promise<string> => page.evaluate(() => navigator.clipboard.readText());
+  await page.goto('/docs/sessions');
   const example = page.locator('.example[data-call="getSession"]');
   await example.getByRole('button', { name: 'Go', exact: true }).click();
   await example.getByRole('button', { name: 'Copy the example of getSession' }).click();
   await expect(page.getByText('Example copied')).toBeVisible();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('package main');
+  expect(await copied()).toContain('package main');
+  await page.getByRole('button', { name: 'Copy this group for agents' }).click();
+  await expect(page.getByText('Copied as Markdown')).toBeVisible();
+  const group = await copied();
+  expect(group).toContain('### POST /v1/sessions\n');
+  expect(group).not.toContain('### POST /v1/sessions/:id/takeovers\n');
+  await page.goto('/docs');
+  await page.getByRole('button', { name: 'Copy the whole API for agents' }).click();
+  await expect(page.getByText('Copied as Markdown')).toBeVisible();
+  expect(await copied()).toContain('### POST /v1/sessions/:id/takeovers\n');
 });
 
-test('every address within the page leads somewhere', async ({ page }) => {
-  const lost = await page.evaluate(() => [...document.querySelectorAll<HTMLAnchorElement>('a[href^="#"]')]
-    .map((link) => link.getAttribute('href') ?? '').filter((href) => !document.getElementById(href.slice(1))));
-  expect(lost).toEqual([]);
+test('no page about the API is much longer than the others', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.goto('/docs');
+  for (const address of await page.locator('.docs-groups a').evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href))) {
+    await page.goto(address);
+    expect.soft(await page.evaluate(() => document.documentElement.scrollHeight), address).toBeLessThan(10_000);
+  }
 });

@@ -178,7 +178,7 @@ test('no page scrolls sideways', async ({ browser, request, baseURL }) => {
   await page.goto('/login');
   await fits('login');
   await signIn(page);
-  for (const path of ['/takeovers', '/trajectories', '/scripts', '/profiles', '/settings', '/docs', '/sessions/none', `/sessions/${over}`, '/']) {
+  for (const path of ['/takeovers', '/trajectories', '/scripts', '/profiles', '/settings', '/docs', '/docs/sessions', '/docs/takeovers', '/docs/browserless', '/docs/socket', '/sessions/none', `/sessions/${over}`, '/']) {
     await page.goto(path);
     await fits(path);
   }

@@ -21,7 +21,7 @@ var routesByRole = map[string]string{
 		"browserlessVersion cdpListAll cdpListAllAlias cdpListAlias cdpProtocolAll cdpNew cdpChromium cdpChrome browserlessSessions browserlessKill browserlessContent browserlessScreenshot browserlessPDF browserlessFunction deleteFiles downloadFiles liveDetails scrape screenshotPage printPage listProfiles createProfile reencryptProfiles getProfile renameProfile deleteProfile exportProfile importProfile " +
 		"listDeliveries retryDelivery requestTakeover listSessionTakeovers listTakeovers extendTakeover cancelTakeover createLink listLinks " +
 		"revokeLink startEvents stopEvents streamEvents waitEvent listEvents downloadHAR downloadEvents addEvent startEventsBare listNodes drainNode " +
-		"stopEventsBare streamEventsBare mcp mcpStream mcpEnd metrics profile version openapi asyncapi docs pageSessions takeoverScript takeoverRecorder trajectoryScript trajectoryRecorder pageTakeovers pageTrajectories pageTrajectory pageProfiles pageScripts pageSettings " +
+		"stopEventsBare streamEventsBare mcp mcpStream mcpEnd metrics profile version openapi asyncapi docs docsGroup docsMarkdown docsCalls pageSessions takeoverScript takeoverRecorder trajectoryScript trajectoryRecorder pageTakeovers pageTrajectories pageTrajectory pageProfiles pageScripts pageSettings " +
 		"cdp cdpShown cdpPage cdpVersion cdpList cdpProtocol playwright commands runActions runActionsAlone diagnose",
 }
 

@@ -20,31 +20,35 @@ import (
 	"takeover/web/views"
 )
 
-// docsSections divides the table of routes for /docs. A route that is not a page
-// belongs to the first section whose pattern matches its path.
+// docsSections divides the table of routes for /docs: each section is a page. A route
+// that is not a page belongs to the first section whose pattern matches its path.
 var docsSections = []struct {
-	id, title string
-	path      *regexp.Regexp
+	id, title, does string
+	path            *regexp.Regexp
 }{
-	{"sessions", "Sessions", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|context|screenshot|thumbnail|picture|film(/:at)?|view|live-details))?)?$`)},
-	{"programs", "CDP and Playwright", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json|playwright)\b`)},
-	{"scripts", "Scripts and runs", regexp.MustCompile(`^/v1/.*/?(scripts|runs)\b`)},
-	{"takeovers", "Takeovers", regexp.MustCompile(`/takeovers\b`)},
-	{"links", "Share links", regexp.MustCompile(`/links\b`)},
-	{"files", "Files", regexp.MustCompile(`/files\b`)},
-	{"events", "Events", regexp.MustCompile(`/(events|log\.md)\b`)},
-	{"agents", "Agents", regexp.MustCompile(`^/mcp$|^/v1/(sessions/:id/)?(commands|actions|diagnose)$`)},
-	{"profiles", "Profiles", regexp.MustCompile(`^/v1/profiles\b`)},
-	{"trajectories", "Trajectories", regexp.MustCompile(`^/v1/(sessions/:id/(recording|assert|checkpoints.*)|trajectories.*)$`)},
-	{"render", "Pages without a session", regexp.MustCompile(`^/v1/(scrape|screenshot|pdf|renders)$`)},
-	{"browserless", "Browserless", regexp.MustCompile(`^/(json|json/(version|list|protocol|new)|chromium|chrome|sessions|kill/:id|content|screenshot|pdf|function)$`)},
-	{"webhooks", "Webhooks", regexp.MustCompile(`^/v1/webhooks\b`)},
-	{"server", "The server", regexp.MustCompile(`^/(v1/nodes(/:node/drain)?|healthz|readyz|metrics|version|openapi\.json|asyncapi\.json|debug/pprof/\*)$`)},
-	{docsPages, "Pages", regexp.MustCompile(``)},
+	{"sessions", "Sessions", "Start a browser, look at it, change it and end it.", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|context|screenshot|thumbnail|picture|film(/:at)?|live-details))?)?$`)},
+	{"programs", "CDP and Playwright", "Drive a session with the client that you have: Playwright, Puppeteer, Chrome’s DevTools.", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json|playwright)\b`)},
+	{"scripts", "Scripts and runs", "Run a script in a session, follow it, and keep scripts on the server.", regexp.MustCompile(`^/v1/.*/?(scripts|runs)\b`)},
+	{"takeovers", "Takeovers", "Ask for a person, wait for the answer, or be that person.", regexp.MustCompile(`/takeovers\b`)},
+	{"links", "Share links", "Let people without a key watch a session, or work in it.", regexp.MustCompile(`/links\b`)},
+	{"files", "Files", "Downloads, uploads, and what scripts wrote.", regexp.MustCompile(`/files\b`)},
+	{"events", "Events", "What the page logged, requested and did: as a list, a stream or a file.", regexp.MustCompile(`/(events|log\.md)\b`)},
+	{"agents", "Agents", "MCP, the socket for commands, debug actions, and finding out what is wrong with a page.", regexp.MustCompile(`^/mcp$|^/v1/(sessions/:id/)?(commands|actions|diagnose)$`)},
+	{"profiles", "Profiles", "Cookies and storage that outlive a session.", regexp.MustCompile(`^/v1/profiles\b`)},
+	{"trajectories", "Trajectories", "Record what was done in a session, judge it, and keep the evidence.", regexp.MustCompile(`^/v1/(sessions/:id/(recording|assert|checkpoints.*)|trajectories.*)$`)},
+	{"render", "Pages without a session", "The content, a picture or a print of a page, with one call.", regexp.MustCompile(`^/v1/(scrape|screenshot|pdf|renders)$`)},
+	{"browserless", "Browserless: pages", "A page’s markup, picture or print, or the value of a function, as with Browserless’ API.", regexp.MustCompile(`^/(content|screenshot|pdf|function)$`)},
+	{"browserless-sessions", "Browserless: sessions", "Sockets and sessions, as with Browserless’ API and Chromium’s debugging port.", regexp.MustCompile(`^/(json|json/(version|list|protocol|new)|chromium|chrome|sessions|kill/:id)$`)},
+	{"webhooks", "Webhooks", "Where the server reports what happens, and what it could not deliver.", regexp.MustCompile(`^/v1/webhooks\b`)},
+	{"server", "The server", "Health, metrics, nodes, and this description for programs.", regexp.MustCompile(`^/(v1/nodes(/:node/drain)?|healthz|readyz|metrics|version|openapi\.json|asyncapi\.json|docs\.md|docs/calls\.json|debug/pprof/\*)$`)},
+	{docsSocket, "The viewer’s socket", "The live picture and the input of a person, message by message.", regexp.MustCompile(`^/v1/sessions/:id/view$`)},
+	{docsPages, "Pages", "What people open in their browsers.", regexp.MustCompile(``)},
 }
 
-// docsPages is the section for pages that people open.
-const docsPages = "pages"
+const (
+	docsSocket = "socket" // the section with the messages of the viewer's socket
+	docsPages  = "pages"  // the section for pages that people open
+)
 
 // docsSection returns a route's section.
 func docsSection(r route) int {
@@ -54,6 +58,11 @@ func docsSection(r route) int {
 		}
 	}
 	return len(docsSections) - 1
+}
+
+// docsAddress returns the address of the description of a call, an object or a message.
+func docsAddress(section int, anchor string) string {
+	return "/docs/" + docsSections[section].id + "#" + anchor
 }
 
 // whoMay describes in words who may call a route.
@@ -82,26 +91,43 @@ func rolesFrom(least session.Role) string {
 
 // docs handles GET /docs.
 func (s *Server) docs(c echo.Context) error {
-	p := views.DocsPage{Page: s.page(c), BaseURL: s.baseURL(c.Request()), Sections: make([]views.DocsSection, len(docsSections))}
-	for i, section := range docsSections {
-		p.Sections[i] = views.DocsSection{ID: section.id, Title: section.title}
-	}
-	for _, r := range s.table {
-		section := &p.Sections[docsSection(r)]
-		section.Calls = append(section.Calls, s.reference.call(r, p.BaseURL))
-	}
-	p.Objects = s.reference.objects
-	for _, one := range snippets.Languages {
-		p.Languages = append(p.Languages, views.DocsCode{Language: one.Language, Label: one.Label})
-	}
+	p := s.docsPage(c)
+	p.Problems = problemDocs()
 	for _, k := range anywhere {
 		p.Anywhere = append(p.Anywhere, k.name)
 	}
-	p.FromClient, p.FromServer = clientDocs(), serverDocs()
-	for _, k := range kinds {
-		p.Problems = append(p.Problems, views.DocsProblem{ID: k.name, Status: k.status, Title: k.title})
-	}
 	return s.render(c, http.StatusOK, views.Docs(p))
+}
+
+// docsGroup handles GET /docs/:group.
+func (s *Server) docsGroup(c echo.Context) error {
+	p := s.docsPage(c)
+	at := slices.IndexFunc(p.Sections, func(section views.DocsSection) bool { return section.ID == c.Param("group") })
+	if at < 0 {
+		return &failure{kind: kindNotFound, detail: "The API has no group of calls with this name."}
+	}
+	p.Open = s.reference.section(s.table, at, p.BaseURL)
+	return s.render(c, http.StatusOK, views.DocsGroup(p))
+}
+
+// docsPage returns what all pages about the API show.
+func (s *Server) docsPage(c echo.Context) views.DocsPage {
+	p := views.DocsPage{Page: s.page(c), BaseURL: s.baseURL(c.Request())}
+	for _, section := range docsSections {
+		p.Sections = append(p.Sections, views.DocsSection{ID: section.id, Title: section.title, Does: section.does})
+	}
+	for _, one := range snippets.Languages {
+		p.Languages = append(p.Languages, views.DocsCode{Language: one.Language, Label: one.Label})
+	}
+	return p
+}
+
+// problemDocs describes the classes of failure.
+func problemDocs() (list []views.DocsProblem) {
+	for _, k := range kinds {
+		list = append(list, views.DocsProblem{ID: k.name, Status: k.status, Title: k.title})
+	}
+	return list
 }
 
 // sentMessage is a type of message that the server sends to viewers.

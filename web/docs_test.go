@@ -21,10 +21,30 @@ import (
 // shownCall matches a call on /docs: its anchor, its method and its path.
 var shownCall = regexp.MustCompile(`(?s)<article id="(\w+)" class="operation">.*?data-method="(\w+)">\w+</b>\s*<code>([^<]*)</code>`)
 
+// docsPage returns a page of the documentation.
+func (s *testServer) docsPage(path string) string {
+	s.t.Helper()
+	got := s.do(request{method: "GET", path: path})
+	if got.status != 200 {
+		s.t.Fatalf("%s: status %d", path, got.status)
+	}
+	return string(got.body)
+}
+
+// docsPages returns all pages of the documentation, one after another.
+func (s *testServer) docsPages() string {
+	s.t.Helper()
+	pages := s.docsPage("/docs")
+	for _, section := range docsSections {
+		pages += s.docsPage("/docs/" + section.id)
+	}
+	return pages
+}
+
 // TestDocs checks that /docs lists each route once, and only pages among the pages.
 func TestDocs(t *testing.T) {
 	s := startServer(t, nil)
-	page := string(s.do(request{method: "GET", path: "/docs"}).body)
+	page := s.docsPages()
 	var want, got []string
 	for _, r := range s.table {
 		want = append(want, r.name+" "+r.method+" "+r.path)
@@ -37,9 +57,7 @@ func TestDocs(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("listed are\n%q, want\n%q", got, want)
 	}
-	_, pages, _ := strings.Cut(page, `<h2 id="pages"`)
-	pages, _, _ = strings.Cut(pages, "</section>")
-	for _, m := range shownCall.FindAllStringSubmatch(pages, -1) {
+	for _, m := range shownCall.FindAllStringSubmatch(s.docsPage("/docs/pages"), -1) {
 		if strings.HasPrefix(m[3], "/v1/") {
 			t.Errorf("%s is among the pages", m[3])
 		}
@@ -62,8 +80,10 @@ func TestFieldsAreDescribed(t *testing.T) {
 			check(r.name, in.Fields)
 		}
 	}
-	for _, o := range s.reference.objects {
-		check(o.Name, o.Fields)
+	for _, objects := range s.reference.objects {
+		for _, o := range objects {
+			check(o.Name, o.Fields)
+		}
 	}
 }
 
@@ -71,12 +91,7 @@ func TestFieldsAreDescribed(t *testing.T) {
 // the viewer's socket, with their fields.
 func TestDocsListTheSocketsMessages(t *testing.T) {
 	s := startServer(t, nil)
-	page := string(s.do(request{method: "GET", path: "/docs"}).body)
-	_, page, found := strings.Cut(page, `<h2 id="socket"`)
-	if !found {
-		t.Fatal("there is no section about the socket")
-	}
-	page, _, _ = strings.Cut(page, "</section>")
+	page := s.docsPage("/docs/socket")
 	listed := map[string]string{} // fields, by side and type
 	for _, m := range regexp.MustCompile(`(?s)<li id="(from-\w+-\w+)" class="call"><code>(.*?)</code><p>(.*?)</p>`).FindAllStringSubmatch(page, -1) {
 		listed[m[1]] = html.UnescapeString(m[2])
@@ -110,6 +125,48 @@ func TestDocsListTheSocketsMessages(t *testing.T) {
 		if !strings.Contains(listed[id], fields) {
 			t.Errorf("%s has %q, want %q", id, listed[id], fields)
 		}
+	}
+}
+
+// TestDocsLinksLeadSomewhere checks each address of a page of the documentation on such a
+// page, and that the search knows each of their anchors.
+func TestDocsLinksLeadSomewhere(t *testing.T) {
+	s := startServer(t, nil)
+	anchors := map[string]bool{}
+	pages := map[string]string{}
+	for _, section := range docsSections {
+		pages["/docs/"+section.id] = s.docsPage("/docs/" + section.id)
+	}
+	pages["/docs"] = s.docsPage("/docs")
+	for address, page := range pages {
+		anchors[address] = true
+		for _, m := range regexp.MustCompile(` id="([\w-]+)"`).FindAllStringSubmatch(page, -1) {
+			anchors[address+"#"+m[1]] = true
+		}
+	}
+	for address, page := range pages {
+		for _, m := range regexp.MustCompile(`<a href="((?:/docs)?(?:/[\w-]+)?(?:#[\w-]+)?)"`).FindAllStringSubmatch(page, -1) {
+			to := m[1]
+			if strings.HasPrefix(to, "#") {
+				to = address + to
+			}
+			if strings.HasPrefix(to, "/docs") && !anchors[to] {
+				t.Errorf("%s has a link to %s, which is nowhere", address, to)
+			}
+		}
+	}
+	known := map[string]string{}
+	for _, entry := range s.reference.entries(s.table) {
+		if !anchors[entry.Address] {
+			t.Errorf("the search leads to %s, which is nowhere", entry.Address)
+		}
+		if was := known[entry.ID]; was != "" {
+			t.Errorf("%s and %s have the same anchor", was, entry.Address)
+		}
+		known[entry.ID] = entry.Address
+	}
+	if got := s.do(request{method: "GET", path: "/docs/none"}); got.status != 404 {
+		t.Errorf("a group that does not exist: status %d", got.status)
 	}
 }
 

@@ -57,8 +57,7 @@ func TestExamplesRun(t *testing.T) {
 	if _, err := s.manager.Checkpoints().List(t.Context(), "none"); err != nil {
 		t.Fatal(err)
 	}
-	page := string(s.do(request{method: "GET", path: "/docs"}).body)
-	codes := run.codes(page)
+	codes := run.codes(s.docsPages())
 	run.buildGo(codes)
 	for i, r := range s.table {
 		if _, ok := r.example(s.base); !ok {

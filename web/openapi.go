@@ -54,6 +54,7 @@ var queryParams = map[string]object{
 	"add":       {"description": "Whether to keep a file of the same name. If the content differs, the new file gets a number in its name.", "schema": object{"type": "boolean", "default": false}},
 	"unscanned": {"description": "Also a bundle that nobody has searched for secrets, because the server ended while it recorded.", "schema": object{"type": "boolean", "default": false}},
 	"next":      {"description": "The path on this server to open after the sign-in.", "schema": object{"type": "string"}},
+	"group":     {"description": "The id of a group of calls, such as takeovers.", "schema": object{"type": "string"}},
 	"code":      {"description": "The code of a sign-in link, for one use.", "schema": object{"type": "string"}},
 }
 

@@ -134,7 +134,7 @@ func TestPagesRender(t *testing.T) {
 	s.call("POST", "/v1/sessions/"+one.ID()+"/takeovers", map[string]any{"reason": "<b>sign in</b>"}, 201, &asked)
 	html := map[string]string{"Accept": "text/html"}
 	for path, want := range map[string]string{
-		"/": "&lt;b&gt;sign in&lt;/b&gt;", "/sessions/" + one.ID(): "requestTakeover", "/takeover/" + asked.ID: "&lt;b&gt;sign in&lt;/b&gt;", "/login": `name="key"`, "/docs": "/v1/sessions/:id/view",
+		"/": "&lt;b&gt;sign in&lt;/b&gt;", "/sessions/" + one.ID(): "requestTakeover", "/takeover/" + asked.ID: "&lt;b&gt;sign in&lt;/b&gt;", "/login": `name="key"`, "/docs": "/docs/takeovers", "/docs/socket": "/v1/sessions/:id/view",
 	} {
 		got := s.do(request{method: "GET", path: path, header: html})
 		if got.status != 200 || !strings.Contains(string(got.body), want) || strings.Contains(string(got.body), "<b>sign in") {

@@ -18,34 +18,65 @@ import (
 // reference describes the calls and their objects for /docs, from the table of
 // routes and the types that /openapi.json describes.
 type reference struct {
-	objects []views.DocsObject
-	anchors map[reflect.Type]string // of the described types
+	objects [][]views.DocsObject // by section
+	places  map[reflect.Type]place
 }
+
+// place is where a type is described: at an object of its own, or at the call that has
+// it as its body.
+type place struct{ name, address string }
 
 // fewFields is how many fields a nested object of a request may have to be
 // described in its place.
 const fewFields = 6
 
 // newReference collects the objects of a table: those that a field or an answer
-// refers to.
+// refers to. The first section with calls that return an object describes it, or else the
+// first that refers to it.
 func newReference(table []route) *reference {
-	f := &reference{anchors: map[reflect.Type]string{}}
+	f := &reference{objects: make([][]views.DocsObject, len(docsSections)), places: map[reflect.Type]place{}}
 	for _, r := range table {
-		if t := typeOfBody(r.body); t != nil && componentName(t) != "" && len(specFields(t)) > fewFields && f.anchors[t] == "" {
-			f.anchors[t] = r.name // the call describes its body
+		if t := typeOfBody(r.body); t != nil && componentName(t) != "" && len(specFields(t)) > fewFields && f.places[t].address == "" {
+			f.places[t] = place{"object", docsAddress(docsSection(r), r.name)} // the call describes its body
+		}
+	}
+	owners := map[reflect.Type]int{}
+	for _, r := range table {
+		t := reflect.TypeOf(r.answers.body)
+		if t == nil {
+			continue
+		}
+		if _, ok := owners[elementOf(t)]; !ok {
+			owners[elementOf(t)] = docsSection(r)
 		}
 	}
 	for _, r := range table {
+		section := docsSection(r)
 		if t := typeOfBody(r.body); t != nil {
 			for _, field := range specFields(t) {
-				f.add(field.kind)
+				f.add(field.kind, section, owners)
 			}
 		}
 		if r.answers.body != nil {
-			f.add(reflect.TypeOf(r.answers.body))
+			f.add(reflect.TypeOf(r.answers.body), section, owners)
 		}
 	}
 	return f
+}
+
+// section describes the routes of a section.
+func (f *reference) section(table []route, at int, base string) *views.DocsSection {
+	of := docsSections[at]
+	section := &views.DocsSection{ID: of.id, Title: of.title, Does: of.does, Objects: f.objects[at]}
+	for _, r := range table {
+		if docsSection(r) == at {
+			section.Calls = append(section.Calls, f.call(r, base))
+		}
+	}
+	if of.id == docsSocket {
+		section.FromClient, section.FromServer = clientDocs(), serverDocs()
+	}
+	return section
 }
 
 // typeOfBody returns the struct of a request's body, or nil.
@@ -57,19 +88,22 @@ func typeOfBody(body any) reflect.Type {
 }
 
 // add describes a type and the types of its fields, unless they are plain values.
-func (f *reference) add(t reflect.Type) {
+func (f *reference) add(t reflect.Type, section int, owners map[reflect.Type]int) {
 	t = elementOf(t)
-	if !isObject(t) || f.anchors[t] != "" {
+	if !isObject(t) || f.places[t].address != "" {
 		return
 	}
-	name := componentName(t)
-	at := len(f.objects)
-	f.anchors[t] = "object-" + name
-	f.objects = append(f.objects, views.DocsObject{ID: f.anchors[t], Name: name})
-	for _, field := range specFields(t) {
-		f.add(field.kind)
+	if owner, ok := owners[t]; ok {
+		section = owner
 	}
-	f.objects[at].Fields = f.fields(t, "")
+	name := componentName(t)
+	at, id := len(f.objects[section]), "object-"+name
+	f.places[t] = place{name, docsAddress(section, id)}
+	f.objects[section] = append(f.objects[section], views.DocsObject{ID: id, Name: name})
+	for _, field := range specFields(t) {
+		f.add(field.kind, section, owners)
+	}
+	f.objects[section][at].Fields = f.fields(t, "")
 }
 
 // elementOf returns what a pointer points to or a list has.
@@ -89,14 +123,14 @@ func isObject(t reflect.Type) bool {
 // fields describes a struct's fields, each with a prefix before its name.
 func (f *reference) fields(t reflect.Type, prefix string) (list []views.DocsField) {
 	for _, field := range specFields(t) {
-		form, anchor := f.form(field.kind)
-		list = append(list, views.DocsField{Name: prefix + field.name, Type: form, Object: anchor, Bounds: boundsInWords(field.bounds), Does: field.does, Required: field.required})
+		form, address := f.form(field.kind)
+		list = append(list, views.DocsField{Name: prefix + field.name, Type: form, Object: address, Bounds: boundsInWords(field.bounds), Does: field.does, Required: field.required})
 	}
 	return list
 }
 
-// form names a type in words, and returns the anchor of its description.
-func (f *reference) form(t reflect.Type) (words, anchor string) {
+// form names a type in words, and returns the address of its description.
+func (f *reference) form(t reflect.Type) (words, address string) {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return "time", ""
@@ -111,8 +145,8 @@ func (f *reference) form(t reflect.Type) (words, anchor string) {
 	case reflect.Pointer:
 		return f.form(t.Elem())
 	case reflect.Slice, reflect.Array:
-		words, anchor = f.form(t.Elem())
-		return "list of " + words, anchor
+		words, address = f.form(t.Elem())
+		return "list of " + words, address
 	case reflect.Bool:
 		return "boolean", ""
 	case reflect.String:
@@ -120,11 +154,8 @@ func (f *reference) form(t reflect.Type) (words, anchor string) {
 	case reflect.Float32, reflect.Float64:
 		return "number", ""
 	case reflect.Struct:
-		if anchor := f.anchors[t]; anchor != "" {
-			if name, ok := strings.CutPrefix(anchor, "object-"); ok {
-				return name, anchor
-			}
-			return "object", anchor
+		if at := f.places[t]; at.address != "" {
+			return at.name, at.address
 		}
 		return "object", ""
 	case reflect.Map, reflect.Interface:
@@ -195,7 +226,8 @@ var pathParams = map[string]string{
 	"id": "The session's id.", "tid": "The takeover's id.", "lid": "The link's id.", "cid": "The checkpoint's id.", "trajectory": "The bundle's id.", "run": "The run's id.", "script": "The saved script's id.",
 	"profile": "The profile's id or name.", "delivery": "The delivery's id.", "target": "The page's id, from /json/list.", "name": "The file's name.",
 	"node": "The node's name or id.", "at": "When the picture was taken, in milliseconds since 1970, as the film strip lists it.",
-	"path": "The rest of the path.",
+	"path":  "The rest of the path.",
+	"group": "The group's id, such as takeovers.",
 }
 
 func pathFields(r route) (list []views.DocsField) {
@@ -251,7 +283,7 @@ func (f *reference) body(r route) (list []views.DocsField) {
 
 // answer describes a route's answer.
 func (f *reference) answer(r route) views.DocsAnswer {
-	a := views.DocsAnswer{Status: r.answers.code(), Form: r.answers.mime}
+	a := views.DocsAnswer{Status: r.answers.code(), Form: r.answers.mime, Example: exampleAnswer(r.answers)}
 	switch {
 	case r.kind == webSocket:
 		a.Form = "WebSocket"

@@ -235,7 +235,10 @@ func (s *Server) routes() []route {
 		{method: get, path: "/version", name: "version", does: "Version of the server and of Go, and the commit it was built from.", handler: s.version, answers: answer{body: map[string]any{}}},
 		{method: get, path: "/openapi.json", name: "openapi", does: "This description.", handler: s.openapi, answers: answer{body: map[string]any{}}},
 		{method: get, path: "/asyncapi.json", name: "asyncapi", does: "The messages of the viewer's socket and of the command socket, as AsyncAPI 3.0.", handler: s.asyncapi, answers: answer{body: map[string]any{}}},
-		{method: get, path: "/docs", name: "docs", does: "This description as a page.", handler: s.docs, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/docs.md", name: "docsMarkdown", does: "This description as Markdown, for agents; ?group= returns only the calls of one group.", query: []string{"group"}, handler: s.docsMarkdown, answers: answer{mime: mimeMarkdown}, sample: sample{query: "group=takeovers"}},
+		{method: get, path: "/docs/calls.json", name: "docsCalls", does: "What the search of /docs looks through: the calls, objects, messages and errors, with their addresses.", handler: s.docsCalls, answers: answer{body: map[string]any{}}},
+		{method: get, path: "/docs", name: "docs", does: "Page: the groups of this API, how to sign in, and the errors.", handler: s.docs, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/docs/:group", name: "docsGroup", does: "Page: the calls of one group, with their examples.", handler: s.docsGroup, answers: answer{mime: mimeHTML}},
 
 		{method: get, path: "/", name: "pageSessions", does: "Page: sessions, and the takeovers that need a person.", handler: s.pageSessions, answers: answer{mime: mimeHTML},
 			upgraded: &route{method: get, path: "/", name: "cdpRoot", kind: webSocket, handler: s.cdpRoot}},

@@ -2717,6 +2717,12 @@ type Webhooks struct {
 	Webhooks []Status `json:"webhooks"`
 }
 
+// DocsMarkdownParams defines parameters for DocsMarkdown.
+type DocsMarkdownParams struct {
+	// Group The id of a group of calls, such as takeovers.
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+}
+
 // StartEventsBareParams defines parameters for StartEventsBare.
 type StartEventsBareParams struct {
 	// Session The session; may be left out while just one is live.
@@ -3265,6 +3271,16 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /debug/pprof/{path} (the `Profile` operationId).
 	Profile(ctx context.Context, path string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DocsMarkdown This description as Markdown, for agents; ?group= returns only the calls of one group.
+	//
+	// Corresponds with GET /docs.md (the `DocsMarkdown` operationId).
+	DocsMarkdown(ctx context.Context, params *DocsMarkdownParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DocsCalls What the search of /docs looks through: the calls, objects, messages and errors, with their addresses.
+	//
+	// Corresponds with GET /docs/calls.json (the `DocsCalls` operationId).
+	DocsCalls(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// StartEventsBareWithBody Same as the session's route, with ?session=.
 	//
@@ -4212,6 +4228,36 @@ func (c *Client) Asyncapi(ctx context.Context, reqEditors ...RequestEditorFn) (*
 // Corresponds with GET /debug/pprof/{path} (the `Profile` operationId).
 func (c *Client) Profile(ctx context.Context, path string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewProfileRequest(c.Server, path)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DocsMarkdown This description as Markdown, for agents; ?group= returns only the calls of one group.
+//
+// Corresponds with GET /docs.md (the `DocsMarkdown` operationId).
+func (c *Client) DocsMarkdown(ctx context.Context, params *DocsMarkdownParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDocsMarkdownRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DocsCalls What the search of /docs looks through: the calls, objects, messages and errors, with their addresses.
+//
+// Corresponds with GET /docs/calls.json (the `DocsCalls` operationId).
+func (c *Client) DocsCalls(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDocsCallsRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -6741,6 +6787,87 @@ func NewProfileRequest(server string, path string) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/debug/pprof/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDocsMarkdownRequest constructs an http.Request for the DocsMarkdown method
+func NewDocsMarkdownRequest(server string, params *DocsMarkdownParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/docs.md")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDocsCallsRequest constructs an http.Request for the DocsCalls method
+func NewDocsCallsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/docs/calls.json")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -12521,6 +12648,20 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /debug/pprof/{path} (the `Profile` operationId).
 	ProfileWithResponse(ctx context.Context, path string, reqEditors ...RequestEditorFn) (*ProfileResponse, error)
 
+	// DocsMarkdownWithResponse This description as Markdown, for agents; ?group= returns only the calls of one group.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /docs.md (the `DocsMarkdown` operationId).
+	DocsMarkdownWithResponse(ctx context.Context, params *DocsMarkdownParams, reqEditors ...RequestEditorFn) (*DocsMarkdownResponse, error)
+
+	// DocsCallsWithResponse What the search of /docs looks through: the calls, objects, messages and errors, with their addresses.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /docs/calls.json (the `DocsCalls` operationId).
+	DocsCallsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*DocsCallsResponse, error)
+
 	// StartEventsBareWithBodyWithResponse Same as the session's route, with ?session=.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -13690,6 +13831,95 @@ func (r ProfileResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ProfileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DocsMarkdownResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DocsMarkdownResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DocsMarkdownResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DocsMarkdownResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DocsMarkdownResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DocsMarkdownResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DocsCallsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *map[string]interface{}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DocsCallsResponse) GetJSON200() *map[string]interface{} {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DocsCallsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DocsCallsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DocsCallsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DocsCallsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DocsCallsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -19244,6 +19474,32 @@ func (c *ClientWithResponses) ProfileWithResponse(ctx context.Context, path stri
 	return ParseProfileResponse(rsp)
 }
 
+// DocsMarkdownWithResponse This description as Markdown, for agents; ?group= returns only the calls of one group.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /docs.md (the `DocsMarkdown` operationId).
+func (c *ClientWithResponses) DocsMarkdownWithResponse(ctx context.Context, params *DocsMarkdownParams, reqEditors ...RequestEditorFn) (*DocsMarkdownResponse, error) {
+	rsp, err := c.DocsMarkdown(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDocsMarkdownResponse(rsp)
+}
+
+// DocsCallsWithResponse What the search of /docs looks through: the calls, objects, messages and errors, with their addresses.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /docs/calls.json (the `DocsCalls` operationId).
+func (c *ClientWithResponses) DocsCallsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*DocsCallsResponse, error) {
+	rsp, err := c.DocsCalls(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDocsCallsResponse(rsp)
+}
+
 // StartEventsBareWithBodyWithResponse Same as the session's route, with ?session=.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -21306,6 +21562,65 @@ func ParseProfileResponse(rsp *http.Response) (*ProfileResponse, error) {
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDocsMarkdownResponse parses an HTTP response from a DocsMarkdownWithResponse call
+func ParseDocsMarkdownResponse(rsp *http.Response) (*DocsMarkdownResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DocsMarkdownResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDocsCallsResponse parses an HTTP response from a DocsCallsWithResponse call
+func ParseDocsCallsResponse(rsp *http.Response) (*DocsCallsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DocsCallsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest map[string]interface{}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

@@ -80,7 +80,7 @@ func Profiles(p ProfilesPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</p><a class=\"button\" href=\"/docs#profiles\">Read how</a></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</p><a class=\"button\" href=\"/docs/profiles\">Read how</a></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -93,7 +93,7 @@ func Profiles(p ProfilesPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<h2>No profiles yet</h2><p>A profile keeps what a browser has stored, encrypted: cookies, storage, passkeys. Start a session with <code>\"profile\": \"shop\", \"persist\": true</code>, sign in once, and later sessions with this profile are signed in.</p><a class=\"button\" href=\"/docs#profiles\">Read how</a></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<h2>No profiles yet</h2><p>A profile keeps what a browser has stored, encrypted: cookies, storage, passkeys. Start a session with <code>\"profile\": \"shop\", \"persist\": true</code>, sign in once, and later sessions with this profile are signed in.</p><a class=\"button\" href=\"/docs/profiles\">Read how</a></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -62,7 +62,7 @@ func Scripts(p ScriptsPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h2>No saved scripts yet</h2><p>Open a session, write or paste a script next to its browser, and choose <b>Save</b> in the script’s menu. Saved scripts are listed here. You can open them in any session, or run them by id <a href=\"/docs#scripts\">from a program</a>.</p><a class=\"button\" href=\"/\">Go to sessions</a></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h2>No saved scripts yet</h2><p>Open a session, write or paste a script next to its browser, and choose <b>Save</b> in the script’s menu. Saved scripts are listed here. You can open them in any session, or run them by id <a href=\"/docs/scripts\">from a program</a>.</p><a class=\"button\" href=\"/\">Go to sessions</a></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -68,7 +68,7 @@ func Trajectories(p TrajectoriesPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h2>Nothing is recorded</h2><p>A trajectory is the evidence of what scripts, programs and people did in a session: each call with its pictures, its result, and what it changed. Press Record on a session's page, or call <code>recording.start()</code> in a script.</p><a class=\"button\" href=\"/docs#record\">Read how</a></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h2>Nothing is recorded</h2><p>A trajectory is the evidence of what scripts, programs and people did in a session: each call with its pictures, its result, and what it changed. Press Record on a session's page, or call <code>recording.start()</code> in a script.</p><a class=\"button\" href=\"/docs/trajectories#record\">Read how</a></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -222,7 +222,7 @@ func Trajectories(p TrajectoriesPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, ". <a href=\"/docs#listTrajectories\">The API</a> has all.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, ". <a href=\"/docs/trajectories#listTrajectories\">The API</a> has all.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -1,5 +1,7 @@
+import { enableCopyingReference } from '../docs/copying.js';
 import { enableExamples } from '../docs/examples.js';
-import { enableIndex } from '../docs/index.js';
+import { followReading } from '../docs/reading.js';
+import { enableSearch, followOldAddress } from '../docs/search.js';
 import { enableCopying } from '../ui/copying.js';
 import { enableKeys } from '../ui/keys.js';
 import { enableMenus } from '../ui/menus.js';
@@ -7,7 +9,10 @@ import { startTicking } from '../ui/times.js';
 import { tellOfCalls } from '../ui/watching.js';
 
 enableExamples();
-enableIndex();
+enableSearch();
+enableCopyingReference();
+followReading();
+followOldAddress();
 enableMenus();
 enableKeys();
 tellOfCalls();

@@ -1,5 +1,5 @@
 import { get, path } from './api.js';
-import { matches } from './matching.js';
+import { ranked } from './matching.js';
 
 /** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite. */
 export interface Choice { kind: string; title: string; detail: string; icon: string; act(): void }
@@ -40,7 +40,5 @@ function hostOf(url: string): string {
 
 /** Returns the choices that have all words of a search; those that begin with it come first. */
 export function found(all: readonly Choice[], search: string): Choice[] {
-  const wanted = search.trim().toLowerCase();
-  const rank = ({ title }: Choice): number => (title.toLowerCase().startsWith(wanted) ? 0 : title.toLowerCase().includes(wanted) ? 1 : 2);
-  return all.filter((choice) => matches(`${choice.kind} ${choice.title} ${choice.detail}`.toLowerCase(), wanted)).sort((a, b) => rank(a) - rank(b)).slice(0, SHOWN);
+  return ranked(all, search, ({ kind, title, detail }) => [title, `${kind} ${detail}`]).slice(0, SHOWN);
 }

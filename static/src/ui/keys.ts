@@ -1,5 +1,6 @@
 import { h, icon, maybeById } from './dom.js';
 import { choices, found, type Choice } from './choices.js';
+import { enableChoosing } from './choosing.js';
 import { isMac } from './platform.js';
 
 /** What the keys of every page do, for the dialog that `?` opens. */
@@ -78,45 +79,13 @@ function openPalette(): void {
   const list = h('ul', { id: 'palette-list', class: 'palette-list', role: 'listbox', 'aria-label': 'What there is' });
   const dialog = openDialog('Go to, or do', 'palette', field, list);
   let all: Choice[] = [];
-  let shown: Choice[] = [];
-  let at = 0;
-
-  const mark = (): void => {
-    for (const [i, row] of [...list.children].entries()) row.setAttribute('aria-selected', String(i === at && shown.length > 0));
-    const row = shown.length > 0 ? list.children[at] : undefined;
-    if (row) field.setAttribute('aria-activedescendant', row.id);
-    else field.removeAttribute('aria-activedescendant');
-    row?.scrollIntoView({ block: 'nearest' });
-  };
-  // What is marked stays so when answers of the server arrive.
-  const draw = (): void => {
-    const marked = shown[at];
-    shown = found(all, field.value);
-    at = marked ? Math.max(0, shown.indexOf(marked)) : 0;
-    list.replaceChildren(...shown.map((choice, i) => h('li', { id: `palette-${i}`, role: 'option', class: 'palette-row', on: { click: () => choose(choice) } },
-      icon(choice.icon), h('span', { class: 'clip', text: choice.title }), h('span', { class: 'meta clip', text: choice.detail }))));
-    if (shown.length === 0) list.append(h('li', { class: 'palette-row meta', role: 'option', 'aria-disabled': 'true', text: 'Nothing matches.' }));
-    mark();
-  };
-  const choose = (choice: Choice): void => {
-    dialog.close();
-    choice.act();
-  };
-  field.addEventListener('input', () => {
-    at = -1;
-    draw();
-  });
-  field.addEventListener('keydown', (event) => {
-    if (event.isComposing) return;
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by && shown.length) {
-      at = (at + by + shown.length) % shown.length;
-      mark();
-    } else if (event.key === 'Enter') {
-      const choice = shown[at];
-      if (choice) choose(choice);
-    } else return;
-    event.preventDefault();
+  const draw = enableChoosing(field, list, {
+    find: (search) => found(all, search),
+    show: (choice) => [icon(choice.icon), h('span', { class: 'clip', text: choice.title }), h('span', { class: 'meta clip', text: choice.detail })],
+    choose: (choice) => {
+      dialog.close();
+      choice.act();
+    },
   });
   void choices((more) => {
     all = [...all, ...more];

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { foundIn, shortPath, type Entry } from './entries.js';
+
+const call = (id: string, method: string, path: string, title: string, words = ''): Entry => ({ id, kind: 'Call', method, path, title, words, address: `/docs/x#${id}` });
+const all = [
+  call('createSession', 'POST', '/v1/sessions', 'Start a session.', 'timeout url'),
+  call('streamSessions', 'GET', '/v1/sessions/stream', 'Streams which takeovers wait for a person.'),
+  call('requestTakeover', 'POST', '/v1/sessions/:id/takeovers', 'Ask for a person.', 'reason timeout'),
+  call('finish', 'POST', '/v1/sessions/:id/takeovers/:tid/done', 'Say that it is done.', 'note'),
+  { id: 'timeout', kind: 'Error', title: 'timeout', words: 'Timed out', address: '/docs#timeout' },
+];
+const ids = (search: string): string[] => foundIn(all, search).map(({ id }) => id);
+
+test('a name counts more than a path, and a path more than a text or a field', () => {
+  assert.deepEqual(ids('takeover'), ['requestTakeover', 'finish', 'streamSessions']);
+  assert.deepEqual(ids('post person'), ['requestTakeover']);
+  assert.deepEqual(ids('note'), ['finish']);
+  assert.deepEqual(ids('TIMEOUT'), ['timeout', 'createSession', 'requestTakeover']);
+  assert.deepEqual(ids('nothing has this'), []);
+  assert.deepEqual(ids(' '), []);
+});
+
+test('paths are shortened', () => {
+  assert.equal(shortPath('/v1/sessions/:id/takeovers'), '…/takeovers');
+  assert.equal(shortPath('/v1/sessions'), '/v1/sessions');
+});

@@ -1,0 +1,51 @@
+import { h } from './dom.js';
+
+/** What a field with a list offers. */
+export interface Offer<T> {
+  /** Returns what a search finds, the best first. */
+  find(search: string): readonly T[];
+  /** Returns what a row shows. */
+  show(entry: T): Node[];
+  choose(entry: T): void;
+}
+
+/**
+ * Lets a person choose from a list by typing into a field: arrows move the marked row, Enter chooses it, and so does a click. Returns a function that
+ * draws the list again, for when there is more to find: what is marked stays so.
+ */
+export function enableChoosing<T>(field: HTMLInputElement, list: HTMLElement, { find, show, choose }: Offer<T>): () => void {
+  let shown: readonly T[] = [];
+  let at = 0;
+  const mark = (): void => {
+    for (const [i, row] of [...list.children].entries()) row.setAttribute('aria-selected', String(i === at && shown.length > 0));
+    const row = shown.length > 0 ? list.children[at] : undefined;
+    if (row) field.setAttribute('aria-activedescendant', row.id);
+    else field.removeAttribute('aria-activedescendant');
+    row?.scrollIntoView({ block: 'nearest' });
+  };
+  const draw = (): void => {
+    const marked = shown[at];
+    shown = find(field.value);
+    at = marked ? Math.max(0, shown.indexOf(marked)) : 0;
+    list.replaceChildren(...shown.map((entry, i) => h('li', { id: `${list.id}-${i}`, role: 'option', class: 'palette-row', on: { click: () => choose(entry) } }, ...show(entry))));
+    if (shown.length === 0) list.append(h('li', { class: 'palette-row meta', role: 'option', 'aria-disabled': 'true', text: 'Nothing matches.' }));
+    mark();
+  };
+  field.addEventListener('input', () => {
+    at = -1;
+    draw();
+  });
+  field.addEventListener('keydown', (event) => {
+    if (event.isComposing) return;
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by && shown.length) {
+      at = (at + by + shown.length) % shown.length;
+      mark();
+    } else if (event.key === 'Enter') {
+      const entry = shown[at];
+      if (entry !== undefined) choose(entry);
+    } else return;
+    event.preventDefault();
+  });
+  return draw;
+}

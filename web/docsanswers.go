@@ -1,0 +1,167 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"takeover/control"
+	"takeover/session"
+)
+
+// exampleTime is the time in examples.
+const exampleTime = "2026-05-04T09:30:00.000Z"
+
+// exampleValues are values for fields in the examples of answers. A key is the name of a
+// field, after the name of its object if only that object's field is meant. Values of
+// other kinds than the field are not used.
+var exampleValues = map[string]any{
+	"id": "5f0c2a9e", "sessionId": "b7d41c6e", "session": "b7d41c6e", "runId": "r1", "takeoverId": "5f0c2a9e", "node": "one", "viewer": "v3",
+	"url": "https://example.com/login", "title": "Sign in", "favicon": "https://example.com/favicon.ico", "host": "example.com", "origin": "https://example.com",
+	"name": "report.pdf", "mime": "application/pdf", "type": "console_log", "size": 48213, "bytes": 48213, "path": "/report.pdf",
+	"status": "live", "state": "pending", "role": "takeover", "source": "download", "message": "Signed in", "text": "Signed in", "level": "info", "method": "GET",
+	"reason": "Enter the code from your phone", "note": "signed in", "by": "client", "code": "return page.title()", "language": "javascript", "filename": "sign-in.ts",
+	"seq": 12, "timeout": 300000, "timeLeft": 252000, "duration": 1240, "width": 1280, "height": 720, "x": 412, "y": 300, "line": 3, "column": 7,
+	"createdAt": exampleTime, "userAgent": "Mozilla/5.0 …", "version": "1.0.0", "Session.id": "b7d41c6e", "Run.id": "r1", "Run.status": "succeeded", "Profile.name": "shop", "SavedScript.name": "sign-in.ts",
+}
+
+// deepList is how deep in an example a list is empty.
+const deepList = 2
+
+// exampleAnswer returns the body of an example of an answer, from the same descriptions
+// of types as /openapi.json, or "" if the answer is not JSON or may have any fields.
+func exampleAnswer(a answer) string {
+	t := reflect.TypeOf(a.body)
+	if t == nil || t.Kind() == reflect.Map {
+		return ""
+	}
+	e := exampleWriter{}
+	if a.list == "" {
+		e.value(t, "", nil)
+	} else {
+		e.out.WriteString(`{"` + a.list + `":[`)
+		e.value(t, "", nil)
+		e.out.WriteString(`],"next":null}`)
+	}
+	var lines bytes.Buffer
+	if err := json.Indent(&lines, []byte(e.out.String()), "", "  "); err != nil {
+		panic("an example is not JSON: " + err.Error()) // the tests write all of them
+	}
+	return lines.String()
+}
+
+// exampleWriter writes examples as JSON.
+type exampleWriter struct {
+	out    strings.Builder
+	inside []reflect.Type // the structs around the present value
+}
+
+// value writes a value of a type, for the field of a name in the innermost struct.
+func (e *exampleWriter) value(t reflect.Type, name string, bounds object) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if given, ok := e.given(t, name, bounds); ok {
+		text, err := json.Marshal(given)
+		if err != nil {
+			panic(err) // the tables have only texts, numbers and booleans
+		}
+		e.out.Write(text)
+		return
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		e.out.WriteString("false")
+	case reflect.String:
+		e.out.WriteString(`"…"`)
+	case reflect.Slice, reflect.Array:
+		e.out.WriteByte('[')
+		if len(e.inside) < deepList && isObject(elementOf(t)) && !slices.Contains(e.inside, elementOf(t)) {
+			e.value(t.Elem(), "", nil)
+		}
+		e.out.WriteByte(']')
+	case reflect.Map:
+		e.out.WriteString("{}")
+	case reflect.Struct:
+		e.fields(t)
+	case reflect.Interface:
+		e.out.WriteString("null")
+	default:
+		e.out.WriteString("0")
+	}
+}
+
+// given returns the value that a table, a bound or a type gives for a field.
+func (e *exampleWriter) given(t reflect.Type, name string, bounds object) (any, bool) {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return exampleTime, true
+	case t == reflect.TypeFor[json.RawMessage](), t == reflect.TypeFor[jsontext.Value]():
+		return object{}, true
+	case t == reflect.TypeFor[session.Role]():
+		return "takeover", true
+	case t == reflect.TypeFor[control.Holder]():
+		return "client:c1", true
+	}
+	isText := t.Kind() == reflect.String || t.Implements(textMarshaler)
+	if words, ok := bounds["enum"].([]string); ok && isText {
+		return words[0], true
+	}
+	owner := ""
+	if len(e.inside) > 0 {
+		owner = componentName(e.inside[len(e.inside)-1])
+	}
+	for _, value := range []any{exampleValues[owner+"."+name], exampleValues[name], bounds["default"]} {
+		switch value.(type) {
+		case string:
+			if isText {
+				return value, true
+			}
+		case int, int64, float64:
+			if t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64 {
+				return value, true
+			}
+		case bool:
+			if t.Kind() == reflect.Bool {
+				return value, true
+			}
+		}
+	}
+	return "…", isText
+}
+
+// fields writes an object. Of the fields that may be missing, it has only plain ones with
+// a value in the tables.
+func (e *exampleWriter) fields(t reflect.Type) {
+	e.inside = append(e.inside, t)
+	defer func() { e.inside = e.inside[:len(e.inside)-1] }()
+	e.out.WriteByte('{')
+	first := true
+	for _, field := range specFields(t) {
+		if !field.always && !e.known(field) || slices.Contains(e.inside, field.kind) {
+			continue
+		}
+		if !first {
+			e.out.WriteByte(',')
+		}
+		first = false
+		e.out.WriteString(`"` + field.name + `":`)
+		if field.kind.Kind() == reflect.Pointer && isObject(elementOf(field.kind)) {
+			e.out.WriteString("null") // as if there were none
+			continue
+		}
+		e.value(field.kind, field.name, field.bounds)
+	}
+	e.out.WriteByte('}')
+}
+
+// known reports whether the tables have a value for a field.
+func (e *exampleWriter) known(field specField) bool {
+	value, ok := e.given(elementOf(field.kind), field.name, field.bounds)
+	return ok && value != "…" && field.kind.Kind() != reflect.Slice
+}
