@@ -73,6 +73,8 @@ for (const width of WIDTHS) {
     await page.locator('#account-menu').getByRole('link', { name: 'API' }).click();
     await expect(page.getByRole('heading', { name: 'API', exact: true })).toBeVisible();
     await looksRight(page, 'API');
+    await page.goto('/docs/takeovers');
+    await looksRight(page, 'a group of the API');
     await page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'Takeovers', exact: true }).click();
     await expect(page.getByRole('heading', { name: 'Takeovers', exact: true })).toBeInViewport();
     await page.goto('/scripts');

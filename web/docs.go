@@ -26,16 +26,19 @@ var docsSections = []struct {
 	id, title, does string
 	path            *regexp.Regexp
 }{
-	{"sessions", "Sessions", "Start a browser, look at it, change it and end it.", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|context|screenshot|thumbnail|picture|film(/:at)?|live-details))?)?$`)},
+	{"sessions", "Sessions", "Start a browser, look at it, change it and end it.", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|context|live-details))?)?$`)},
+	{"pictures", "Pictures", "What a session shows now, and what it showed before.", regexp.MustCompile(`^/v1/sessions/:id/(screenshot|thumbnail|picture|film(/:at)?)$`)},
 	{"programs", "CDP and Playwright", "Drive a session with the client that you have: Playwright, Puppeteer, Chrome’s DevTools.", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json|playwright)\b`)},
-	{"scripts", "Scripts and runs", "Run a script in a session, follow it, and keep scripts on the server.", regexp.MustCompile(`^/v1/.*/?(scripts|runs)\b`)},
+	{"scripts", "Scripts and runs", "Run a script, in a session or without one, and follow it to its end.", regexp.MustCompile(`^/v1/(sessions/:id/)?(scripts|runs)\b`)},
+	{"saved-scripts", "Saved scripts", "Keep scripts on the server, and run them by name.", regexp.MustCompile(`^/v1/saved-scripts\b`)},
 	{"takeovers", "Takeovers", "Ask for a person, wait for the answer, or be that person.", regexp.MustCompile(`/takeovers\b`)},
 	{"links", "Share links", "Let people without a key watch a session, or work in it.", regexp.MustCompile(`/links\b`)},
 	{"files", "Files", "Downloads, uploads, and what scripts wrote.", regexp.MustCompile(`/files\b`)},
 	{"events", "Events", "What the page logged, requested and did: as a list, a stream or a file.", regexp.MustCompile(`/(events|log\.md)\b`)},
 	{"agents", "Agents", "MCP, the socket for commands, debug actions, and finding out what is wrong with a page.", regexp.MustCompile(`^/mcp$|^/v1/(sessions/:id/)?(commands|actions|diagnose)$`)},
 	{"profiles", "Profiles", "Cookies and storage that outlive a session.", regexp.MustCompile(`^/v1/profiles\b`)},
-	{"trajectories", "Trajectories", "Record what was done in a session, judge it, and keep the evidence.", regexp.MustCompile(`^/v1/(sessions/:id/(recording|assert|checkpoints.*)|trajectories.*)$`)},
+	{"checkpoints", "Checkpoints", "Judge a page by a contract, keep how far a task has come, and go back there.", regexp.MustCompile(`^/v1/sessions/:id/(assert|checkpoints.*)$`)},
+	{"trajectories", "Trajectories", "Record what was done in a session, and keep the evidence.", regexp.MustCompile(`^/v1/(sessions/:id/recording|trajectories.*)$`)},
 	{"render", "Pages without a session", "The content, a picture or a print of a page, with one call.", regexp.MustCompile(`^/v1/(scrape|screenshot|pdf|renders)$`)},
 	{"browserless", "Browserless: pages", "A page’s markup, picture or print, or the value of a function, as with Browserless’ API.", regexp.MustCompile(`^/(content|screenshot|pdf|function)$`)},
 	{"browserless-sessions", "Browserless: sessions", "Sockets and sessions, as with Browserless’ API and Chromium’s debugging port.", regexp.MustCompile(`^/(json|json/(version|list|protocol|new)|chromium|chrome|sessions|kill/:id)$`)},

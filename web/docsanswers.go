@@ -27,6 +27,10 @@ var exampleValues = map[string]any{
 	"status": "live", "state": "pending", "role": "takeover", "source": "download", "message": "Signed in", "text": "Signed in", "level": "info", "method": "GET",
 	"reason": "Enter the code from your phone", "note": "signed in", "by": "client", "code": "return page.title()", "language": "javascript", "filename": "sign-in.ts",
 	"seq": 12, "timeout": 300000, "timeLeft": 252000, "duration": 1240, "width": 1280, "height": 720, "x": 412, "y": 300, "line": 3, "column": 7,
+	"requestedBy": "client:c1", "claimedBy": "viewer:v3", "endReason": "released", "action": "click", "category": "console", "severity": "warning", "verdict": "pass", "problem": "console-error",
+	"taskDescription": "Sign in", "currentUrl": "https://example.com/login", "trajectory_id": "t8c2", "capture_session_id": "c41", "ts": exampleTime, "ended": exampleTime, "success": true,
+	"sessionViewerUrl": "https://takeover.example/sessions/b7d41c6e", "sessionViewerFullscreenUrl": "https://takeover.example/sessions/b7d41c6e", "debugUrl": "https://takeover.example/sessions/b7d41c6e",
+	"websocketUrl": "wss://takeover.example/?sessionId=b7d41c6e", "wsUrl": "wss://takeover.example/?sessionId=b7d41c6e",
 	"createdAt": exampleTime, "userAgent": "Mozilla/5.0 …", "version": "1.0.0", "Session.id": "b7d41c6e", "Run.id": "r1", "Run.status": "succeeded", "Profile.name": "shop", "SavedScript.name": "sign-in.ts",
 }
 
