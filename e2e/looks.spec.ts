@@ -116,7 +116,7 @@ for (const width of WIDTHS) {
     await hasPicture(page);
     const failed = `console.log('one'); await page.goto('${baseURL}/demo/login'); await page.locator('#none').click({ timeout: 100 });`;
     await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: failed, wait: true } });
-    if (width < 1024) await page.locator('.dock').getByRole('button', { name: 'Script' }).click();
+    if (width < 1200) await page.locator(width < 1024 ? '.dock' : '.rail').getByRole('button', { name: 'Script' }).click();
     await expect(page.locator('[data-error]')).toBeVisible();
     await expect(page.locator('[data-error]')).toBeInViewport();
     const editor = (await page.locator('#editor').boundingBox())?.height ?? 0;

@@ -489,7 +489,7 @@ test('a stranger sees which site they are on, opens a long reason, and sends a n
   }
   // Another site is marked.
   await expect(page.locator('#control-words')).toHaveText('You are in control');
-  await page.touchscreen.tap(195, 400);
+  await page.locator('#frame').tap();
   await expect(page.locator('#errand-host')).toHaveAttribute('data-changed');
   await expect(page.locator('#errand-name')).toHaveText(`localhost:${port}`);
   await expect(page.locator('#errand-host')).not.toHaveAttribute('data-changed');

@@ -429,7 +429,7 @@ func Ended(p EndedPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = timelineTrack().Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = timelineTrack(!p.Session.NoPicture).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -437,7 +437,7 @@ func Ended(p EndedPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = momentFigure(p.Width, p.Height, "What the session showed at this moment").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = momentFigure(p.Width, p.Height, !p.Session.NoPicture, "What the session showed at this moment").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

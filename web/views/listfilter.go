@@ -16,6 +16,20 @@ type Filter struct {
 
 var filterStates = []string{"waiting", "live", "ended", "failed"}
 
+// filterState is a button of the filter: a state, its words, and how many sessions of
+// the list are in it.
+type filterState struct {
+	name, words string
+	count       int
+}
+
+func (p SessionsPage) states() []filterState {
+	return []filterState{
+		{"waiting", "Waiting", len(p.Waiting)}, {"live", "Live", len(p.Live)},
+		{"ended", "Ended", p.EndedTotal}, {"failed", "Failed", p.FailedTotal},
+	}
+}
+
 // NewFilter parses a filter from an address. It ignores a state that does not
 // exist.
 func NewFilter(text, state string) Filter {

@@ -4,7 +4,6 @@ import { showConnection } from '../workbench/connectionlabel.js';
 import { showControl } from '../remote/control.js';
 import { enableConnecting } from '../ui/connecting.js';
 import { enableCopying, enableTakeoverLinks } from '../ui/copying.js';
-import { movable } from '../workbench/dividers.js';
 import { byId, maybeById, show } from '../ui/dom.js';
 import { Editor } from '../workbench/editor/editor.js';
 import { FilesPanel } from '../workbench/filespanel.js';
@@ -15,9 +14,9 @@ import { followLinks, hideLinkSecret } from '../ui/linksecret.js';
 import { Embedding } from '../remote/embedding.js';
 import { EventsPanel } from '../workbench/panel/events.js';
 import { notice } from '../ui/notices.js';
-import { read, write } from '../ui/storage.js';
 import { startAgain } from '../workbench/again.js';
 import { Recording, showRecorded } from '../workbench/recording.js';
+import { enableBorders, enableFolding, enableSheets, shape } from '../workbench/regions.js';
 import { Runner } from '../workbench/run.js';
 import { Scripts } from '../workbench/saved.js';
 import { Sharing } from '../workbench/sharing.js';
@@ -40,7 +39,9 @@ startTicking();
 hideLinkSecret();
 followLinks();
 
+shape(root, { width: Number(byId('stage').dataset.width), height: Number(byId('stage').dataset.height) });
 const stage = new Stage(session);
+stage.screen.on('view', () => shape(root, stage.screen.page));
 showControl(stage.live);
 showConnection(stage.live);
 showBanner(stage.live, stage.keyboard);
@@ -58,14 +59,17 @@ function operate(): void {
   const editor = new Editor(session);
   const runner = new Runner(session, stage.live, editor, new Scripts(session, editor));
   new FilesPanel(session, stage.live);
+  const unfold = enableFolding(root);
+  if (new URLSearchParams(location.search).has('run')) unfold();
   const events = new EventsPanel(session, (run, line) => {
     if (root.dataset.sheet) root.dataset.sheet = 'script';
+    unfold();
     void runner.reveal(run, line);
   });
   void events.start();
   stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());
-  dividers();
-  sheets();
+  enableBorders(root);
+  enableSheets(root, () => stage.keyboard.focused);
   again(editor);
   new Sharing(session);
   new Recording(session, stage.live);
@@ -82,62 +86,6 @@ function operate(): void {
   };
   stage.screen.on('drawn', once);
   stage.live.on('connection', (state) => (state.phase === 'open' || state.phase === 'waiting') && window.setTimeout(once, 1_500));
-}
-
-function dividers(): void {
-  const NARROWEST = 320;
-  const STAGE_AT_LEAST = 400;
-  const side = byId('side');
-  movable({
-    handle: byId('divider'), host: root, property: '--side', key: 'takeover.side', unit: 'px', step: 24, reverse: true,
-    initial: () => Math.min(560, Math.max(400, window.innerWidth * 0.34)),
-    min: NARROWEST,
-    max: () => Math.max(NARROWEST, window.innerWidth - STAGE_AT_LEAST),
-    at: (event) => window.innerWidth - event.clientX,
-  });
-  movable({
-    handle: byId('split'), host: side, property: '--split', key: 'takeover.split', unit: '%', step: 4, reverse: false,
-    initial: () => (byId('output').hidden ? 56 : 68), min: 20, max: () => 80,
-    at: (event) => ((event.clientY - side.getBoundingClientRect().top) / side.clientHeight) * 100,
-  });
-  const panel = byId('panel-script');
-  movable({
-    handle: byId('output-split'), host: panel, property: '--output', key: 'takeover.output', unit: '%', step: 4, reverse: true,
-    initial: () => 46, min: 16, max: () => 80,
-    at: (event) => ((panel.getBoundingClientRect().bottom - event.clientY) / panel.clientHeight) * 100,
-  });
-}
-
-/** A flatter remote page (height by width) leaves room for a panel below its picture on a phone. */
-const WIDE = 0.8;
-
-/** Opens panels below the page in narrow windows, or over a page that needs all the room. */
-function sheets(): void {
-  const KEY = 'takeover.sheet';
-  const side = byId('side');
-  stage.screen.on('view', () => {
-    const { width, height } = stage.screen.page;
-    root.toggleAttribute('data-wide', height / width <= WIDE);
-    root.style.setProperty('--page-ratio', String(height / width));
-  });
-  const open = (sheet: string): void => {
-    if (sheet) root.dataset.sheet = sheet;
-    else delete root.dataset.sheet;
-    write(KEY, sheet);
-    for (const button of document.querySelectorAll<HTMLElement>('.dock [data-sheet]')) button.setAttribute('aria-pressed', String(button.dataset.sheet === sheet));
-  };
-  document.addEventListener('click', (event) => {
-    const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-sheet]') : null;
-    if (button && button !== root) {
-      const wanted = button.dataset.sheet ?? '';
-      open(root.dataset.sheet === wanted ? '' : wanted);
-    } else if (root.dataset.sheet && event.target instanceof Element && event.target.closest('#view') && getComputedStyle(side).position === 'fixed') open('');
-  });
-  document.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && root.dataset.sheet && !stage.keyboard.focused) open('');
-  });
-  const kept = read(KEY);
-  if (kept === 'script' || kept === 'events') open(kept);
 }
 
 /** Offers, after the end, a new session that continues this one. */

@@ -15,24 +15,24 @@ export const MAX_FIT = 2;
 /** Pinching stops at this many stage pixels per page pixel. */
 export const MAX_ZOOM = 4;
 
-/** Returns the view that shows the whole page, centred, with its aspect ratio. */
+/** Returns the view that shows the whole page at the top of the stage, in the middle of its width, with its aspect ratio. */
 export function fit(stage: Size, page: Size): View {
   const scale = Math.min(MAX_FIT, stage.width / page.width, stage.height / page.height);
   return {
     scale,
     x: (stage.width - page.width * scale) / 2,
-    y: (stage.height - page.height * scale) / 2,
+    y: 0,
   };
 }
 
-/** Moves a view so that no edge of the page leaves an empty strip. When the page is smaller than the stage along an axis, it is centred there. */
+/** Moves a view so that no edge of the page leaves an empty strip. A page that is narrower than the stage is in its middle, one that is lower at its top. */
 export function clamp(view: View, stage: Size, page: Size): View {
-  const axis = (offset: number, room: number, length: number): number =>
-    length <= room ? (room - length) / 2 : Math.min(0, Math.max(room - length, offset));
+  const axis = (offset: number, room: number, length: number, spare: number): number =>
+    length <= room ? (room - length) * spare : Math.min(0, Math.max(room - length, offset));
   return {
     scale: view.scale,
-    x: axis(view.x, stage.width, page.width * view.scale),
-    y: axis(view.y, stage.height, page.height * view.scale),
+    x: axis(view.x, stage.width, page.width * view.scale, 0.5),
+    y: axis(view.y, stage.height, page.height * view.scale, 0),
   };
 }
 

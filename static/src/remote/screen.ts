@@ -169,8 +169,7 @@ export class Screen extends Emitter<ScreenEvents> {
     style.transform = `translate(${this.view.x}px, ${this.view.y}px)`;
     const left = Math.max(0, this.view.x);
     const top = Math.max(0, this.view.y);
-    this.edge.style.left = `${left}px`;
-    this.edge.style.top = `${top}px`;
+    this.edge.style.transform = `translate(${left}px, ${top}px)`;
     this.edge.style.width = `${Math.min(room.width, this.view.x + this.page.width * this.view.scale) - left}px`;
     this.edge.style.height = `${Math.min(room.height, this.view.y + this.page.height * this.view.scale) - top}px`;
     this.emit('view', this.view);

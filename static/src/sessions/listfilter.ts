@@ -1,9 +1,7 @@
-import { byId, h, setText, show } from '../ui/dom.js';
+import { byId, setText, show } from '../ui/dom.js';
 
 /** How long (ms) after a change of the filter the server is asked for the list. */
 const ASK_AFTER = 200;
-
-const STATES: [string, string][] = [['', 'All'], ['waiting', 'Waiting'], ['live', 'Live'], ['ended', 'Ended'], ['failed', 'Failed']];
 
 /** Returns whether an entry of the list is shown. Several words are searched separately. */
 export function matches(search: string, states: string, text: string, state: string): boolean {
@@ -24,14 +22,12 @@ function shownOf(shown: number, total: number): string {
 export class ListFilter {
   #text = byId<HTMLInputElement>('list-search');
   #state = byId('list-states').dataset.state ?? '';
+  #chips = [...byId('list-states').querySelectorAll('button')];
   #asking = 0;
 
   constructor(private readonly changed: () => void) {
     this.#text.addEventListener('input', () => this.#write('replaceState'));
-    const host = byId('list-states');
-    for (const [state, label] of STATES) {
-      host.append(h('button', { type: 'button', class: 'chip', 'data-of': state, on: { click: () => this.#choose(state) } }, label, h('span', { class: 'count' })));
-    }
+    for (const chip of this.#chips) chip.addEventListener('click', () => this.#choose(chip.dataset.of ?? ''));
     window.addEventListener('popstate', () => this.#read());
     // A browser restores the field's previous text, but the address decides.
     this.#read();
@@ -46,7 +42,7 @@ export class ListFilter {
   #read(): void {
     const query = new URLSearchParams(location.search);
     const state = query.get('state') ?? '';
-    const known = STATES.some(([name]) => name === state) ? state : '';
+    const known = this.#chips.some(({ dataset }) => dataset.of === state) ? state : '';
     const same = known === this.#state && (query.get('q') ?? '') === this.#text.value;
     this.#state = known;
     this.#text.value = query.get('q') ?? '';
@@ -71,8 +67,8 @@ export class ListFilter {
 
   /** Filters the list again, for example after it was updated. */
   apply(): void {
-    for (const chip of byId('list-states').children) {
-      const { of = '' } = (chip as HTMLElement).dataset;
+    for (const chip of this.#chips) {
+      const { of = '' } = chip.dataset;
       chip.setAttribute('aria-pressed', String(of === this.#state));
       setText(chip.querySelector('.count'), byId('live').dataset[of] ?? ''); // the list has the numbers
     }

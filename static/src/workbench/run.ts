@@ -37,7 +37,8 @@ export class Runner {
   constructor(private readonly session: string, private readonly live: Live, private readonly editor: Editor, private readonly scripts: Scripts) {
     this.#output = new Output((line, column) => this.#goto(line, column));
     this.#run.addEventListener('click', () => void this.start());
-    this.#stop.addEventListener('click', () => void this.stop());
+    // The second press on Run comes here.
+    this.#stop.addEventListener('click', ({ detail }) => detail < 2 && void this.stop());
     editor.onRun = () => void this.start();
     live.on('run', (run) => this.#changed(run));
     this.#tabs();

@@ -113,7 +113,6 @@ export class Timeline {
     });
     this.#playButton.addEventListener('click', () => this.#play(!this.#playing));
     new ResizeObserver(() => this.#strip()).observe(this.#track);
-    show(byId('timeline'), true);
     this.show(at, false);
   }
 

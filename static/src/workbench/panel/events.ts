@@ -64,8 +64,16 @@ export class EventsPanel {
     movable({
       handle: byId('events-split'), host: body, property: '--detail', key: 'takeover.detail', unit: '%', step: 4, reverse: true,
       initial: () => 50, min: 20, max: () => 80,
-      at: (event) => ((body.getBoundingClientRect().bottom - event.clientY) / body.clientHeight) * 100,
+      at: (event) => {
+        const { right, bottom } = body.getBoundingClientRect();
+        return 100 * (this.#beside() ? (right - event.clientX) / body.clientWidth : (bottom - event.clientY) / body.clientHeight);
+      },
     });
+  }
+
+  /** Returns whether details are at the right of the list, as events.css decides. */
+  #beside(): boolean {
+    return getComputedStyle(byId('events-body')).flexDirection === 'row';
   }
 
   #bar(): void {
@@ -162,6 +170,7 @@ export class EventsPanel {
   }
 
   #filterAgain(): void {
+    if (this.#selected && !passes(this.#selected, this.#filters.wanted)) this.#closeDetail();
     this.#stale = true;
     this.#list.refresh();
   }
@@ -219,7 +228,9 @@ export class EventsPanel {
     this.#selected = row;
     this.#point();
     this.#detail.show(row);
-    show(byId('events-split'), true);
+    const split = byId('events-split');
+    split.setAttribute('aria-orientation', this.#beside() ? 'vertical' : 'horizontal');
+    show(split, true);
     this.#list.setFollow(false);
     this.#list.reveal(index);
   }

@@ -2,10 +2,6 @@ import { byId, h, setText, show } from '../../ui/dom.js';
 import { shortURL, str } from './describe.js';
 import { ALL, type CapturedEvent, type Counts, type Filter, type Standing, type Wanted } from './rows.js';
 
-const KINDS: [Filter | 'all', string][] = [
-  ['all', 'All'], ['console', 'Console'], ['network', 'Network'], ['page', 'Page'], ['interaction', 'Input'], ['control', 'Who controls'], ['errors', 'Errors'],
-];
-
 /** Largest number of listed tabs. */
 const TABS = 50;
 
@@ -22,12 +18,11 @@ export class Filters {
     byId<HTMLInputElement>('events-search').addEventListener('input', (event) => this.#set({ text: (event.target as HTMLInputElement).value.trim().toLowerCase() }));
     this.#standing.addEventListener('change', () => this.#set({ standing: this.#standing.value as Standing }));
     this.#tab.addEventListener('change', () => this.#set({ tab: this.#tab.value }));
-    const host = byId('events-filters');
-    for (const [filter, label] of KINDS) {
-      const count = h('span', { class: 'count' });
-      const button = h('button', { type: 'button', class: 'chip', 'data-filter': filter, 'aria-pressed': String(filter === this.wanted.filter), on: { click: () => this.#set({ filter }) } }, label, count);
-      this.#chips.set(filter, { button, count });
-      host.append(button);
+    for (const button of document.querySelectorAll<HTMLButtonElement>('#events-filters button')) {
+      const filter = button.dataset.filter as Filter | 'all';
+      button.addEventListener('click', () => this.#set({ filter }));
+      const count = button.querySelector<HTMLElement>('.count');
+      if (count) this.#chips.set(filter, { button, count });
     }
   }
 
