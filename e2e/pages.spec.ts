@@ -119,6 +119,27 @@ test('the list says what failed, and its filter stands in the address', async ({
   await expect(count).toHaveText(whole ?? '');
 });
 
+test('an ended session is deleted from the list, after a question', async ({ page, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await signIn(page);
+  const row = page.locator(`.row[data-key="${id}"]`);
+  const ask = async (): Promise<void> => {
+    await row.getByRole('button', { name: /^More about/ }).click();
+    await row.getByRole('button', { name: 'Delete…' }).click();
+  };
+  const dialog = page.getByRole('dialog', { name: 'Delete this session?' });
+  await ask();
+  await accessible(page, 'sessions, deleting one');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await expect(row).toBeVisible();
+  await ask();
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect(row).toHaveCount(0);
+  await expect(dialog).toBeHidden();
+  expect((await request.get(`/v1/sessions/${id}`, { headers: auth() })).status()).toBe(404);
+});
+
 test('a session warns before it ends, takes more time, and leads to a new one', async ({ page, request, baseURL }) => {
   const create = async (timeout: number): Promise<string> => (await (await request.post('/v1/sessions', { headers: auth(), data: { timeout, url: `${baseURL}/demo/login` } })).json()).id;
   const session = await create(100_000);

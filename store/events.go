@@ -242,3 +242,11 @@ func seqOf(h nats.Header) (uint64, error) {
 	}
 	return seq, nil
 }
+
+// Forget removes all events of a session.
+func (e *Events) Forget(ctx context.Context, session string) error {
+	if err := e.stream.Purge(ctx, jetstream.WithPurgeSubject(subject(session, "*"))); err != nil {
+		return fmt.Errorf("remove events: %w", err)
+	}
+	return nil
+}

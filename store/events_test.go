@@ -85,6 +85,12 @@ func TestEvents(t *testing.T) {
 			if got := numbers(t, e, "one", 610, 3); got != nil {
 				t.Errorf("after the end come %v", got)
 			}
+			if err := e.Forget(t.Context(), "other"); err != nil {
+				t.Error(err)
+			}
+			if a, b := numbers(t, e, "other", 0, 1000), numbers(t, e, "one", 0, 1000); len(a) != 0 || len(b) != 610 {
+				t.Errorf("%d events of a forgotten session are left, and %d of the other", len(a), len(b))
+			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			if err := e.Read(ctx, "one", 0, func(store.Record) bool { return true }); err == nil {

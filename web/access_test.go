@@ -15,7 +15,7 @@ var routesByRole = map[string]string{
 	"nobody":                     "getRender favicon redeemLink health ready pageLogin login logout static",
 	string(session.RoleView):     "getSession getThumbnail view pageSession",
 	string(session.RoleTakeover): "getTakeover claimTakeover finishTakeover failTakeover pageTakeover listFiles uploadFile getFile",
-	"operator": "listTrajectories getTrajectory getTrajectoryFile zipTrajectory traceTrajectory trajectoryHAR reportTrajectory deleteTrajectory record assert saveCheckpoint listCheckpoints getCheckpoint loadCheckpoint deleteCheckpoint createSession createSessionAlias listSessions streamSessions releaseAll changeSession releaseSession deleteSession getContext " +
+	"operator": "listTrajectories getTrajectory getTrajectoryFile zipTrajectory traceTrajectory trajectoryHAR reportTrajectory deleteTrajectory record assert saveCheckpoint listCheckpoints getCheckpoint loadCheckpoint deleteCheckpoint createSession createSessionAlias listSessions streamSessions releaseAll changeSession releaseSession deleteSession forgetSession getContext " +
 		"getFilm getFilmPicture getScreenshot deleteFile runScript runScriptAlone listRuns getPicture getRun cancelRun streamRun getRunLog getLog getRunPicture " +
 		"getRunScript listSavedScripts saveScript getSavedScript changeSavedScript deleteSavedScript listWebhooks testWebhooks " +
 		"browserlessVersion cdpListAll cdpListAllAlias cdpListAlias cdpProtocolAll cdpNew cdpChromium cdpChrome browserlessSessions browserlessKill browserlessContent browserlessScreenshot browserlessPDF browserlessFunction deleteFiles downloadFiles liveDetails scrape screenshotPage printPage listProfiles createProfile reencryptProfiles getProfile renameProfile deleteProfile exportProfile importProfile " +

@@ -343,7 +343,7 @@ func (run *exampleRunner) prepare(t *testing.T, r route) map[string]string {
 		if got := run.do(request{method: "POST", path: path + "/files?name=hello.txt", body: "hello", header: map[string]string{"Content-Type": "text/plain"}}); got.status != 201 {
 			t.Fatalf("upload: %s", got.body)
 		}
-	case r.name == "getPicture":
+	case r.ofEnded || r.name == "getPicture":
 		run.call("POST", path+"/release", nil, 200, nil)
 	case strings.Contains(r.path, "/events"):
 		run.call("POST", path+"/events/start", map[string]any{"console": true, "network": true, "navigation": true}, 200, nil)

@@ -24,7 +24,7 @@ func (r route) problems() []kind {
 	add(len(r.query) > 0 || r.body != nil, kindBadInput)
 	add(r.body != nil, kindTooLarge)
 	add(strings.Contains(r.path, ":"), kindNotFound)
-	add(inSession && (changes || r.kind != plain), kindEnded)
+	add(inSession && !r.ofEnded && (changes || r.kind != plain), kindEnded)
 	add(r.kind == webSocket, kindUpgrade)
 	add(r.creates, kindTooMany, kindFull, kindNotReady)
 	slices.SortFunc(found, func(a, b kind) int { return slices.Index(kinds, a) - slices.Index(kinds, b) })

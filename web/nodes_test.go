@@ -147,6 +147,8 @@ func TestAnyNodeAnswers(t *testing.T) {
 	if !view.Status.Ended() {
 		t.Errorf("the session is %s after its release", view.Status)
 	}
+	a.call("POST", path+"/forget", map[string]any{}, 204, nil)
+	a.do(request{method: "GET", path: path}).problem(404)
 	var nodes nodesView
 	a.call("GET", "/v1/nodes", nil, 200, &nodes)
 	if len(nodes.Nodes) != 2 || nodes.Nodes[0].Name != "a" || !nodes.Nodes[0].Self || nodes.Nodes[1].Self {

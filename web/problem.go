@@ -135,6 +135,7 @@ var outcomes = []struct {
 	{session.ErrRole, kindForbidden},
 	{links.ErrInvalid, kindForbidden},
 	{session.ErrTooMany, kindConflict},
+	{session.ErrLive, kindConflict},
 	{links.ErrTooMany, kindConflict},
 	{links.ErrBusy, kindTooMany},
 	{savedscripts.ErrTooMany, kindConflict},

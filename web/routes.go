@@ -58,6 +58,7 @@ type route struct {
 	body         any                                                 // zero value of the body's struct, for /openapi.json
 	answers      answer                                              // responses, for /openapi.json
 	creates      bool                                                // starts a session
+	ofEnded      bool                                                // serves only sessions that have ended
 	fails        []kind                                              // problems that do not follow from the rest of the row
 	sample       sample                                              // what its example on /docs sends
 	lost         func(c echo.Context, node *cluster.LostError) error // answers operators for a session whose node is gone; default: 503
@@ -95,6 +96,7 @@ func (s *Server) routes() []route {
 		{method: patch, path: one, name: "changeSession", does: "Extend the timeout, change the metadata.", handler: s.changeSession, body: changeRequest{}, answers: answer{body: sessionView{}}, sample: sample{body: `{"timeout": 900000, "metadata": {"customer": "4711"}}`}},
 		{method: post, path: one + "/release", name: "releaseSession", does: "End the session.", slow: true, handler: s.releaseSession, body: struct{}{}, answers: answer{body: releasedView{}}},
 		{method: del, path: one, name: "deleteSession", does: "The same as release.", slow: true, handler: s.releaseSession, answers: answer{body: releasedView{}}},
+		{method: post, path: one + "/forget", name: "forgetSession", does: "Remove what is kept of a session that has ended: runs, takeovers, links, log, pictures and events. Recordings and checkpoints remain.", ofEnded: true, handler: s.forgetSession, body: struct{}{}, answers: answer{status: 204}, fails: []kind{kindConflict}},
 		{method: post, path: one + "/recording", name: "record", does: "Start, stop or look at the recording of what programs and people do in the session.", slow: true, handler: s.changeRecording, body: recordingRequest{}, answers: answer{body: session.Recording{}}, fails: []kind{kindConflict, kindNotReady}, sample: sample{body: `{"action": "status"}`}},
 		{method: post, path: one + "/assert", name: "assert", does: "Judge the page by a contract: pass, fail or inconclusive, with the evidence.", slow: true, handler: s.assert, body: assertRequest{}, answers: answer{body: session.Assertion{}}, fails: []kind{kindNotReady}, sample: sample{body: `{"contract": {"dom_text": {"selector": "h1", "contains": "Example Domain"}}}`}},
 		{method: post, path: one + "/checkpoints", name: "saveCheckpoint", does: "Keep how far a task has come, and which tabs are open.", handler: s.saveCheckpoint, body: checkpointRequest{}, answers: answer{status: 201, body: checkpointSaved{}}, fails: []kind{kindNotReady, kindConflict, kindNotAvailable}, sample: sample{body: `{"taskDescription": "Order the parts", "completedSteps": ["signed in"], "pendingSteps": ["check out"]}`}},

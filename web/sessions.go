@@ -156,6 +156,22 @@ func (s *Server) releaseSession(c echo.Context) error {
 	return c.JSON(http.StatusOK, releasedView{sessionView: s.viewOf(c, one), Success: true, Message: "The session was released."})
 }
 
+// forgetSession handles POST /v1/sessions/:id/forget. DELETE does not do this, because it is
+// another name of release, and programs repeat it.
+func (s *Server) forgetSession(c echo.Context) error {
+	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {
+		return err
+	}
+	one, err := s.sessionOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.manager.Forget(c.Request().Context(), one); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
 // releaseAll handles POST /v1/sessions/release.
 func (s *Server) releaseAll(c echo.Context) error {
 	if err := readJSON(c, bodyLimit, &struct{}{}); err != nil {

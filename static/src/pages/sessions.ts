@@ -145,20 +145,26 @@ function rows(): void {
     const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-again]') : null;
     if (button) void busy(button, notice, () => runAgain(button.dataset.again ?? ''));
   });
-  const dialog = byId<HTMLDialogElement>('end-dialog');
-  const form = byId<HTMLFormElement>('end-form');
+  about('end', (name) => setText(byId('end-title'), `End “${name}”?`), (id) => post(path`/v1/sessions/${id}/release`));
+  about('delete', (name) => setText(byId('delete-name'), name), (id) => post(path`/v1/sessions/${id}/forget`));
+}
+
+/** Prepares a dialog about a session: `opened` names the session, and `act` does the work. */
+function about(what: 'end' | 'delete', opened: (name: string) => void, act: (id: string) => Promise<unknown>): void {
+  const dialog = byId<HTMLDialogElement>(`${what}-dialog`);
+  const form = byId<HTMLFormElement>(`${what}-form`);
   document.addEventListener('click', (event) => {
-    const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-end]') : null;
+    const button = event.target instanceof Element ? event.target.closest<HTMLElement>(`[data-${what}]`) : null;
     if (!button) return;
-    form.dataset.session = button.dataset.end ?? '';
-    setText(byId('end-title'), `End “${button.dataset.name ?? ''}”?`);
+    form.dataset.session = button.dataset[what] ?? '';
+    opened(button.dataset.name ?? '');
     formError(form, '');
     dialog.showModal();
   });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     void busy(form.querySelector('[type=submit]'), (message) => formError(form, message), async () => {
-      await post(path`/v1/sessions/${form.dataset.session ?? ''}/release`);
+      await act(form.dataset.session ?? '');
       dialog.close();
       await refresh();
     });
