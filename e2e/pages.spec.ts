@@ -117,6 +117,19 @@ test('the list says what failed, and its filter stands in the address', async ({
   await expect(page).toHaveURL('/');
   await expect(chip('All')).toHaveAttribute('aria-pressed', 'true');
   await expect(count).toHaveText(whole ?? '');
+
+  // By script and time, too.
+  await page.getByRole('combobox', { name: 'Script' }).selectOption('good.ts');
+  await expect(rows.filter({ hasText: 'bad.ts' })).toHaveCount(0);
+  await page.getByRole('combobox', { name: 'Time' }).selectOption('Last hour');
+  await expect(page).toHaveURL('/?script=good.ts&since=hour');
+  await expect(rows.first()).toContainText('good.ts');
+  await page.reload();
+  await expect(page.getByRole('combobox', { name: 'Script' })).toHaveValue('good.ts');
+  await expect(page.getByRole('combobox', { name: 'Time' })).toHaveValue('hour');
+  await page.goBack();
+  await expect(page).toHaveURL('/?script=good.ts');
+  await expect(page.getByRole('combobox', { name: 'Time' })).toHaveValue('');
 });
 
 test('an ended session is deleted from the list, after a question', async ({ page, request }) => {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -21,7 +22,7 @@ const maxFailure = 200
 
 // pageSessions handles GET /.
 func (s *Server) pageSessions(c echo.Context) error {
-	p := views.SessionsPage{Page: s.page(c), BaseURL: s.baseURL(c.Request()), Filter: views.NewFilter(c.QueryParam("q"), c.QueryParam("state"))}
+	p := views.SessionsPage{Page: s.page(c), BaseURL: s.baseURL(c.Request()), Filter: views.NewFilter(c.QueryParams())}
 	p.SessionTimeout, p.TakeoverTimeout = s.manager.Timeouts()
 	for _, t := range s.manager.Takeovers("") {
 		info := t.Info()
@@ -30,13 +31,14 @@ func (s *Server) pageSessions(c echo.Context) error {
 		}
 		p.Waiting = append(p.Waiting, views.Waiting{
 			ID: info.ID, SessionID: info.SessionID, Reason: info.Reason, RequestedBy: info.RequestedBy,
-			Claimed: info.State == session.TakeoverClaimed, PageURL: t.Session().Info().URL, Link: info.URL,
+			Claimed: info.State == session.TakeoverClaimed, Script: scriptOf(t.Session()), PageURL: t.Session().Info().URL, Link: info.URL,
 			CreatedAt: info.CreatedAt, Deadline: info.Deadline,
 		})
 	}
 	slices.SortStableFunc(p.Waiting, func(a, b views.Waiting) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	for _, one := range s.manager.List() {
 		v := sessionCard(one)
+		p.Scripts = append(p.Scripts, v.Script)
 		if v.EndedAt.IsZero() {
 			p.Live = append(p.Live, v)
 			continue
@@ -45,14 +47,16 @@ func (s *Server) pageSessions(c echo.Context) error {
 		if v.Failed() {
 			p.FailedTotal++
 		}
-		if p.Filter.ShowsEnded(v) {
+		if p.Filter.ShowsEnded(v, time.Now()) {
 			p.Ended = append(p.Ended, v)
 		}
 	}
 	slices.SortStableFunc(p.Ended, func(a, b views.SessionInfo) int { return b.EndedAt.Compare(a.EndedAt) })
 	p.Ended = p.Ended[:min(len(p.Ended), endedShown)]
+	slices.Sort(p.Scripts)
+	p.Scripts = slices.Compact(p.Scripts)
 	if asksForPart(c.Request()) {
-		return c.JSON(http.StatusOK, sessionsPart{p.Waiting, p.Live, p.Ended, p.EndedTotal, p.FailedTotal})
+		return c.JSON(http.StatusOK, sessionsPart{p.Waiting, p.Live, p.Ended, p.EndedTotal, p.FailedTotal, p.Scripts})
 	}
 	p.Taken, p.Most, _ = s.manager.Load()
 	s.addNodes(c, &p)
@@ -68,15 +72,13 @@ func sessionCard(one *session.Session) views.SessionInfo {
 	if info.EndedAt != nil {
 		v.EndedAt, v.NoPicture = *info.EndedAt, !session.HasFilm(one)
 	}
+	v.Script = scriptOf(one)
 	v.IdleSince, _ = session.IdleSince(one)
 	v.Helped = slices.ContainsFunc(one.Takeovers(), func(t *session.Takeover) bool { return t.Info().ClaimedBy != "" })
 	for _, r := range one.Runs() { // newest first
 		run := r.Brief()
 		if v.LastRun == "" {
 			v.LastRun = string(run.Status)
-			if run.Filename != session.DefaultFilename {
-				v.Script = run.Filename
-			}
 		}
 		if run.Status != session.RunFailed && run.Status != session.RunTimeout {
 			continue
@@ -86,6 +88,18 @@ func sessionCard(one *session.Session) views.SessionInfo {
 		}
 	}
 	return v
+}
+
+// scriptOf returns the name of the script that a session ran last, or "" if it has none.
+func scriptOf(one *session.Session) string {
+	runs := one.Runs() // newest first
+	if len(runs) == 0 {
+		return ""
+	}
+	if name := runs[0].Brief().Filename; name != session.DefaultFilename {
+		return name
+	}
+	return ""
 }
 
 // failureLine returns the first line of a run's error, or "".

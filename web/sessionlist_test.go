@@ -12,14 +12,15 @@ import (
 // and the filter in the address.
 func TestListOfEndedSessions(t *testing.T) {
 	s := startServer(t, nil)
+	names := map[string]string{"return 2": "two & more.ts"}
 	run := func(id, code string) {
 		t.Helper()
-		s.call("POST", "/v1/sessions/"+id+"/scripts", map[string]any{"code": code, "wait": true}, 200, nil)
+		s.call("POST", "/v1/sessions/"+id+"/scripts", map[string]any{"code": code, "filename": names[code], "wait": true}, 200, nil)
 	}
 	failing, working, idle := s.create(nil).ID(), s.create(nil).ID(), s.create(nil).ID()
 	run(failing, "return 1")
 	run(failing, "throw new Error('the button is gone\\nand more')")
-	run(working, "return 1")
+	run(working, "return 2")
 	for _, id := range []string{idle, working, failing} { // the oldest session ends last
 		s.call("POST", "/v1/sessions/"+id+"/release", map[string]any{}, 200, nil)
 	}
@@ -49,7 +50,7 @@ func TestListOfEndedSessions(t *testing.T) {
 		t.Error("the list does not say the first line of the error")
 	}
 	for query, want := range map[string][]string{
-		"?state=failed": {failing}, "?q=succeeded": {working}, "?q=" + idle[:8]: {idle}, "?q=BUTTON+gone": {failing}, "?state=live": nil, "?state=nonsense": {failing, working, idle},
+		"?state=failed": {failing}, "?q=succeeded": {working}, "?q=" + idle[:8]: {idle}, "?q=BUTTON+gone": {failing}, "?state=live": nil, "?since=hour": {failing, working, idle}, "?script=two+%26+more.ts": {working}, "?script=none.ts": nil, "?since=day&script=two+%26+more.ts": {working}, "?state=nonsense": {failing, working, idle},
 	} {
 		if ids, html := rows(query); !slices.Equal(ids, want) {
 			t.Errorf("%s gave %v, want %v", query, ids, want)

@@ -2,19 +2,33 @@ package views
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Filter filters the session list. It is part of the list's address, and
 // static/src/sessions/listfilter.ts applies the same rules.
 type Filter struct {
-	Text  string // words that must all be found; empty for all
-	State string // waiting, live, ended, failed, or empty for all
+	Text   string // words that must all be found; empty for all
+	State  string // waiting, live, ended, failed, or empty for all
+	Script string // name of a script; empty for all
+	Since  string // hour, day, week, or empty for all: what was live in that time
 }
 
 var filterStates = []string{"waiting", "live", "ended", "failed"}
+
+// filterTime is a choice of the filter: how far back sessions may have ended.
+type filterTime struct {
+	name, words string
+	within      time.Duration
+}
+
+var filterTimes = []filterTime{
+	{"hour", "Last hour", time.Hour}, {"day", "Last day", 24 * time.Hour}, {"week", "Last week", 7 * 24 * time.Hour},
+}
 
 // filterState is a button of the filter: a state, its words, and how many sessions of
 // the list are in it.
@@ -30,32 +44,58 @@ func (p SessionsPage) states() []filterState {
 	}
 }
 
-// NewFilter parses a filter from an address. It ignores a state that does not
+// NewFilter parses a filter from an address. It ignores a state and a time that do not
 // exist.
-func NewFilter(text, state string) Filter {
-	if !slices.Contains(filterStates, state) {
-		state = ""
+func NewFilter(query url.Values) Filter {
+	f := Filter{Text: strings.TrimSpace(query.Get("q")), State: query.Get("state"), Script: query.Get("script"), Since: query.Get("since")}
+	if !slices.Contains(filterStates, f.State) {
+		f.State = ""
 	}
-	return Filter{Text: strings.TrimSpace(text), State: state}
+	if !slices.ContainsFunc(filterTimes, func(t filterTime) bool { return t.name == f.Since }) {
+		f.Since = ""
+	}
+	return f
 }
 
 // ShowsEnded reports whether the filter shows a session that has ended.
-func (f Filter) ShowsEnded(s SessionInfo) bool { return f.shows(rowSearch(s), rowStates(s)) }
+func (f Filter) ShowsEnded(s SessionInfo, now time.Time) bool { return f.shows(rowEntry(s), now) }
 
-func (f Filter) active() bool { return f.Text != "" || f.State != "" }
+func (f Filter) active() bool { return f != Filter{} }
 
-// shows reports whether to show an entry with the given text and states.
-func (f Filter) shows(search, states string) bool {
-	if f.State != "" && !slices.Contains(strings.Fields(states), f.State) {
+// filterEntry is what the filter knows of an entry of the list.
+type filterEntry struct {
+	search, states, script string
+	ended                  time.Time // zero while it is live
+}
+
+// shows reports whether to show an entry.
+func (f Filter) shows(e filterEntry, now time.Time) bool {
+	if f.State != "" && !slices.Contains(strings.Fields(e.states), f.State) {
 		return false
 	}
-	search = strings.ToLower(search)
+	if f.Script != "" && f.Script != e.script {
+		return false
+	}
+	for _, t := range filterTimes {
+		if t.name == f.Since && !e.ended.IsZero() && now.Sub(e.ended) > t.within {
+			return false
+		}
+	}
+	search := strings.ToLower(e.search)
 	for _, word := range strings.Fields(strings.ToLower(f.Text)) {
 		if !strings.Contains(search, word) {
 			return false
 		}
 	}
 	return true
+}
+
+// scripts returns the names of scripts that the filter offers: those of the list, and the
+// chosen one.
+func (p SessionsPage) scripts() []string {
+	names := append([]string{p.Filter.Script}, p.Scripts...)
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
 // searched joins the texts that the filter searches.
@@ -81,13 +121,23 @@ func rowStates(s SessionInfo) string {
 	return "ended"
 }
 
-func (p SessionsPage) showsWaiting(w Waiting) bool {
-	return p.Filter.shows(waitingSearch(w), "waiting live")
+func rowEntry(s SessionInfo) filterEntry {
+	return filterEntry{rowSearch(s), rowStates(s), s.Script, s.EndedAt}
 }
 
-func (p SessionsPage) showsRow(s SessionInfo) bool {
-	return p.Filter.shows(rowSearch(s), rowStates(s))
+// endedAt returns when a session ended, for the page's script, or "".
+func endedAt(s SessionInfo) string {
+	if s.live() {
+		return ""
+	}
+	return iso(s.EndedAt)
 }
+
+func (p SessionsPage) showsWaiting(w Waiting) bool {
+	return p.Filter.shows(filterEntry{search: waitingSearch(w), states: "waiting live", script: w.Script}, p.now())
+}
+
+func (p SessionsPage) showsRow(s SessionInfo) bool { return p.Filter.shows(rowEntry(s), p.now()) }
 
 // rows returns the live sessions that wait for nobody. The others are listed as waiting.
 func (p SessionsPage) rows() []SessionInfo {

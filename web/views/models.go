@@ -42,7 +42,9 @@ type SessionsPage struct {
 	EndedTotal int
 	// FailedTotal is how many of them failed, or had runs that failed.
 	FailedTotal int
-	Filter      Filter
+	// Scripts are the names of the scripts of all sessions, sorted.
+	Scripts []string
+	Filter  Filter
 	// Taken of the server's Most browsers are in use. A cluster's are in Nodes.
 	Taken, Most int
 	Nodes       []Node // of the cluster, by name; empty without one
@@ -109,6 +111,7 @@ type Waiting struct {
 	Reason      string
 	RequestedBy string // "script", "api", …
 	Claimed     bool   // a person is working on it
+	Script      string // name of the session's newest run's script; empty if it has none
 	PageURL     string // address of the session's page
 	Link        string // the link for a person; if its fragment has no secret, a secret is created when the link is copied
 	CreatedAt   time.Time

@@ -23,7 +23,7 @@ func every(asset func(string) string) map[string]templ.Component {
 	s := SessionInfo{ID: hostile, Status: "live", Title: hostile, URL: "https://example.com/" + hostile, Controller: "script", CreatedAt: now, EndedAt: now, EndReason: hostile}
 	w := Waiting{ID: hostile, SessionID: hostile, Reason: hostile, RequestedBy: hostile, PageURL: "javascript:alert(1)", Link: hostile, CreatedAt: now, Deadline: now.Add(time.Minute)}
 	return map[string]templ.Component{
-		"sessions": Sessions(SessionsPage{Page: p, Waiting: []Waiting{w}, Live: []SessionInfo{s}, Ended: []SessionInfo{s}, BaseURL: hostile}),
+		"sessions": Sessions(SessionsPage{Page: p, Waiting: []Waiting{w}, Live: []SessionInfo{s}, Ended: []SessionInfo{s}, Scripts: []string{hostile}, BaseURL: hostile}),
 		"empty":    Sessions(SessionsPage{Page: p, BaseURL: hostile}),
 		"docs":     Docs(DocsPage{Page: p, BaseURL: hostile, Sections: []DocsSection{{ID: "a", Title: hostile, Calls: []DocsCall{{ID: hostile, Path: hostile, Does: hostile, Who: hostile}}}}, Problems: []DocsProblem{{ID: hostile, Title: hostile}}}),
 		"session":  Session(SessionPage{Page: p, Session: s, Sample: hostile}),

@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { matches } from './listfilter.js';
+import { matches, type Wanted } from './listfilter.js';
+
+const all: Wanted = { text: '', state: '', script: '', since: '' };
 
 test('entries are found by words in any order, and by status', () => {
-  assert.ok(matches('Sign in · Example https://example.com/login', 'live waiting', 'EXAMPLE sign', 'waiting'));
-  assert.ok(matches('anything', 'ended', '', ''));
-  assert.ok(!matches('Sign in', 'live', 'sign out', ''));
-  assert.ok(!matches('Sign in', 'ended', '', 'live'));
+  assert.ok(matches({ search: 'Sign in · Example https://example.com/login', states: 'live waiting' }, { ...all, text: 'EXAMPLE sign', state: 'waiting' }));
+  assert.ok(matches({ search: 'anything', states: 'ended' }, all));
+  assert.ok(!matches({ search: 'Sign in', states: 'live' }, { ...all, text: 'sign out' }));
+  assert.ok(!matches({ search: 'Sign in', states: 'ended' }, { ...all, state: 'live' }));
+});
+
+test('entries are found by their script and by when they ended', () => {
+  const now = Date.parse('2026-05-04T12:00:00Z');
+  const old = { search: '', states: 'ended', script: 'login.ts', endedAt: '2026-05-04T10:30:00Z' };
+  assert.ok(matches(old, { ...all, script: 'login.ts', since: 'day' }, now));
+  assert.ok(!matches(old, { ...all, since: 'hour' }, now));
+  assert.ok(!matches(old, { ...all, script: 'login' }, now), 'a name is compared as a whole');
+  assert.ok(matches({ ...old, endedAt: '' }, { ...all, since: 'hour' }, now), 'what is live is of now');
 });
