@@ -273,9 +273,15 @@ var ended = func() context.Context {
 	return ctx
 }()
 
-// mayWrite reports whether the client may change the page now. If it cannot tell,
-// it returns false.
-func (c *Client) mayWrite() bool { return c.options.Gate(ended, nil) == nil }
+// mayWrite reports whether the operation that a context belongs to may change the page
+// now. If it cannot tell, it returns false.
+func (c *Client) mayWrite(ctx context.Context) bool {
+	var caller any
+	if r := runningIn(ctx); r != nil {
+		caller = r.caller
+	}
+	return c.options.Gate(ended, caller) == nil
+}
 
 // Close cancels running operations and waits for them, releases keys and buttons,
 // and releases the client's handles and contexts.

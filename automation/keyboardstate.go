@@ -226,7 +226,7 @@ func (s *inputState) gate(ctx context.Context) (waited bool, err error) {
 	if p, ok := ctx.(*progress); ok {
 		return p.gate()
 	}
-	if s.client.mayWrite() {
+	if s.client.mayWrite(ctx) {
 		return false, nil
 	}
 	return true, s.client.gate(ctx)

@@ -71,7 +71,7 @@ var errYield = errors.New("the client may not change the page now")
 // gate waits until the client may change the page. The wait does not count
 // towards the operation's timeout. waited means that the page may have changed.
 func (p *progress) gate() (waited bool, err error) {
-	if p.client.mayWrite() {
+	if p.client.mayWrite(p.parent) {
 		return false, nil
 	}
 	if p.guarded {

@@ -115,7 +115,7 @@ func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) 
 		if err := c.gate(ctx); err != nil {
 			return nil, err
 		}
-	case !c.mayWrite():
+	case !c.mayWrite(ctx):
 		o.Caret = "initial" // a person may be typing
 	}
 	if err := c.options.Veil(ctx, pg); err != nil {

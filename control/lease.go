@@ -7,11 +7,13 @@ import (
 
 // Lease says whose input reaches a session's browser. A person excludes everybody
 // else. Programs share: while no person holds the lease, several may act, and the
-// first of them is the holder. Each change of the holder raises the epoch. All
-// methods may be called from any goroutine.
+// first of them is the holder. Each change of the holder raises the epoch. Whoever
+// watches may hold what programs do. All methods may be called from any goroutine.
 type Lease struct {
 	before func(to Holder)      // called while mu is held, before the change is visible
 	notify func(Holder, uint64) // called while mu is not held, in order of epochs
+
+	heldChanged func() // called while mu is not held; nil for none
 
 	calls sync.Mutex // keeps the calls to notify in order; taken before mu
 
@@ -20,7 +22,10 @@ type Lease struct {
 	programs []Holder // programs that act, in order of their arrival; empty while a person holds the lease
 	epoch    uint64
 	reserved int           // requests for a person that are open
-	changed  chan struct{} // closed and replaced at each change of the holder, and when reserved falls
+	held     bool          // programs do nothing, but for the actions that somebody lets pass
+	waiting  []*Action     // in AwaitWrite, in order of their arrival
+	numbers  uint64        // of the newest of them
+	changed  chan struct{} // closed and replaced at each change of what programs may do
 }
 
 // NewLease returns a free lease with epoch 1. Before a change of the holder

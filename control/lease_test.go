@@ -74,7 +74,7 @@ func TestProgramsShare(t *testing.T) {
 	always := func(Holder) bool { return true }
 
 	for _, program := range []Holder{Script, first, second, first} {
-		if !l.TryWrite(program) {
+		if !l.TryWrite(By(program)) {
 			t.Fatalf("%s may not act", program)
 		}
 	}
@@ -93,11 +93,11 @@ func TestProgramsShare(t *testing.T) {
 	}
 
 	// A person excludes all programs. Afterwards, none acts until it asks again.
-	if !l.TryWrite(Script) || !l.Give(person, always) {
+	if !l.TryWrite(By(Script)) || !l.Give(person, always) {
 		t.Fatal("a person could not take the lease")
 	}
 	for _, program := range []Holder{Script, first, second} {
-		if l.TryWrite(program) {
+		if l.TryWrite(By(program)) {
 			t.Errorf("%s acts beside a person", program)
 		}
 	}
@@ -107,7 +107,7 @@ func TestProgramsShare(t *testing.T) {
 	if !isClosed(changed) || l.Holder() != Nobody {
 		t.Errorf("after the person the holder is %q", l.Holder())
 	}
-	if !l.TryWrite(second) || l.Holder() != second {
+	if !l.TryWrite(By(second)) || l.Holder() != second {
 		t.Errorf("a program may not act after a person: the holder is %q", l.Holder())
 	}
 
@@ -115,7 +115,7 @@ func TestProgramsShare(t *testing.T) {
 	l.Release(second)
 	l.Give(person, always)
 	l.Give(Script, always)
-	if !l.TryWrite(first) || l.Holder() != Script {
+	if !l.TryWrite(By(first)) || l.Holder() != Script {
 		t.Errorf("beside a script that was given the lease: %q", l.Holder())
 	}
 	l.Release(Script)
@@ -127,15 +127,15 @@ func TestProgramsShare(t *testing.T) {
 // TestReserve asks for a person twice: programs wait until both requests are over.
 func TestReserve(t *testing.T) {
 	l, _ := watched()
-	l.TryWrite(Script)
+	l.TryWrite(By(Script))
 	l.Reserve()
 	l.Reserve()
-	if l.Holder() != Nobody || l.TryWrite(Script) || !l.MustWait() {
+	if l.Holder() != Nobody || l.TryWrite(By(Script)) || !l.MustWait() {
 		t.Errorf("a program writes although a person is asked for: the holder is %q", l.Holder())
 	}
 	l.Unreserve()
 	written := make(chan error, 1)
-	go func() { written <- l.AwaitWrite(t.Context(), Script) }()
+	go func() { written <- l.AwaitWrite(t.Context(), By(Script)) }()
 	if !l.MustWait() {
 		t.Error("the other request is forgotten")
 	}
@@ -145,7 +145,7 @@ func TestReserve(t *testing.T) {
 	}
 	l.Reserve()
 	l.Give(Script, func(Holder) bool { return true }) // as when a request ends and the next one has begun
-	if sent, _ := l.Write(Script, func() error { return nil }); sent || l.TryWrite(Script) {
+	if sent, _ := l.Write(By(Script), func() error { return nil }); sent || l.TryWrite(By(Script)) {
 		t.Error("a program that was given the lease writes although a person is asked for")
 	}
 }
@@ -159,8 +159,8 @@ func TestWriteIsOneStep(t *testing.T) {
 	var work sync.WaitGroup
 	for _, program := range []Holder{Script, Client("a"), Client("b")} {
 		work.Go(func() {
-			for ctx.Err() == nil && l.AwaitWrite(ctx, program) == nil {
-				if _, err := l.Write(program, func() error {
+			for ctx.Err() == nil && l.AwaitWrite(ctx, By(program)) == nil {
+				if _, err := l.Write(By(program), func() error {
 					if person {
 						return errors.New("sent beside a person")
 					}
@@ -175,7 +175,7 @@ func TestWriteIsOneStep(t *testing.T) {
 		if !l.Give(Person("p"), func(Holder) bool { return true }) {
 			t.Error("the person did not get control")
 		}
-		if sent, _ := l.Write(Script, func() error { return nil }); sent {
+		if sent, _ := l.Write(By(Script), func() error { return nil }); sent {
 			t.Error("sent beside the person")
 		}
 		l.Release(Person("p"))
@@ -195,7 +195,7 @@ func TestBeforeTheChangeIsSeen(t *testing.T) {
 		}
 		done <- prepared.Load()
 	}()
-	l.TryWrite(Script)
+	l.TryWrite(By(Script))
 	l.Give(Person("a"), func(Holder) bool { return true })
 	if !<-done {
 		t.Error("a person's control was seen before it was prepared")

@@ -223,11 +223,3 @@ func (t *Ticket) leaveLocked() {
 		close(next.ready)
 	}
 }
-
-// Explain adds to the error of a wait for the right to act what the command waited for.
-func Explain(err error) error {
-	if err == nil || !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrWaited, err)
-}

@@ -83,7 +83,7 @@ func TestQueueLetsReadersPass(t *testing.T) {
 		short.Begin()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := Explain(short.Await(ctx)); !errors.Is(err, ErrWaited) {
+		if err := new(Lease).Explain(short.Await(ctx)); !errors.Is(err, ErrWaited) {
 			t.Errorf("a command whose time is up got %v", err)
 		}
 		short.Leave()

@@ -62,24 +62,21 @@ type Operation struct {
 // A writing operation waits until the actor may act. If the capture includes
 // actions, two events report the operation, and so does a recording.
 func (s *Session) do(ctx context.Context, by actor, op Operation) (json.RawMessage, error) {
-	var result json.RawMessage
-	var err error
-	if a := newAction(s, by.holder, op); a != nil || op.ticket != nil {
-		result, err = (&underWay{op, by, a}).run(ctx)
-	} else {
-		result, err = by.client.Do(ctx, automation.Call{Name: op.Name, Params: op.Params})
-	}
+	u := &underWay{Operation: op, by: by, action: newAction(s, by.holder, op)}
+	u.turn = control.Action{By: by.holder, Name: op.Name, Target: func() string { return heldTarget(op.Params) }}
+	result, err := u.run(ctx)
 	if err == nil && !op.Raw {
 		result = s.monitor.Redactor().JSON(result)
 	}
 	return result, err
 }
 
-// underWay is an operation that has a place in a queue, or that something reports.
+// underWay is an operation that runs.
 type underWay struct {
 	Operation
 	by     actor
 	action *action // nil if nothing reports it
+	turn   control.Action
 }
 
 func (u *underWay) run(ctx context.Context) (json.RawMessage, error) {
@@ -111,8 +108,11 @@ type action struct {
 // towards its action's duration. caller is its *underWay, or nil.
 func (s *Session) admit(ctx context.Context, program control.Holder, caller any) error {
 	u, ok := caller.(*underWay)
-	if !ok {
-		return s.control.AwaitWrite(ctx, program)
+	switch {
+	case !ok:
+		return s.control.AwaitWrite(ctx, control.By(program))
+	case ctx.Err() != nil: // it only asks
+		return s.control.Explain(s.control.AwaitWrite(ctx, &u.turn))
 	}
 	began := time.Now()
 	err := u.ticket.Await(ctx)
@@ -120,10 +120,10 @@ func (s *Session) admit(ctx context.Context, program control.Holder, caller any)
 		s.hit(limits.Waiting)
 	}
 	if err == nil {
-		err = s.control.AwaitWrite(ctx, program)
+		err = s.control.AwaitWrite(ctx, &u.turn)
 	}
 	if u.ticket != nil {
-		err = control.Explain(err)
+		err = s.control.Explain(err)
 	}
 	if a := u.action; a != nil && !a.started.IsZero() {
 		a.waited.Add(int64(time.Since(began)))
@@ -152,7 +152,7 @@ func (a *action) begin(ctx context.Context, u *underWay) (hidden bool) {
 	}
 	a.step, hidden = recordCall(ctx, a.recorder, a.session, u.by, u.Name, u.Params)
 	if a.step.Writes() { // a person may have taken control while the picture was taken
-		_ = a.session.control.AwaitWrite(ctx, u.by.holder) // if ctx has ended, the operation fails by itself
+		_ = a.session.control.AwaitWrite(ctx, &u.turn) // if ctx has ended or it was refused, the operation fails by itself
 	}
 	a.start()
 	return hidden

@@ -359,7 +359,7 @@ func TestProgramsActTogether(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, program := range []control.Holder{control.Script, control.Client("c")} {
-		if err := s.control.AwaitWrite(over, program); err == nil {
+		if err := s.control.AwaitWrite(over, control.By(program)); err == nil {
 			t.Errorf("%s acts beside a person", program)
 		}
 	}

@@ -202,7 +202,7 @@ func (c *Commands) await(ctx context.Context, w *commandWorker, began time.Time,
 			c.mu.Unlock()
 			switch {
 			case !asking && c.program.session.control.MustWait():
-				return nil, fmt.Errorf("%w, over %v: %w", errCommandTimeout, c.timeout, control.ErrWaited)
+				return nil, fmt.Errorf("%w, over %v: %w", errCommandTimeout, c.timeout, c.program.session.control.Why())
 			case !asking:
 				return nil, fmt.Errorf("%w, over %v", errCommandTimeout, c.timeout)
 			}

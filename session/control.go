@@ -11,7 +11,7 @@ import (
 
 // newControl returns the session's control lease, which passes between viewers.
 func (s *Session) newControl() *control.Handover {
-	return control.New(control.Options{
+	c := control.New(control.Options{
 		AskTimeout: s.services.settings.askTimeout, Grace: s.services.settings.leaseGrace,
 		Before: func(to control.Holder) {
 			if to.IsPerson() { // from the person's first key on, no key is recorded
@@ -37,6 +37,8 @@ func (s *Session) newControl() *control.Handover {
 		Asked: s.tellControl,
 		Gone:  s.abandon,
 	})
+	c.OnHeld(s.tellControl)
+	return c
 }
 
 // controlChanged announces the new controller to everybody. It first releases
@@ -81,7 +83,7 @@ func (s *Session) tellControl() {
 // controlMessage describes the present control.
 func (s *Session) controlMessage(v *Viewer) ControlMessage {
 	now := s.control.Standing()
-	m := ControlMessage{Type: "control", Holder: now.Holder, Epoch: now.Epoch, Mine: now.Holder == v.holder(), Away: now.Away}
+	m := ControlMessage{Type: "control", Holder: now.Holder, Epoch: now.Epoch, Mine: now.Holder == v.holder(), Away: now.Away, Held: heldFor(s, v)}
 	if now.Asks != control.Nobody {
 		m.Asked = &ControlAsked{By: now.Asks, Mine: now.Asks == v.holder(), Until: now.Until}
 	}

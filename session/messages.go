@@ -50,6 +50,7 @@ type (
 		Mine   bool           `json:"mine"`
 		Away   bool           `json:"away,omitempty"`  // the connection of the person in control broke
 		Asked  *ControlAsked  `json:"asked,omitempty"` // another person asks for control
+		Held   *ControlHeld   `json:"held,omitempty"`  // somebody who watches holds what programs do
 	}
 	// ErrorMessage says what was refused, in words for people.
 	ErrorMessage struct {

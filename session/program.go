@@ -297,7 +297,7 @@ func (c *Client) begin(ctx context.Context) error {
 	return err
 }
 
-// AwaitTurn waits until the program may write, as an operation does. It is for callers
+// AwaitTurn waits until no person is in control, or asked for. It is for callers
 // that choose what to act on only then, such as the tab that people see: a person may
 // have closed the one before.
 func (p *Program) AwaitTurn(ctx context.Context) error {
@@ -306,7 +306,7 @@ func (p *Program) AwaitTurn(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	return control.Explain(p.session.control.AwaitWrite(ctx, p.holder))
+	return p.session.control.Explain(p.session.control.AwaitNobody(ctx))
 }
 
 // RequestTakeover asks for a person. Until the takeover ends, operations of

@@ -203,11 +203,11 @@ func (c *RawClient) PostNow(id cdp.SessionID, method string, params json.RawMess
 // Write is Post for what changes the page. It sends the command only if the client may
 // write at that moment, and returns false otherwise. A key or a button that it presses
 // is released when a person takes control, or the client leaves.
-func (c *RawClient) Write(ctx context.Context, id cdp.SessionID, method string, params json.RawMessage, token any) (sent bool, err error) {
+func (c *RawClient) Write(ctx context.Context, act *control.Action, id cdp.SessionID, method string, params json.RawMessage, token any) (sent bool, err error) {
 	c.session.gestures.work()
 	s := c.client.Session(id)
 	err = c.client.Conn().WhenRoom(ctx, len(params), func() (err error) {
-		sent, err = c.session.control.Write(c.program.holder, func() error {
+		sent, err = c.session.control.Write(act, func() error {
 			c.held.note(s, method, params)
 			return s.Post(method, params, token)
 		})
@@ -237,12 +237,21 @@ func (c *RawClient) Resume(sessions []cdp.SessionID) {
 func (c *RawClient) PersonInControl() bool { return c.session.control.Holder().IsPerson() }
 
 // MustWait reports whether what writes waits now, because a person is in control or is
-// asked for.
+// asked for, or programs are held.
 func (c *RawClient) MustWait() bool { return c.session.control.MustWait() }
 
-// AwaitWrite waits until the client may write.
-func (c *RawClient) AwaitWrite(ctx context.Context) error {
-	return c.session.control.AwaitWrite(ctx, c.program.holder)
+// Waits reports whether a command that writes waits now.
+func (c *RawClient) Waits(act *control.Action) bool { return c.session.control.Waits(act) }
+
+// Act returns what the lease needs to know of a command that writes.
+func (c *RawClient) Act(method string, params json.RawMessage) *control.Action {
+	return &control.Action{By: c.program.holder, Name: method, Target: func() string { return heldTarget(params) }}
+}
+
+// AwaitWrite waits until a command may write. The error is control.ErrRefused or ctx's
+// cause.
+func (c *RawClient) AwaitWrite(ctx context.Context, act *control.Action) error {
+	return c.session.control.AwaitWrite(ctx, act)
 }
 
 // Revived reports whether a target is a page that has a renderer, after an event that

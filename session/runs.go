@@ -14,6 +14,8 @@ type runs struct {
 	mu      sync.Mutex // guards what follows; may be taken while Session.mu is held
 	running *Run       // nil while none is running
 	list    []*Run     // oldest first
+
+	held stoppedClock // has a lock of its own
 }
 
 // current returns the running run, or nil.

@@ -64,6 +64,8 @@ var viewerMessages = map[string]acceptedMessage{
 		"Drops files of the session on the page."),
 	"control": accept[controlMessage](session.RoleTakeover, slow,
 		"Takes, releases or keeps control: action is take, release or keep. keep refuses a person who asks for control."),
+	"hold": accept[holdMessage](session.RoleControl, fast,
+		"Holds what programs do, while no person needs to be in control: action is hold, pass (lets an action that waits pass), end (ends it with an error) or go_on. number says which action, 0 for the one that has waited longest."),
 	"navigate": accept[navigateMessage](session.RoleTakeover, slow,
 		"Navigates the shown tab: action is goto (with url), back, forward, reload or stop."),
 	"tab": accept[tabMessage](session.RoleTakeover, slow,
@@ -132,6 +134,10 @@ type (
 	}
 	controlMessage struct {
 		Action string `json:"action"`
+	}
+	holdMessage struct {
+		Action string `json:"action"`
+		Number uint64 `json:"number"`
 	}
 	navigateMessage struct {
 		Action string `json:"action"`
@@ -223,6 +229,10 @@ func (m *dropMessage) act(_ context.Context, v *session.Viewer) error {
 }
 
 func (m *controlMessage) act(_ context.Context, v *session.Viewer) error { return v.Control(m.Action) }
+
+func (m *holdMessage) act(_ context.Context, v *session.Viewer) error {
+	return v.Hold(m.Action, m.Number)
+}
 
 func (m *navigateMessage) act(ctx context.Context, v *session.Viewer) error {
 	return v.Navigate(ctx, m.Tab, m.Action, m.URL)

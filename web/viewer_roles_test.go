@@ -26,6 +26,7 @@ var roleSamples = map[string]string{
 	"navigate": `{"type":"navigate","action":"stop"}`,
 	"tab":      `{"type":"tab","action":"activate","tab":1}`,
 	"control":  `{"type":"control","action":"keep"}`,
+	"hold":     `{"type":"hold","action":"pass"}`,
 	"takeover": `{"type":"takeover","action":"extend","id":"ID"}`,
 
 	"drop":      `{"type":"drop","x":5,"y":5,"files":["dropped.txt"],"epoch":%d}`,
@@ -61,7 +62,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 	}
 	one.ShareFile(dropped)
 	looking := map[string]bool{"hello": true, "ack": true, "ping": true, "resize": true}
-	answering := map[string]bool{"control": true, "takeover": true} // these do not act on the page
+	answering := map[string]bool{"control": true, "takeover": true, "hold": true} // these do not act on the page
 	join := func(role session.Role, takeover string) *session.Viewer {
 		o := session.ViewerOptions{Role: role}
 		if takeover != "" {
@@ -119,6 +120,10 @@ func TestWhoMaySendWhat(t *testing.T) {
 				}
 				switch {
 				case role == session.RoleView && !looking[kind]:
+					if !errors.Is(err, session.ErrRole) {
+						t.Errorf("%s: %v, want that the role does not allow it", where, err)
+					}
+				case kind == "hold" && role != session.RoleControl:
 					if !errors.Is(err, session.ErrRole) {
 						t.Errorf("%s: %v, want that the role does not allow it", where, err)
 					}

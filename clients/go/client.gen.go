@@ -2933,6 +2933,9 @@ type UploadFileParams struct {
 	Add *bool `form:"add,omitempty" json:"add,omitempty"`
 }
 
+// ForgetSessionJSONBody defines parameters for ForgetSession.
+type ForgetSessionJSONBody = map[string]interface{}
+
 // ListLinksParams defines parameters for ListLinks.
 type ListLinksParams struct {
 	// Limit Length of a page of the list.
@@ -3154,6 +3157,9 @@ type StopEventsJSONRequestBody = StopEventsJSONBody
 
 // UploadFileMultipartRequestBody defines body for UploadFile for multipart/form-data ContentType.
 type UploadFileMultipartRequestBody UploadFileMultipartBody
+
+// ForgetSessionJSONRequestBody defines body for ForgetSession for application/json ContentType.
+type ForgetSessionJSONRequestBody = ForgetSessionJSONBody
 
 // CreateLinkJSONRequestBody defines body for CreateLink for application/json ContentType.
 type CreateLinkJSONRequestBody = LinkRequest
@@ -3857,6 +3863,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/film/{at} (the `GetFilmPicture` operationId).
 	GetFilmPicture(ctx context.Context, id string, at string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ForgetSessionWithBody Remove what is kept of a session that has ended: runs, takeovers, links, log, pictures and events. Recordings and checkpoints remain.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/forget (the `ForgetSession` operationId).
+	ForgetSessionWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ForgetSession Remove what is kept of a session that has ended: runs, takeovers, links, log, pictures and events. Recordings and checkpoints remain.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/forget (the `ForgetSession` operationId).
+	ForgetSession(ctx context.Context, id string, body ForgetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CdpListAlias The same as /json/list.
 	//
@@ -5774,6 +5794,40 @@ func (c *Client) GetFilm(ctx context.Context, id string, reqEditors ...RequestEd
 // Corresponds with GET /v1/sessions/{id}/film/{at} (the `GetFilmPicture` operationId).
 func (c *Client) GetFilmPicture(ctx context.Context, id string, at string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetFilmPictureRequest(c.Server, id, at)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ForgetSessionWithBody Remove what is kept of a session that has ended: runs, takeovers, links, log, pictures and events. Recordings and checkpoints remain.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sessions/{id}/forget (the `ForgetSession` operationId).
+func (c *Client) ForgetSessionWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForgetSessionRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ForgetSession Remove what is kept of a session that has ended: runs, takeovers, links, log, pictures and events. Recordings and checkpoints remain.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sessions/{id}/forget (the `ForgetSession` operationId).
+func (c *Client) ForgetSession(ctx context.Context, id string, body ForgetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForgetSessionRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10137,6 +10191,53 @@ func NewGetFilmPictureRequest(server string, id string, at string) (*http.Reques
 	return req, nil
 }
 
+// NewForgetSessionRequest calls the generic ForgetSession builder with application/json body
+func NewForgetSessionRequest(server string, id string, body ForgetSessionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewForgetSessionRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewForgetSessionRequestWithBody constructs an http.Request for the ForgetSession method, with any body, and a specified content type
+func NewForgetSessionRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/forget", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewCdpListAliasRequest constructs an http.Request for the CdpListAlias method
 func NewCdpListAliasRequest(server string, id string) (*http.Request, error) {
 	var err error
@@ -13319,6 +13420,20 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/film/{at} (the `GetFilmPicture` operationId).
 	GetFilmPictureWithResponse(ctx context.Context, id string, at string, reqEditors ...RequestEditorFn) (*GetFilmPictureResponse, error)
+
+	// ForgetSessionWithBodyWithResponse Remove what is kept of a session that has ended: runs, takeovers, links, log, pictures and events. Recordings and checkpoints remain.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/forget (the `ForgetSession` operationId).
+	ForgetSessionWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForgetSessionResponse, error)
+
+	// ForgetSessionWithResponse Remove what is kept of a session that has ended: runs, takeovers, links, log, pictures and events. Recordings and checkpoints remain.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/forget (the `ForgetSession` operationId).
+	ForgetSessionWithResponse(ctx context.Context, id string, body ForgetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ForgetSessionResponse, error)
 
 	// CdpListAliasWithResponse The same as /json/list.
 	//
@@ -17109,6 +17224,47 @@ func (r GetFilmPictureResponse) ContentType() string {
 	return ""
 }
 
+type ForgetSessionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ForgetSessionResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ForgetSessionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ForgetSessionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ForgetSessionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ForgetSessionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type CdpListAliasResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20722,6 +20878,32 @@ func (c *ClientWithResponses) GetFilmPictureWithResponse(ctx context.Context, id
 	return ParseGetFilmPictureResponse(rsp)
 }
 
+// ForgetSessionWithBodyWithResponse Remove what is kept of a session that has ended: runs, takeovers, links, log, pictures and events. Recordings and checkpoints remain.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/forget (the `ForgetSession` operationId).
+func (c *ClientWithResponses) ForgetSessionWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForgetSessionResponse, error) {
+	rsp, err := c.ForgetSessionWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseForgetSessionResponse(rsp)
+}
+
+// ForgetSessionWithResponse Remove what is kept of a session that has ended: runs, takeovers, links, log, pictures and events. Recordings and checkpoints remain.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/forget (the `ForgetSession` operationId).
+func (c *ClientWithResponses) ForgetSessionWithResponse(ctx context.Context, id string, body ForgetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ForgetSessionResponse, error) {
+	rsp, err := c.ForgetSession(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseForgetSessionResponse(rsp)
+}
+
 // CdpListAliasWithResponse The same as /json/list.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -23769,6 +23951,35 @@ func ParseGetFilmPictureResponse(rsp *http.Response) (*GetFilmPictureResponse, e
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseForgetSessionResponse parses an HTTP response from a ForgetSessionWithResponse call
+func ParseForgetSessionResponse(rsp *http.Response) (*ForgetSessionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ForgetSessionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

@@ -234,6 +234,8 @@ func (r *Runner) hint(ctx context.Context, a *Action, err error) string {
 	ctx, cancel := context.WithTimeout(ctx, hintTimeout)
 	defer cancel()
 	switch {
+	case errors.Is(err, control.ErrHeld):
+		return "Somebody who watches holds what programs do. The action can be sent again when they let programs go on."
 	case errors.Is(err, control.ErrWaited):
 		return "A person is in control. The action can be sent again when the person is done."
 	case errors.Is(err, errNoNavigation):

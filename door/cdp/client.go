@@ -17,6 +17,7 @@ import (
 
 	"takeover/cdp"
 	"takeover/cdp/policy"
+	"takeover/control"
 	"takeover/door/socket"
 	"takeover/limits"
 	"takeover/session"
@@ -85,12 +86,13 @@ type call struct {
 	params   json.RawMessage
 	checked  policy.Command
 	writes   bool
-	reported bool   // its start
-	answered bool   // a setting whose answer the client has, and that waits
-	counted  bool   // in the backlog
-	size     int    // there, in bytes
-	shot     func() // ends its turn to take a picture; nil for none
-	dialogs  uint64 // for an answer to a dialog: the number of dialogs that the session had seen
+	turn     *control.Action // see turnOf
+	reported bool            // its start
+	answered bool            // a setting whose answer the client has, and that waits
+	counted  bool            // in the backlog
+	size     int             // there, in bytes
+	shot     func()          // ends its turn to take a picture; nil for none
+	dialogs  uint64          // for an answer to a dialog: the number of dialogs that the session had seen
 
 	result func(json.RawMessage) (json.RawMessage, error) // changes the result; nil for none
 	then   func()                                         // for a command of the door's own: called on the connection's read loop
@@ -359,8 +361,10 @@ func (c *Client) carryOut(cmd *call) error {
 // post sends a command to Chromium. A command that writes is sent only if the client may
 // write at that moment; sent is false otherwise. The error is the reply.
 func (c *Client) post(cmd *call) (sent bool, err error) {
-	if cmd.writes && c.raw.MustWait() {
-		return false, nil
+	if cmd.writes {
+		if c.raw.Waits(c.turnOf(cmd)) {
+			return false, nil
+		}
 	}
 	if !cmd.counted {
 		if err := c.count(cmd, 0); err != nil {
@@ -397,7 +401,7 @@ func (c *Client) post(cmd *call) (sent bool, err error) {
 		}
 		return err == nil, err
 	}
-	sent, err = c.raw.Write(c.ctx, cmd.on, cmd.method, cmd.params, cmd)
+	sent, err = c.raw.Write(c.ctx, cmd.turn, cmd.on, cmd.method, cmd.params, cmd)
 	if err != nil {
 		return false, err
 	}
@@ -406,6 +410,14 @@ func (c *Client) post(cmd *call) (sent bool, err error) {
 		c.resizePage(cmd)
 	}
 	return sent, nil
+}
+
+// turnOf returns what the lease knows of a command that writes.
+func (c *Client) turnOf(cmd *call) *control.Action {
+	if cmd.turn == nil {
+		cmd.turn = c.raw.Act(cmd.method, cmd.params)
+	}
+	return cmd.turn
 }
 
 // item is a message that waits to be written: an event of Chromium, or a reply to

@@ -3,6 +3,7 @@ package cdp
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/cdp/policy"
+	"takeover/control"
 	"takeover/door/doortest"
 	"takeover/door/socket"
 	"takeover/limits"
@@ -190,4 +192,70 @@ func workOn(t *testing.T, p *peer, page string, number, rounds int) error {
 		}
 	}
 	return nil
+}
+
+// TestHold holds programs: of the commands that write, one passes at a time, in order, and
+// one is refused. What reads is answered.
+func TestHold(t *testing.T) {
+	s := doortest.Session(t, session.CreateOptions{})
+	p := dial(t, serve(t, s, nil))
+	page, _ := p.attach()
+	p.evaluate(page, "window.all = ''; 0")
+	v, err := s.Join(session.ViewerOptions{Role: session.RoleControl})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Leave)
+	next := func() uint64 { // waits for the action that is shown
+		for {
+			m, err := v.NextMessage(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, ok := m.(session.ControlMessage); ok && c.Held != nil && len(c.Held.Waiting) > 0 {
+				return c.Held.Waiting[0].Number
+			}
+		}
+	}
+	hold := func(action string, number uint64) {
+		t.Helper()
+		if err := v.Hold(action, number); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hold("hold", 0)
+	var sent []int
+	for _, letter := range []string{"a", "b", "c"} {
+		sent = append(sent, p.send(page, "Runtime.evaluate", fmt.Sprintf(`{"expression":"all += '%s'"}`, letter)))
+	}
+	p.call(page, "DOM.getDocument", "", nil)
+	answered := func(id int) bool {
+		return slices.ContainsFunc(p.got, func(m wire) bool { return m.ID != nil && *m.ID == id })
+	}
+	if slices.ContainsFunc(sent, answered) {
+		t.Error("a command that writes was answered while programs are held")
+	}
+	first := next()
+	hold("pass", first)
+	if m := p.reply(sent[0]); m.Error != nil {
+		t.Errorf("the command that passed: %+v", m.Error)
+	}
+	second := next()
+	for second == first {
+		second = next()
+	}
+	if answered(sent[1]) {
+		t.Error("the next command passed, too")
+	}
+	hold("end", second)
+	if m := p.reply(sent[1]); m.Error == nil || m.Error.Message != control.ErrRefused.Error() {
+		t.Errorf("the command that was ended: %+v", m.Error)
+	}
+	hold("go_on", 0)
+	if m := p.reply(sent[2]); m.Error != nil {
+		t.Errorf("the command that went on: %+v", m.Error)
+	}
+	if all := p.evaluate(page, "all"); all != "ac" {
+		t.Errorf("the page has %s", all)
+	}
 }

@@ -1,6 +1,7 @@
 package cdp
 
 import (
+	"errors"
 	"sync"
 
 	"takeover/cdp/policy"
@@ -132,10 +133,15 @@ func (c *Client) passOn() {
 			case <-c.ctx.Done():
 			}
 		}
-		if c.raw.AwaitWrite(c.ctx) != nil {
+		err := c.raw.AwaitWrite(c.ctx, c.turnOf(cmd))
+		switch {
+		case errors.Is(err, control.ErrRefused):
+			err = &policy.RefusedError{Code: policy.CodeServer, Message: err.Error()}
+		case err != nil:
 			return // the connection has ended
+		default:
+			err = c.stillMeant(cmd)
 		}
-		err := c.stillMeant(cmd)
 		if err == nil {
 			var sent bool
 			if sent, err = c.post(cmd); !sent && err == nil {

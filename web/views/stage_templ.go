@@ -126,7 +126,7 @@ func stage(title string, width, height int) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p id=\"keys-enter\" class=\"keys-hint\" role=\"status\" hidden>Press <kbd>Enter</kbd> to type into the remote page.</p><p id=\"keys-hint\" class=\"keys-hint\" hidden>Your keyboard controls the remote page. Press <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> to get it back.</p><p id=\"keys-back\" class=\"keys-hint keys-back\" tabindex=\"-1\" hidden>Your keyboard controls this page again. Press <kbd>Tab</kbd> to continue from here.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p id=\"keys-enter\" class=\"keys-hint\" role=\"status\" hidden>Press <kbd>Enter</kbd> to type into the remote page<span id=\"keys-hold\" hidden>, <kbd>Space</kbd> to hold what programs do</span>.</p><p id=\"keys-hint\" class=\"keys-hint\" hidden>Your keyboard controls the remote page. Press <kbd>Ctrl</kbd> <kbd>Alt</kbd> <kbd>Enter</kbd> to get it back.</p><p id=\"keys-back\" class=\"keys-hint keys-back\" tabindex=\"-1\" hidden>Your keyboard controls this page again. Press <kbd>Tab</kbd> to continue from here.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -481,6 +481,8 @@ var keyWords = []struct {
 }{
 	{[]string{"Tab"}, "Moves through this page, and past the remote page"},
 	{[]string{"Enter"}, "Types into the remote page, when it has the focus. From then on, all keys go there"},
+	{[]string{"Space"}, "Holds what programs do, while the remote page has the focus and nobody types into it; again lets them go on (for operators)"},
+	{[]string{"→"}, "Lets one held action pass, and Escape ends it with an error"},
 	{[]string{"Ctrl", "Alt", "Enter"}, "Moves the keyboard back to this page. After that, Tab goes to the next control on this page, Shift Tab to the previous one"},
 	{[]string{"Ctrl", "V"}, "Pastes from this device into the remote page (⌘ V on a Mac)"},
 	{[]string{"Shift", "F10"}, "Opens the context menu in the remote page"},

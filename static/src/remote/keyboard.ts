@@ -108,6 +108,8 @@ interface Options {
  * phone. Keys are not read while another element has the focus.
  */
 export class Keyboard {
+  /** Is called with keys while the focus is here and the keys do not go to the remote page. Returns whether it used the key. */
+  idle: (key: string) => boolean = () => false;
   /** Pressed keys by code, so that they can be released later. */
   #pressed = new Map<string, { press: KeyPress; sent: KeyMessage }>();
   #mac = isMac();
@@ -211,6 +213,9 @@ export class Keyboard {
         event.preventDefault();
         this.#entered = true;
         this.#type(true);
+      } else if (!event.repeat && !event.ctrlKey && !event.altKey && !event.metaKey && this.idle(event.key)) {
+        event.preventDefault();
+        event.stopPropagation();
       }
       return;
     }

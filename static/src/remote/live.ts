@@ -3,7 +3,7 @@ import { Emitter } from './emitter.js';
 import type { Field } from './geometry.js';
 import { Outbox } from './outbox.js';
 import { Resume } from './resume.js';
-import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, FocusMessage, InputMessage, LifeMessage, MenuMessage, PermissionMessage, Picture, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
+import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, FocusMessage, Held, InputMessage, LifeMessage, MenuMessage, PermissionMessage, Picture, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 
 /** How long (ms) input waits for control that the person requested by using the page. After that, the person no longer expects it to take effect. */
 const CONTROL_WAIT = 5_000;
@@ -74,6 +74,8 @@ export class Live extends Emitter<LiveEvents> {
   away = false;
   /** A person's request for control: this viewer's, or another person's. */
   asked: Asked | null = null;
+  /** Somebody who watches holds what programs do. */
+  held: Held | null = null;
   tabs: Tab[] = [];
   active = 0;
   takeover: Takeover | null = null;
@@ -198,6 +200,11 @@ export class Live extends Emitter<LiveEvents> {
     this.send({ type: 'control', action: 'keep' });
   }
 
+  /** Holds what programs do, decides about the action with a number, or lets programs go on. */
+  hold(action: 'hold' | 'pass' | 'end' | 'go_on', number = 0): void {
+    this.send({ type: 'hold', action, number });
+  }
+
   answerTakeover(action: 'claim' | 'extend' | 'done' | 'fail', note?: string): boolean {
     if (!this.takeover || (action === 'done' || action === 'fail') && !this.#outbox.settled) return false; // it must not overtake what was typed
     return this.send({ type: 'takeover', action, id: this.takeover.id, ...(note ? { note } : {}) });
@@ -320,12 +327,13 @@ export class Live extends Emitter<LiveEvents> {
     this.emit('trouble', { kind, why: why.charAt(0).toUpperCase() + why.slice(1) });
   }
 
-  #setControl({ holder, epoch, mine, away = false, asked }: ControlMessage): void {
+  #setControl({ holder, epoch, mine, away = false, asked, held }: ControlMessage): void {
     this.holder = holder;
     this.epoch = epoch;
     this.mine = mine;
     this.away = away;
     this.asked = asked ?? null;
+    this.held = held ?? null;
     const queue = mine && this.#waits ? this.#queue : [];
     // While nobody or a program has control, our request is still on its way, and this message is older.
     if (mine || this.party === 'person' || this.connection.state.phase !== 'open') this.#giveUp();

@@ -80,6 +80,7 @@ export type ClientMessage =
   | ({ type: 'hello'; maxFps?: number } & ViewSize)
   | { type: 'ack'; seq: number }
   | { type: 'control'; action: 'take' | 'release' | 'keep' }
+  | { type: 'hold'; action: 'hold' | 'pass' | 'end' | 'go_on'; number: number }
   | { type: 'navigate'; action: 'goto' | 'back' | 'forward' | 'reload' | 'stop'; url?: string; tab?: number }
   | { type: 'tab'; action: 'activate' | 'close' | 'new'; tab?: number; url?: string }
   | ({ type: 'resize' } & ViewSize)
@@ -277,7 +278,14 @@ export interface ControlMessage {
   /** The holder's connection has broken. Control is reserved for them for a while. */
   away?: boolean;
   asked?: Asked;
+  held?: Held;
 }
+
+/** Programs are held, and what they want to do waits. Viewers that may not control are not told what. */
+export interface Held { waiting: HeldAction[] }
+
+/** An action of a program that waits: an operation or a CDP command, and a locator or an address. */
+export interface HeldAction { number: number; by: string; name: string; target: string }
 
 /** When the session's time is up, and whether it is being recorded. While `paused`, the clock is stopped, and the time left does not change. */
 export interface LifeMessage {

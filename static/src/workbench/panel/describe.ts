@@ -120,6 +120,7 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
       return { ...plain, text: 'Target closed' };
     case 'control_changed': {
       const holder = str(data.holder);
+      if (typeof data.held === 'boolean') return { ...plain, text: data.held ? 'Programs are held' : 'Programs go on' };
       return { ...plain, text: `Control: ${holderWords(holder)}`, person: holder.startsWith('viewer:') };
     }
     case 'takeover_requested':

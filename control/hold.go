@@ -1,0 +1,151 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// These methods hold what programs do: somebody who watches lets their actions pass one by
+// one. No person needs to have control for that.
+
+// ErrRefused is returned for an action that somebody who watches has ended while it waited.
+var ErrRefused = errors.New("somebody who watches the browser has ended this action")
+
+// ErrHeld is returned for a command that waited until the time of its caller was up,
+// because somebody who watches holds what programs do.
+var ErrHeld = errors.New("somebody who watches the browser holds what programs do")
+
+// Action is one thing that a program does to the page: an operation of a script, or a
+// command of a CDP client that writes. Each has an Action of its own for as long as it
+// lasts, also if it waits several times.
+type Action struct {
+	By     Holder
+	Name   string        // such as "click" or "Input.dispatchMouseEvent"; may be empty
+	Target func() string // a selector or an address, for people; may be nil
+
+	// Guarded by the lease's mu.
+	number          uint64 // since it waits; from 1
+	passed, refused bool
+}
+
+// Waiting is an action that waits. Number rises from one that waits to the next.
+type Waiting struct {
+	*Action
+	Number uint64
+}
+
+// By returns an action of a program, without a name.
+func By(program Holder) *Action { return &Action{By: program} }
+
+// Hold keeps programs from doing anything more, until GoOn. What is under way waits
+// before it next changes the page.
+func (l *Lease) Hold() { l.setHeld(true) }
+
+// GoOn ends a Hold.
+func (l *Lease) GoOn() { l.setHeld(false) }
+
+func (l *Lease) setHeld(held bool) {
+	l.mu.Lock()
+	if l.held == held {
+		l.mu.Unlock()
+		return
+	}
+	l.held = held
+	l.wakeLocked()
+	l.mu.Unlock()
+	l.tellHeld()
+}
+
+// Pass lets the action with a number pass, while programs are held, or with 0 the one that
+// has waited longest. It may do all that it has to do. Pass returns false if it does not
+// wait.
+func (l *Lease) Pass(number uint64) bool {
+	return l.settle(number, func(a *Action) { a.passed = true })
+}
+
+// Refuse ends such an action: its AwaitWrite returns ErrRefused.
+func (l *Lease) Refuse(number uint64) bool {
+	return l.settle(number, func(a *Action) { a.refused = true })
+}
+
+// settle decides about an action that waits.
+func (l *Lease) settle(number uint64, decide func(*Action)) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range l.waiting {
+		if l.held && !a.passed && !a.refused && (number == 0 || a.number == number) {
+			decide(a)
+			l.wakeLocked()
+			return true
+		}
+	}
+	return false
+}
+
+// Held reports whether programs are held, and returns the actions that wait, in the order
+// in which they came.
+func (l *Lease) Held() (held bool, waiting []Waiting) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range l.waiting {
+		if !a.passed && !a.refused {
+			waiting = append(waiting, Waiting{a, a.number})
+		}
+	}
+	return l.held, waiting
+}
+
+// Why returns ErrHeld if nothing but a Hold lets programs wait, and ErrWaited otherwise.
+func (l *Lease) Why() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held && l.freeLocked() {
+		return ErrHeld
+	}
+	return ErrWaited
+}
+
+// Explain adds to the error of a wait for the right to act what the command waited for.
+func (l *Lease) Explain(err error) error {
+	if err == nil || !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", l.Why(), err)
+}
+
+// OnHeld sets the function that is called after programs were held or let go, and after
+// each change of what waits while they are held. It must not block. It is set before the
+// lease is used.
+func (l *Lease) OnHeld(changed func()) { l.heldChanged = changed }
+
+func (l *Lease) tellHeld() {
+	if l.heldChanged != nil {
+		l.heldChanged()
+	}
+}
+
+// wait lists an action among those that wait, until done is called.
+func (l *Lease) wait(a *Action) (done func()) {
+	l.mu.Lock()
+	if a.number == 0 {
+		l.numbers++
+		a.number = l.numbers
+	}
+	l.waiting = append(l.waiting, a)
+	held := l.held
+	l.mu.Unlock()
+	if held {
+		l.tellHeld()
+	}
+	return func() {
+		l.mu.Lock()
+		l.waiting = slices.DeleteFunc(l.waiting, func(b *Action) bool { return a == b })
+		held := l.held
+		l.mu.Unlock()
+		if held {
+			l.tellHeld()
+		}
+	}
+}
