@@ -500,11 +500,28 @@ test('dialogs of the remote page are answered here', async ({ page, baseURL }) =
   await expect(page.locator('#session-title')).toHaveText('Somebody');
 });
 
+test('a new session is offered a phone’s size first on a phone', async ({ browser }) => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const page = await context.newPage();
+  await signIn(page);
+  await page.getByRole('button', { name: 'Options' }).click();
+  await expect(page.getByLabel('Device')).toHaveValue('390x844');
+  await expect(page.getByLabel('Device').locator('option').first()).toContainText('Phone');
+  await expect(page.getByLabel('Width')).toHaveValue('390');
+  await expect(page.getByLabel('Height')).toHaveValue('844');
+  await context.close();
+});
+
 test('an address that leads nowhere says so', async ({ page }) => {
   await signIn(page);
   await page.goto('/nowhere');
   await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible();
   await accessible(page, 'not found');
+  await page.goto('/sessions/00000000-0000-4000-8000-000000000000');
+  await expect(page.getByText('Sessions are kept for 7 days after their end')).toBeVisible();
+  await accessible(page, 'no session');
+  await page.getByRole('link', { name: 'All sessions', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible();
 });
 
 test('the demo site is for everybody, too', async ({ page }) => {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"takeover/archive"
 )
@@ -38,6 +39,11 @@ func (m *Manager) Forget(ctx context.Context, s *Session) error {
 	m.remove(s)
 	m.changes.tell()
 	return nil
+}
+
+// Kept returns how many ended sessions are kept, and for how long.
+func (m *Manager) Kept() (most int, age time.Duration) {
+	return m.opts.Keep.Sessions, m.opts.Keep.Age
 }
 
 // remove drops an ended session from the registry, the archive and the directory.

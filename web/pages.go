@@ -75,6 +75,10 @@ func (s *Server) problemPage(c echo.Context, p problem) views.ProblemPage {
 	page := s.page(c)
 	switch p.Status {
 	case http.StatusNotFound:
+		if strings.HasPrefix(c.Request().URL.Path, "/sessions/") && caller(c).operator() {
+			most, age := s.manager.Kept()
+			return views.NoSession(page, most, age)
+		}
 		return views.NotFound(page)
 	case http.StatusForbidden:
 		return views.Forbidden(page)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,8 +15,9 @@ import (
 // pageSettings handles GET /settings.
 func (s *Server) pageSettings(c echo.Context) error {
 	life, takeover := s.manager.Timeouts()
+	live, most, _ := s.manager.Load()
 	p := views.SettingsPage{Page: s.page(c), Facts: []views.Fact{
-		{Name: "Maximum sessions", Value: strconv.Itoa(s.manager.MaxSessions())},
+		{Name: "Maximum sessions", Value: fmt.Sprintf("%d, %d in use", most, live)},
 		{Name: "Default session length", Value: lengthWords(life)},
 		{Name: "Default takeover timeout", Value: lengthWords(takeover)},
 		{Name: "Limit of new sessions per caller", Value: strconv.Itoa(s.cfg.CreateRate) + " per minute"},

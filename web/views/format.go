@@ -105,9 +105,12 @@ func (p SessionsPage) sessionChoices() []int {
 	return slices.Compact(all)
 }
 
-// inWords formats a duration for a sentence: "5 minutes", "2 hours".
+// inWords formats a duration for a sentence: "5 minutes", "2 hours", "7 days".
 func inWords(d time.Duration) string {
+	const day = 24 * time.Hour
 	switch {
+	case d > day && d%day == 0:
+		return count(int(d/day), "day", "days")
 	case d >= time.Hour && d%time.Hour == 0:
 		return count(int(d/time.Hour), "hour", "hours")
 	case d >= time.Minute && d%time.Minute == 0:
@@ -303,6 +306,14 @@ func clock(d time.Duration) string {
 		return fmt.Sprintf("%d:%02d:%02d", hours, total/60%60, total%60)
 	}
 	return fmt.Sprintf("%d:%02d", total/60, total%60)
+}
+
+// timeLeft returns the time left until a deadline: as a clock, or in days if there are any.
+func timeLeft(d time.Duration) string {
+	if d < 24*time.Hour {
+		return clock(d)
+	}
+	return span(d)
 }
 
 // leftWords returns how much time a session has left, in the same words as

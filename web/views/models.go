@@ -223,6 +223,17 @@ func NotFound(p Page) ProblemPage {
 	}
 }
 
+// NoSession returns the page for an id that no session has. The server keeps most ended
+// sessions, each for keptFor.
+func NoSession(p Page, most int, keptFor time.Duration) ProblemPage {
+	return ProblemPage{
+		Page: p, Status: 404, Title: "This session is not there",
+		Detail: "Sessions are kept for " + inWords(keptFor) + " after their end, the last " + strconv.Itoa(most) +
+			" of them, unless somebody deletes them. It may be gone, or the address may be mistyped.",
+		ActionURL: "/", ActionText: "All sessions",
+	}
+}
+
 // SessionEnded returns the page that a guest gets for a session that has ended;
 // reason may be empty. The page has no button, because a guest cannot open another
 // page.

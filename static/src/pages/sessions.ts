@@ -115,6 +115,12 @@ function newSession(): void {
     field('width').value = width;
     field('height').value = height;
   });
+  const phone = device.querySelector<HTMLOptionElement>('[value="390x844"]');
+  if (phone && matchMedia('(pointer: coarse)').matches) { // a phone's page is easier to use on a phone
+    device.prepend(phone);
+    device.value = phone.value;
+    device.dispatchEvent(new Event('change'));
+  }
   // The profiles are asked for only when the dialog opens, because the server decrypts them.
   document.querySelector('[data-dialog="new-options"]')?.addEventListener('click', () => void get<{ profiles: { id: string; name: string }[] }>('/v1/profiles?limit=100').then(({ profiles }) => {
     const usable = profiles.filter(({ name }) => name);

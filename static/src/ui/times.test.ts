@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ago, clock, span, took } from './times.js';
+import { ago, clock, span, timeLeft, took } from './times.js';
 
 test('times as people say them', () => {
   assert.deepEqual([0, 4_999, 5_000, 59_999, 60_000, 3_600_000, 90_000_000].map(ago), ['just now', 'just now', '5 s ago', '59 s ago', '1 min ago', '1 h ago', '1 d ago']);
@@ -9,6 +9,7 @@ test('times as people say them', () => {
 
 test('what is left', () => {
   assert.deepEqual([192_000, 191_001, 9_400, 0, -5, 3_723_000].map(clock), ['3:12', '3:12', '0:10', '0:00', '0:00', '1:02:03']);
+  assert.deepEqual([-5, 192_000, 86_399_000, 86_630_000].map(timeLeft), ['0:00', '3:12', '23:59:59', '1 d']);
 });
 
 test('how long something took', () => {

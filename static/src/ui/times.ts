@@ -28,6 +28,11 @@ export function clock(ms: number): string {
   return hours ? `${hours}:${pad(minutes)}:${pad(total % 60)}` : `${minutes}:${pad(total % 60)}`;
 }
 
+/** Returns the time left until a deadline: as a clock, or in days if there are any. */
+export function timeLeft(ms: number): string {
+  return ms < DAY ? clock(ms) : span(ms);
+}
+
 /** Returns a duration: "48 ms", "1.2 s", "2:05 min". */
 export function took(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -54,7 +59,7 @@ export function tick(root: ParentNode = document): void {
   for (const element of root.querySelectorAll<HTMLElement>('[data-deadline]')) {
     const at = Date.parse(element.dataset.deadline ?? '');
     if (Number.isNaN(at)) continue;
-    update(element, clock(at - now));
+    update(element, timeLeft(at - now));
     element.classList.toggle('urgent', at - now < 30_000);
   }
 }
