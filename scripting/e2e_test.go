@@ -44,6 +44,8 @@ func (l *logs) Log(line scripting.Log) {
 	l.lines = append(l.lines, line.Text)
 }
 
+func (l *logs) Begun(scripting.Step) {}
+
 func (l *logs) Step(s scripting.Step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

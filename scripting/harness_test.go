@@ -73,6 +73,8 @@ func (w *world) Step(s Step) {
 	w.steps = append(w.steps, s)
 }
 
+func (w *world) Begun(Step) {}
+
 func (w *world) Test(t Test) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

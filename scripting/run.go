@@ -50,6 +50,7 @@ type Run struct {
 	end       *wire.Result
 	logBytes  int
 	steps     int
+	lasted    int // steps that the worker told of while they lasted
 	tests     int
 	truncated bool
 
@@ -204,7 +205,15 @@ func (r *Run) read() {
 		case wire.KindLog:
 			r.log(f)
 		case wire.KindStep:
-			r.step(f)
+			if r.steps++; r.steps > r.limits.Steps {
+				r.truncated = true
+				continue
+			}
+			r.step(f, r.sink.Step)
+		case wire.KindBegun:
+			if r.lasted++; r.lasted <= r.limits.Steps {
+				r.step(f, r.sink.Begun)
+			}
 		case wire.KindTest:
 			r.test(f)
 		case wire.KindAbort:
@@ -314,17 +323,14 @@ func (r *Run) log(f wire.Frame) {
 	r.sink.Log(Log{Level: f.Name, Text: string(f.Payload), Time: time.Now()})
 }
 
-func (r *Run) step(f wire.Frame) {
-	if r.steps++; r.steps > r.limits.Steps {
-		r.truncated = true
-		return
-	}
+// step tells the sink of a step that has ended, or has begun.
+func (r *Run) step(f wire.Frame, tell func(Step)) {
 	s, ok := readStep(f.Payload)
 	if !ok {
 		r.cancel(errProtocol)
 		return
 	}
-	r.sink.Step(s)
+	tell(s)
 }
 
 func (r *Run) test(f wire.Frame) {

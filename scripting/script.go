@@ -47,6 +47,7 @@ type Operations interface {
 type Sink interface {
 	Log(Log)
 	Step(Step)
+	Begun(Step) // a call that lasts; Step comes with the same title, time and line when it ends
 	Test(Test)
 }
 

@@ -372,7 +372,8 @@ type noReports struct{}
 func (noReports) Log(scripting.Log) {}
 
 // Step does nothing.
-func (noReports) Step(scripting.Step) {}
+func (noReports) Step(scripting.Step)  {}
+func (noReports) Begun(scripting.Step) {}
 
 // Test does nothing.
 func (noReports) Test(scripting.Test) {}

@@ -353,7 +353,7 @@ func (r *Run) finish() {
 
 	now := time.Now().UTC()
 	r.mu.Lock()
-	r.info.Status = RunStatus(res.Status)
+	r.info.Status, r.info.Step = RunStatus(res.Status), nil
 	if res.Value != nil {
 		r.info.Result = s.monitor.Redactor().JSON(res.Value)
 	}
@@ -393,18 +393,45 @@ func (k runSink) Log(l scripting.Log) {
 
 // Step records a call that the script made.
 func (k runSink) Step(st scripting.Step) {
+	if k.record(st) {
+		k.tell()
+	}
+}
+
+// record records a call, and reports whether viewers were told that the script is in it.
+func (k runSink) record(st scripting.Step) (told bool) {
 	k.run.mu.Lock()
 	defer k.run.mu.Unlock()
-	hide := k.run.session.monitor.Redactor().Text // a step quotes addresses and selectors
-	step := RunStep{Title: hide(st.Title), StartedAt: st.StartedAt.UTC(), DurationMS: float64(st.Duration.Microseconds()) / 1000, Error: hide(st.Err), Line: st.Line}
+	step := k.step(st)
+	if now := k.run.info.Step; now != nil && now.Title == step.Title && now.StartedAt.Equal(step.StartedAt) {
+		k.run.info.Step, told = nil, true
+	}
 	if len(k.run.info.Steps) >= maxRunEvents {
 		k.run.info.Truncated = true
 		k.run.session.hit(limits.RunEvents)
-		return
+		return told
 	}
 	k.run.info.Steps = append(k.run.info.Steps, step)
 	k.run.addLocked("step", step)
+	return told
 }
+
+// Begun says which call the script is in.
+func (k runSink) Begun(st scripting.Step) {
+	step := k.step(st)
+	k.run.mu.Lock()
+	k.run.info.Step = &step
+	k.run.mu.Unlock()
+	k.tell()
+}
+
+func (k runSink) step(st scripting.Step) RunStep {
+	hide := k.run.session.monitor.Redactor().Text // a step quotes addresses and selectors
+	return RunStep{Title: hide(st.Title), StartedAt: st.StartedAt.UTC(), DurationMS: float64(st.Duration.Microseconds()) / 1000, Error: hide(st.Err), Line: st.Line}
+}
+
+// tell tells viewers of the run. The run's mu must not be held.
+func (k runSink) tell() { k.run.session.broadcast("run", k.run.brief()) }
 
 // Test records a test that has ended.
 func (k runSink) Test(t scripting.Test) {

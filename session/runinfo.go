@@ -70,6 +70,7 @@ type RunInfo struct {
 	Error       *RunError       `json:"error" doc:"Why it failed; null otherwise."`
 	Logs        []RunLog        `json:"logs" doc:"Lines that the script wrote to the console."`
 	Steps       []RunStep       `json:"steps" doc:"Calls of the script API, with their times."`
+	Step        *RunStep        `json:"step,omitempty" doc:"The call that the script is in, if it takes longer than 150 ms."`
 	Tests       []RunTest       `json:"tests" doc:"Tests, for a Playwright Test file."`
 	Takeovers   []TakeoverInfo  `json:"takeovers" doc:"Requests for people."`
 	DurationMS  int64           `json:"durationMs" doc:"Milliseconds so far, without the time spent waiting for a person."`

@@ -2030,6 +2030,9 @@ type Run struct {
 	// Status running or waiting (for a person); succeeded, failed, cancelled or timeout at the end.
 	Status string `json:"status"`
 
+	// Step The call that the script is in, if it takes longer than 150 ms.
+	Step *RunStep `json:"step,omitempty"`
+
 	// Steps Calls of the script API, with their times.
 	Steps []RunStep `json:"steps"`
 

@@ -3784,6 +3784,8 @@ export interface components {
             sessionId: string;
             /** @description running or waiting (for a person); succeeded, failed, cancelled or timeout at the end. */
             status: string;
+            /** @description The call that the script is in, if it takes longer than 150 ms. */
+            step?: components["schemas"]["RunStep"] | null;
             /** @description Calls of the script API, with their times. */
             steps: components["schemas"]["RunStep"][];
             /** @description Requests for people. */

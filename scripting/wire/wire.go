@@ -30,6 +30,7 @@ const (
 	KindCall  // id, name of the operation; payload its parameters
 	KindLog   // name is the level; payload the text
 	KindStep  // payload Step
+	KindBegun // payload Step; it has not ended yet
 	KindTest  // payload Test
 	KindAbort // id of a call that must fail; name is the reason
 	KindStuck // the script did not yield in time and was interrupted

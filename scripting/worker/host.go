@@ -32,6 +32,7 @@ type host struct {
 
 	rejected  map[*goja.Promise]bool // promises rejected without a handler so far
 	unawaited *unawaited
+	steps     openSteps
 }
 
 // hostCall is one running operation.
@@ -44,16 +45,20 @@ type hostCall struct {
 	began   time.Time
 	over    goja.Callable // called when the operation has ended; may be nil
 	size    int           // bytes of its parameters
+	step    int64         // of openSteps; 0 for none
 }
 
 func newHost(w *worker) *host {
 	h := &host{w: w, object: w.vm.NewObject(), calls: map[uint64]*hostCall{}, bundles: map[string]*goja.Object{}, ids: map[*goja.Promise]uint64{}, rejected: map[*goja.Promise]bool{}}
 	h.newError = w.vm.Get("Error")
+	h.steps = openSteps{w: w, open: map[int64]*openStep{}}
 	h.unawaited = &unawaited{w: w, calls: map[*goja.Promise]watchedCall{}}
 	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
 		"call":       h.call,
 		"abort":      h.abort,
 		"abortAll":   h.abortAll,
+		"begin":      h.begin,
+		"over":       h.over,
 		"step":       h.step,
 		"test":       h.test,
 		"log":        h.log,
@@ -134,6 +139,7 @@ func (h *host) call(c goja.FunctionCall) goja.Value {
 	h.underWay += len(payload)
 	if step, ok := o.call.(*goja.Object); ok && !goja.IsUndefined(step.Get("title")) {
 		h.unawaited.add(o.promise, step.Get("name").String(), trace)
+		o.step = h.steps.add(step.Get("title"), float64(o.began.UnixMilli()), trace)
 	}
 	return h.w.vm.ToValue(o.promise)
 }
@@ -178,6 +184,7 @@ func (h *host) settle(id uint64, failure, answer string) {
 	delete(h.calls, id)
 	delete(h.ids, o.promise)
 	h.underWay -= o.size
+	h.steps.remove(o.step)
 	h.w.enter(func() error {
 		failed := goja.Null()
 		if failure != "" {

@@ -11,14 +11,10 @@ import (
 
 // step reports an API call: step(title, startedAt, duration, error, trace).
 func (h *host) step(c goja.FunctionCall) goja.Value {
-	s := wire.Step{Title: wire.Clip(c.Argument(0).String(), wire.MaxStepTitle), StartedAt: c.Argument(1).ToFloat(), Duration: c.Argument(2).ToFloat(), Err: wire.Clip(c.Argument(3).String(), wire.MaxStepError)}
-	if trace, ok := c.Argument(4).Export().([]goja.StackFrame); ok {
-		for i := range trace {
-			if trace[i].SrcName() == h.w.script {
-				s.Line = trace[i].Position().Line
-				break
-			}
-		}
+	trace, _ := c.Argument(4).Export().([]goja.StackFrame)
+	s := wire.Step{
+		Title: wire.Clip(c.Argument(0).String(), wire.MaxStepTitle), StartedAt: c.Argument(1).ToFloat(), Duration: c.Argument(2).ToFloat(),
+		Err: wire.Clip(c.Argument(3).String(), wire.MaxStepError), Line: h.w.lineOf(trace),
 	}
 	payload, err := json.Marshal(s)
 	if err == nil {

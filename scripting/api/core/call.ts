@@ -143,9 +143,11 @@ async function perform<T>(name: string, title: () => string, body: (send: Send) 
   const start = host.now();
   const silent = quiet;
   let sent = silent;
+  const open = silent ? 0 : host.begin(title, startedAt, trace);
   const report = (error: string, thrown?: unknown) => {
     if (silent)
       return;
+    host.over(open);
     host.step(title(), startedAt, host.now() - start, error, trace);
     if (!sent)
       tracers?.forEach(t => t.only(nextTraced(), name, title(), start, thrown, trace));

@@ -22,6 +22,10 @@ export interface Host {
   abort(answer: Promise<unknown>, reason: string): void;
   /** Makes all running operations fail with a reason and returns their number; over is called each time one has ended. */
   abortAll(reason: string, over: () => void): number;
+  /** Opens an API call, which is reported early if it lasts; title is called then. Returns an id for over. */
+  begin(title: () => string, startedAt: number, trace: Trace): number;
+  /** Closes what begin has opened. */
+  over(id: number): void;
   /** Reports an API call that ended; times are milliseconds, error is '' if there was none. */
   step(title: string, startedAt: number, duration: number, error: string, trace: Trace | undefined): void;
   /** Reports a test that ended; duration is in ms, name is '' if there was no error. */

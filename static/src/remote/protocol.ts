@@ -147,6 +147,8 @@ export interface Run {
   error?: RunError | null;
   logs?: LogLine[];
   steps?: Step[];
+  /** The call that the script is in, if it takes long. */
+  step?: Step;
   tests?: TestResult[];
   takeovers?: Takeover[];
   startedAt?: string;

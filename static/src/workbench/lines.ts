@@ -22,6 +22,8 @@ export class Lines {
   #shown: { at: number; element: HTMLElement }[] = [];
   #coming: Line[] = [];
   #outcome: HTMLElement[] = [];
+  /** What goes on now, below what is over. */
+  #now: HTMLElement | null = null;
   #timer = 0;
   /** Whether the newest line stays in view. This ends when somebody scrolls up. */
   #follows = true;
@@ -42,6 +44,7 @@ export class Lines {
     this.#shown = [];
     this.#coming = [];
     this.#outcome = [];
+    this.#now = null;
     this.#follows = true;
     this.#top = 0;
     this.body.replaceChildren();
@@ -61,6 +64,18 @@ export class Lines {
     for (const line of this.#coming) this.#place(line);
     this.#coming = [];
     if (this.#follows) this.body.scrollTop = this.body.scrollHeight;
+  }
+
+  /** Shows the line of what goes on now, or none. */
+  now(line: Line | null): void {
+    const element = line && draw(line);
+    element?.classList.add('now');
+    if (element && this.#now) this.#now.replaceWith(element);
+    else if (element) this.body.insertBefore(element, this.#outcome[0] ?? null);
+    else this.#now?.remove();
+    const came = element && !this.#now;
+    this.#now = element;
+    if (came && this.#follows) this.body.scrollTop = this.body.scrollHeight;
   }
 
   /** Shows the result of the run below its lines. */
@@ -84,7 +99,7 @@ export class Lines {
     let index = this.#shown.length;
     while (index > 0 && (this.#shown[index - 1]?.at ?? 0) > at) index--;
     const element = draw(line);
-    this.body.insertBefore(element, this.#shown[index]?.element ?? this.#outcome[0] ?? null);
+    this.body.insertBefore(element, this.#shown[index]?.element ?? this.#now ?? this.#outcome[0] ?? null);
     this.#shown.splice(index, 0, { at, element });
   }
 }

@@ -5,7 +5,7 @@ import { jsonView } from './panel/json.js';
 import type { LogLine, Run, RunError, Step, Takeover, TestResult } from '../remote/protocol.js';
 import { RunClock } from './runclock.js';
 import { tally, TestList } from './testlist.js';
-import { took } from '../ui/times.js';
+import { span, took } from '../ui/times.js';
 
 const SHAPES: Record<Run['status'], string> = {
   running: 'ring script', waiting: 'dot person', succeeded: 'tick good', failed: 'cross wrong', cancelled: 'cross', timeout: 'cross wrong',
@@ -35,6 +35,7 @@ export class Output {
   #timer = 0;
   #tests: TestList;
   #status: Run['status'] = 'running';
+  #step: Step | null = null;
   /** What has been shown about takeovers, by their ids. */
   #said = new Set<string>();
 
@@ -57,6 +58,7 @@ export class Output {
     this.#tests.clear();
     this.#said.clear();
     this.#clock.reset();
+    this.#step = null;
     show(byId('output'), true);
     show(byId('output-script'), false);
   }
@@ -64,6 +66,7 @@ export class Output {
   /** Updates the state and the time of a running run. */
   progress(run: Run): void {
     this.#clock.set(run);
+    this.#step = run.step ?? null;
     this.#say(run.status);
   }
 
@@ -82,6 +85,8 @@ export class Output {
   #showTime(): void {
     setText(byId('output-time'), this.#clock.words);
     setText(byId('output-waited'), this.#clock.waitedWords);
+    const step = this.#step;
+    this.#lines.now(step && { kind: 'step', at: timeOf(step.startedAt), text: step.title, took: span(Date.now() - timeOf(step.startedAt)) });
   }
 
   log(line: LogLine): void {

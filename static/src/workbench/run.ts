@@ -5,6 +5,7 @@ import type { Live } from '../remote/live.js';
 import { notice } from '../ui/notices.js';
 import { Output, shapeOf, STATUS_WORDS, timeOf } from './output.js';
 import type { LogLine, Run, Step, Takeover, TestResult } from '../remote/protocol.js';
+import { RunCode } from './runcode.js';
 import type { Scripts } from './saved.js';
 import { tally } from './testlist.js';
 import { EventStream } from '../ui/sse.js';
@@ -32,10 +33,12 @@ export class Runner {
   #stream: EventStream | null = null;
   #output: Output;
   #run = byId<HTMLButtonElement>('run');
+  #runCode = new RunCode();
   #stop = byId<HTMLButtonElement>('run-stop');
 
   constructor(private readonly session: string, private readonly live: Live, private readonly editor: Editor, private readonly scripts: Scripts) {
     this.#output = new Output((line, column) => this.#goto(line, column));
+    byId('output-close').addEventListener('click', () => this.#runCode.hide());
     this.#run.addEventListener('click', () => void this.start());
     // The second press on Run comes here.
     this.#stop.addEventListener('click', ({ detail }) => detail < 2 && void this.stop());
@@ -45,8 +48,22 @@ export class Runner {
     void this.#adopt();
   }
 
+  /** Shows the code of the run, if it is not the one in the editor. */
+  #showCode(): void {
+    if (!this.#code || this.#code === this.editor.value) this.#runCode.hide();
+    else this.#runCode.show(this.#code);
+  }
+
+  /** Marks the line that runs. */
+  #at(run: Run): void {
+    const line = isOver(run) ? null : (run.step?.line ?? null);
+    if (this.#runCode.shown) this.#runCode.mark(line);
+    this.editor.running(this.#code === this.editor.value ? line : null);
+  }
+
   async start(): Promise<void> {
     if (this.#current || this.#run.disabled) return;
+    this.#runCode.hide();
     const code = this.editor.value;
     this.#run.disabled = true;
     this.editor.mark(null);
@@ -90,7 +107,10 @@ export class Runner {
     this.#output.begin();
     this.#output.progress(run);
     this.#code = await this.#scriptOf(run.id).then(({ code }) => code, () => '');
-    if (this.#current === run.id) this.#follow(run);
+    if (this.#current !== run.id) return;
+    this.#follow(run);
+    this.#showCode();
+    this.#at(run);
   }
 
   #scriptOf(id: string): Promise<RunScript> {
@@ -135,6 +155,7 @@ export class Runner {
   #changed(run: Run): void {
     if (run.id === this.#current) {
       if (!isOver(run)) this.#output.progress(run);
+      this.#at(run);
     } else if (!this.#current && !isOver(run) && !this.#run.disabled) void this.#join(run);
   }
 
@@ -154,6 +175,8 @@ export class Runner {
   #end(run: Run): void {
     if (!this.#current) return;
     this.#output.end(run, this.#code);
+    this.#at(run);
+    if (this.#runCode.shown) this.#runCode.mark(run.error?.line ?? null, true);
     if (run.status !== 'cancelled' && run.error?.line && this.#code === this.editor.value) this.editor.mark(run.error.line);
     this.#idle();
     void this.#list();
@@ -170,6 +193,7 @@ export class Runner {
 
   #goto(line: number, column: number): void {
     this.#choose('script');
+    if (this.#runCode.shown) return this.#runCode.mark(line, true);
     this.editor.goto(line, column);
   }
 
@@ -243,7 +267,12 @@ export class Runner {
       const [run, script] = await Promise.all([get<Run>(path`/v1/sessions/${this.session}/runs/${id}`), this.#scriptOf(id)]);
       this.#choose('script');
       this.#code = script.code;
-      this.#output.replay(run, script.code, script.code === this.editor.value ? null : () => this.scripts.use(script.code, script.args ?? null));
+      this.#showCode();
+      if (this.#runCode.shown) this.#runCode.mark(run.error?.line ?? null, true);
+      this.#output.replay(run, script.code, script.code === this.editor.value ? null : () => {
+        this.#runCode.hide();
+        this.scripts.use(script.code, script.args ?? null);
+      });
     } catch (error) {
       notice(messageOf(error));
     }

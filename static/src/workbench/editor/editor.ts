@@ -8,6 +8,8 @@ export interface EditorView {
   goto(line: number, column: number): void;
   /** Marks the line of an error; null removes the mark. */
   mark(line: number | null): void;
+  /** Marks the line that runs; null is for none. */
+  running(line: number | null): void;
 }
 
 const KEY = 'takeover.script.';
@@ -52,6 +54,10 @@ export class Editor {
     this.#view.mark(line);
   }
 
+  running(line: number | null): void {
+    this.#view.running(line);
+  }
+
   /** Loads Monaco. The text field stays if that fails. */
   async upgrade(style: string, nonce: string): Promise<void> {
     if (!style) return;
@@ -86,6 +92,7 @@ export class Editor {
         field.scrollTop = (line - 4) * 20;
       },
       mark: () => {}, // A text field cannot mark lines; the link in the output is enough.
+      running: () => {},
     };
   }
 

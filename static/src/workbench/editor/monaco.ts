@@ -97,6 +97,7 @@ export async function mount(options: MountOptions): Promise<EditorView> {
   });
 
   const marks = view.createDecorationsCollection();
+  const runs = view.createDecorationsCollection();
   return {
     get value() {
       return model.getValue();
@@ -116,6 +117,10 @@ export async function mount(options: MountOptions): Promise<EditorView> {
       }
       marks.set([{ range: new Range(line, 1, line, 1), options: { isWholeLine: true, className: 'line-error', linesDecorationsClassName: 'line-error-mark' } }]);
       view.revealLineInCenterIfOutsideViewport(line);
+    },
+    running(line) {
+      if (line === null || line > model.getLineCount()) runs.clear();
+      else runs.set([{ range: new Range(line, 1, line, 1), options: { isWholeLine: true, className: 'line-running', linesDecorationsClassName: 'line-running-mark' } }]);
     },
   };
 }

@@ -1,0 +1,45 @@
+import { expect, test } from './test.js';
+import { accessible, auth, newSession, signIn } from './remote.js';
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+test('a run shows where it is: the call that lasts, and its line', async ({ page }) => {
+  await signIn(page);
+  await newSession(page);
+  await expect(page.locator('.monaco-editor').first()).toBeVisible({ timeout: 60_000 });
+  await page.locator('.monaco-editor').first().click();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.insertText("await page.title();\nawait page.waitForFunction(() => document.title === 'go');\nreturn 'done'");
+  await page.locator('#run').click();
+  const now = page.locator('.output-line.now');
+  await expect(now).toContainText('page.waitForFunction');
+  await expect(page.locator('.line-running').first()).toBeVisible();
+  await expect(page.locator('#run-code'), 'the script is the one in the editor').toBeHidden();
+  await page.locator('#run-stop').click();
+  await expect(page.locator('#output-words')).toHaveText('Stopped');
+  await expect(now).toHaveCount(0);
+  await expect(page.locator('.line-running')).toHaveCount(0);
+});
+
+test('a run that a program started shows its own code, read-only', async ({ page, request }) => {
+  await signIn(page);
+  const id = await newSession(page);
+  const code = "await page.title();\nawait page.waitForTimeout(6_000);\nthrow new Error('no')";
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code } });
+  const shown = page.locator('#run-code');
+  await expect(shown).toBeVisible();
+  await expect(shown.locator('.at-moment')).toHaveText(/waitForTimeout/);
+  await accessible(page, 'the code of a run');
+  const own = await page.locator('#code').inputValue();
+  await expect(shown.locator('.at-fault')).toHaveText(/throw/);
+  await shown.getByRole('button', { name: 'Back to your script' }).click();
+  await expect(shown).toBeHidden();
+  expect(await page.locator('#code').inputValue(), 'the own script is still there').toBe(own);
+  await page.getByRole('tab', { name: 'Runs' }).click();
+  await page.locator('.run-row').click();
+  await expect(shown, 'from the list of runs').toBeVisible();
+  await page.getByRole('button', { name: 'Open this script' }).click();
+  await expect(shown).toBeHidden();
+});
