@@ -157,7 +157,7 @@ type Call struct {
 
 	// Started is called when the operation begins. One that writes begins after it has
 	// passed the gate; one that is refused before that does not begin. Default: nothing.
-	Started func()
+	Started func() error
 
 	// Caller is what the client's gate gets. Default: nil.
 	Caller any
@@ -227,7 +227,9 @@ func (c *Client) Do(ctx context.Context, call Call) (json.RawMessage, error) {
 		}
 	}
 	if call.Started != nil {
-		call.Started()
+		if err := call.Started(); err != nil {
+			return nil, explain(err, nil)
+		}
 	}
 	value, err := c.carryOut(ctx, name, o, params)
 	if err != nil {

@@ -28,6 +28,13 @@ func (l *Lease) Unreserve() {
 // MustWait reports whether what programs write waits now.
 func (l *Lease) MustWait() bool { return l.Waits(nil) }
 
+// Free reports whether no person holds the lease or is asked for.
+func (l *Lease) Free() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.freeLocked()
+}
+
 // Waits reports whether an action waits now. nil is for any.
 func (l *Lease) Waits(a *Action) bool {
 	l.mu.Lock()

@@ -22,8 +22,8 @@ var ErrHeld = errors.New("somebody who watches the browser holds what programs d
 // lasts, also if it waits several times.
 type Action struct {
 	By     Holder
-	Name   string        // such as "click" or "Input.dispatchMouseEvent"; may be empty
-	Target func() string // a selector or an address, for people; may be nil
+	Name   string // such as "click" or "Input.dispatchMouseEvent"; may be empty
+	Params []byte // as JSON, for whoever shows what waits; may be nil
 
 	// Guarded by the lease's mu.
 	number          uint64 // since it waits; from 1
@@ -73,15 +73,18 @@ func (l *Lease) Refuse(number uint64) bool {
 // settle decides about an action that waits.
 func (l *Lease) settle(number uint64, decide func(*Action)) bool {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, a := range l.waiting {
-		if l.held && !a.passed && !a.refused && (number == 0 || a.number == number) {
-			decide(a)
-			l.wakeLocked()
-			return true
-		}
+	i := slices.IndexFunc(l.waiting, func(a *Action) bool {
+		return l.held && !a.passed && !a.refused && (number == 0 || a.number == number)
+	})
+	if i >= 0 {
+		decide(l.waiting[i])
+		l.wakeLocked()
 	}
-	return false
+	l.mu.Unlock()
+	if i >= 0 {
+		l.tellHeld() // it may still wait, for a person
+	}
+	return i >= 0
 }
 
 // Held reports whether programs are held, and returns the actions that wait, in the order
@@ -97,10 +100,18 @@ func (l *Lease) Held() (held bool, waiting []Waiting) {
 	return l.held, waiting
 }
 
-// Why returns ErrHeld if nothing but a Hold lets programs wait, and ErrWaited otherwise.
-func (l *Lease) Why() error {
+// Why returns what an action of a program waits for: ErrHeld if it is nothing but a Hold,
+// or else ErrWaited. It returns nil if none of its actions waits.
+func (l *Lease) Why(program Holder) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !slices.ContainsFunc(l.waiting, func(a *Action) bool { return a.By == program }) {
+		return nil
+	}
+	return l.whyLocked()
+}
+
+func (l *Lease) whyLocked() error {
 	if l.held && l.freeLocked() {
 		return ErrHeld
 	}
@@ -112,7 +123,9 @@ func (l *Lease) Explain(err error) error {
 	if err == nil || !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", l.Why(), err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return fmt.Errorf("%w: %w", l.whyLocked(), err)
 }
 
 // OnHeld sets the function that is called after programs were held or let go, and after
@@ -141,7 +154,9 @@ func (l *Lease) wait(a *Action) (done func()) {
 	}
 	return func() {
 		l.mu.Lock()
-		l.waiting = slices.DeleteFunc(l.waiting, func(b *Action) bool { return a == b })
+		if i := slices.Index(l.waiting, a); i >= 0 {
+			l.waiting = slices.Delete(l.waiting, i, i+1)
+		}
 		held := l.held
 		l.mu.Unlock()
 		if held {

@@ -94,12 +94,15 @@ func TestHoldAndPeople(t *testing.T) {
 	if !l.Give(person, func(Holder) bool { return true }) {
 		t.Fatal("a person cannot take control")
 	}
-	if !errors.Is(l.Why(), ErrWaited) {
-		t.Error("programs wait for the person first")
-	}
 	done := make(chan error, 1)
 	a := By(Script)
+	news := make(chan struct{}, 100)
+	l.OnHeld(func() { news <- struct{}{} })
 	go func() { done <- l.AwaitWrite(t.Context(), a) }()
+	<-news
+	if !errors.Is(l.Why(Script), ErrWaited) || l.Why(Holder{KindClient, "c"}) != nil {
+		t.Error("the script waits for the person first, and nobody else does")
+	}
 	l.Release(person)
 	for !l.Pass(0) {
 	}

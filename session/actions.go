@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -29,7 +31,7 @@ type actor struct {
 // pages. End it with leave.
 func (s *Session) newActor(eng *engine, holder control.Holder, emit func(event string, params json.RawMessage)) actor {
 	return actor{holder, eng.auto.NewClient(automation.ClientOptions{
-		Gate: func(ctx context.Context, caller any) error { return s.admit(ctx, holder, caller) }, Waits: func() bool { return s.control.MustWait() },
+		Gate: func(ctx context.Context, caller any) error { return s.admit(ctx, holder, caller) }, Waits: func() bool { return !s.control.Free() },
 		Alone: func() bool { return !s.control.MustWait() && s.control.Alone(holder) },
 		Veil:  s.unveiled, AwaitRest: s.atRest, Hide: s.monitor.Redactor().Bytes, ActivePage: s.pageShown, Emit: emit,
 	})}
@@ -51,6 +53,10 @@ type Operation struct {
 	// their like, and for pictures. By default, it is removed.
 	Raw bool
 
+	// Within bounds how long it takes, from when it begins: a wait for the right to act
+	// does not count. 0 is for no bound.
+	Within time.Duration
+
 	ticket *control.Ticket // its place among the operations of its program; nil for none
 }
 
@@ -62,8 +68,7 @@ type Operation struct {
 // A writing operation waits until the actor may act. If the capture includes
 // actions, two events report the operation, and so does a recording.
 func (s *Session) do(ctx context.Context, by actor, op Operation) (json.RawMessage, error) {
-	u := &underWay{Operation: op, by: by, action: newAction(s, by.holder, op)}
-	u.turn = control.Action{By: by.holder, Name: op.Name, Target: func() string { return heldTarget(op.Params) }}
+	u := &underWay{Operation: op, by: by, action: newAction(s, by.holder, op), turn: control.Action{By: by.holder, Name: op.Name, Params: op.Params}}
 	result, err := u.run(ctx)
 	if err == nil && !op.Raw {
 		result = s.monitor.Redactor().JSON(result)
@@ -80,11 +85,25 @@ type underWay struct {
 }
 
 func (u *underWay) run(ctx context.Context) (json.RawMessage, error) {
-	hidden := false
-	result, err := u.by.client.Do(ctx, automation.Call{Name: u.Name, Params: u.Params, Caller: u, Started: func() {
+	if u.action == nil && u.ticket == nil && u.Within == 0 {
+		return u.by.client.Do(ctx, automation.Call{Name: u.Name, Params: u.Params, Caller: u})
+	}
+	hidden, begun := false, func() {}
+	if u.Within > 0 {
+		var cancel context.CancelCauseFunc
+		ctx, cancel = context.WithCancelCause(ctx)
+		defer cancel(nil)
+		late := fmt.Errorf("timeout %dms exceeded: %w", u.Within.Milliseconds(), context.DeadlineExceeded)
+		timer := time.AfterFunc(math.MaxInt64, func() { cancel(late) })
+		defer timer.Stop()
+		begun = func() { timer.Reset(u.Within) }
+	}
+	result, err := u.by.client.Do(ctx, automation.Call{Name: u.Name, Params: u.Params, Caller: u, Started: func() (err error) {
 		u.ticket.Arrive() // what follows may take a while
-		hidden = u.action.begin(ctx, u)
+		hidden, err = u.action.begin(ctx, u)
 		u.ticket.Start()
+		begun()
+		return err
 	}})
 	u.action.end(context.WithoutCancel(ctx), err, u.Params, recordResult(result, hidden))
 	return result, err
@@ -108,11 +127,8 @@ type action struct {
 // towards its action's duration. caller is its *underWay, or nil.
 func (s *Session) admit(ctx context.Context, program control.Holder, caller any) error {
 	u, ok := caller.(*underWay)
-	switch {
-	case !ok:
+	if !ok {
 		return s.control.AwaitWrite(ctx, control.By(program))
-	case ctx.Err() != nil: // it only asks
-		return s.control.Explain(s.control.AwaitWrite(ctx, &u.turn))
 	}
 	began := time.Now()
 	err := u.ticket.Await(ctx)
@@ -145,17 +161,17 @@ func newAction(s *Session, by control.Holder, op Operation) *action {
 }
 
 // begin records what the operation finds, and that it starts. hidden says that its result
-// must not be recorded.
-func (a *action) begin(ctx context.Context, u *underWay) (hidden bool) {
+// must not be recorded. With an error, it must not start.
+func (a *action) begin(ctx context.Context, u *underWay) (hidden bool, err error) {
 	if a == nil {
-		return false
+		return false, nil
 	}
 	a.step, hidden = recordCall(ctx, a.recorder, a.session, u.by, u.Name, u.Params)
 	if a.step.Writes() { // a person may have taken control while the picture was taken
-		_ = a.session.control.AwaitWrite(ctx, &u.turn) // if ctx has ended or it was refused, the operation fails by itself
+		err = a.session.control.AwaitWrite(ctx, &u.turn)
 	}
 	a.start()
-	return hidden
+	return hidden, err
 }
 
 // start records that the operation starts.

@@ -299,7 +299,8 @@ func TestActionsAreToldOnlyWhenAsked(t *testing.T) {
 		t.Errorf("told unasked:\n%s", all)
 	}
 
-	// Operations cost nothing extra after a capture with actions has ended.
+	// Operations cost nothing extra after a capture with actions has ended, but for what the
+	// lease knows them by.
 	config.Actions = true
 	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), config); err != nil {
 		t.Fatal(err)
@@ -314,7 +315,7 @@ func TestActionsAreToldOnlyWhenAsked(t *testing.T) {
 	ctx, params := t.Context(), json.RawMessage(`{}`)
 	direct := testing.AllocsPerRun(100, func() { _, _ = a.client.Do(ctx, automation.Call{Name: "no such operation", Params: params}) })
 	through := testing.AllocsPerRun(100, func() { _, _ = s.do(ctx, a, Operation{Name: "no such operation", Params: params}) })
-	if through > direct {
+	if through > direct+1 {
 		t.Errorf("the way in allocates %v times, the operation itself %v times", through, direct)
 	}
 }

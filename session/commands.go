@@ -200,9 +200,10 @@ func (c *Commands) await(ctx context.Context, w *commandWorker, began time.Time,
 			c.mu.Lock()
 			asking, asked := c.asking > 0, c.asked
 			c.mu.Unlock()
+			why := c.program.session.control.Why(c.program.holder)
 			switch {
-			case !asking && c.program.session.control.MustWait():
-				return nil, fmt.Errorf("%w, over %v: %w", errCommandTimeout, c.timeout, c.program.session.control.Why())
+			case !asking && why != nil:
+				return nil, fmt.Errorf("%w, over %v: %w", errCommandTimeout, c.timeout, why)
 			case !asking:
 				return nil, fmt.Errorf("%w, over %v", errCommandTimeout, c.timeout)
 			}

@@ -51,13 +51,19 @@ func (m *Manager) remove(s *Session) {
 	m.mu.Lock()
 	known := m.sessions[s.id] == s
 	if known {
-		delete(m.sessions, s.id)
-		m.order = slices.DeleteFunc(m.order, func(id string) bool { return id == s.id })
-		m.links.Forget(s.id)
-		m.archive.Forget(s.id)
+		m.dropLocked(s)
 	}
 	m.mu.Unlock()
 	if known { // otherwise another call was first
 		m.opts.Directory.Forget(s.id)
 	}
+}
+
+// dropLocked drops an ended session from the registry, and what is kept of it there and in
+// the archive.
+func (m *Manager) dropLocked(s *Session) {
+	delete(m.sessions, s.id)
+	m.order = slices.DeleteFunc(m.order, func(id string) bool { return id == s.id })
+	m.links.Forget(s.id)
+	m.archive.Forget(s.id)
 }

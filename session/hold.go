@@ -10,13 +10,18 @@ import (
 	"takeover/locator"
 )
 
-// maxHeldShown bounds the waiting actions that viewers are told of.
-const maxHeldShown = 20
+// maxHeldShown bounds the waiting actions that viewers are told of, and maxHeldParams the
+// parameters (bytes) that are looked into for it.
+const (
+	maxHeldShown  = 20
+	maxHeldParams = 16 << 10
+)
 
-// stoppedClock is the clock of the run that stands while programs are held.
-type stoppedClock struct {
-	mu  sync.Mutex // guards run
-	run *Run       // nil for none
+// hold is a session's part that holds what programs do.
+type hold struct {
+	mu  sync.Mutex  // held while programs are held or let go, so that the clock agrees
+	run *Run        // whose clock stands; nil for none
+	end *time.Timer // lets programs go on, because nobody is left who could
 }
 
 // ControlHeld describes what programs may not do, because somebody who watches holds
@@ -48,6 +53,7 @@ func (v *Viewer) Hold(action string, number uint64) error {
 	switch action {
 	case "hold":
 		setHeld(s, true, v.id)
+		watchersChanged(s) // this viewer may have left meanwhile
 	case "go_on":
 		setHeld(s, false, v.id)
 	case "pass":
@@ -62,39 +68,50 @@ func (v *Viewer) Hold(action string, number uint64) error {
 
 // setHeld holds programs or lets them go on, and records who wanted it.
 func setHeld(s *Session, held bool, by string) {
+	h := &s.runs.hold
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if was, _ := s.control.Held(); was == held {
 		return
 	}
 	if held {
 		s.control.Hold()
-		s.runs.held.stop(s.runs.current())
+		h.stopLocked(s.runs.current())
 	} else {
 		s.control.GoOn()
-		s.runs.held.stop(nil)
+		h.stopLocked(nil)
 	}
 	holder, epoch, _ := s.control.State()
 	s.note("control_changed", map[string]any{"holder": holder.String(), "epoch": epoch, "held": held, "viewer": by})
 }
 
-// stop stops the clock of a run, and lets that of the one before go on. nil is for none.
-func (c *stoppedClock) stop(r *Run) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.run == r {
+// follow stops the clock of a run that starts while programs are held.
+func (h *hold) follow(r *Run) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if held, _ := r.session.control.Held(); held {
+		h.stopLocked(r)
+	}
+}
+
+// stopLocked stops the clock of a run, and lets that of the one before go on. nil is for
+// none.
+func (h *hold) stopLocked(r *Run) {
+	if h.run == r {
 		return
 	}
-	if c.run != nil {
-		c.run.script.Resume()
+	if h.run != nil {
+		h.run.script.Resume()
 	}
-	c.run = nil
+	h.run = nil
 	if r == nil {
 		return
 	}
 	select {
 	case <-r.ready:
-		c.run = r
+		h.run = r
 		r.script.Pause()
-	default: // StartRun does it
+	default: // follow does it
 	}
 }
 
@@ -110,8 +127,8 @@ func heldFor(s *Session, v *Viewer) *ControlHeld {
 	}
 	for _, a := range waiting[:min(len(waiting), maxHeldShown)] {
 		shown := HeldAction{Number: a.Number, By: a.By, Name: a.Name}
-		if a.Target != nil {
-			shown.Target = s.brief(a.Target())
+		if len(a.Params) <= maxHeldParams {
+			shown.Target = s.brief(heldTarget(a.Params))
 		}
 		m.Waiting = append(m.Waiting, shown)
 	}
@@ -129,14 +146,23 @@ func heldTarget(params json.RawMessage) string {
 	return target
 }
 
-// watcherLeft lets programs go on if the last viewer that could is gone, and does not
-// return soon.
-func watcherLeft(s *Session) {
-	if held, _ := s.control.Held(); !held || watched(s) {
+// watchersChanged lets programs go on after the grace of a lease if nobody is left who could,
+// unless somebody comes meanwhile.
+func watchersChanged(s *Session) {
+	held, _ := s.control.Held()
+	leaves := held && !watched(s)
+	h := &s.runs.hold
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.end != nil {
+		h.end.Stop()
+		h.end = nil
+	}
+	if !leaves {
 		return
 	}
-	time.AfterFunc(s.control.Grace(), func() {
-		if !watched(s) {
+	h.end = time.AfterFunc(s.control.Grace(), func() {
+		if s.ctx.Err() == nil && !watched(s) {
 			setHeld(s, false, "")
 		}
 	})

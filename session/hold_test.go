@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"takeover/browser/browsertest"
+	"takeover/capture"
 	"takeover/control"
 )
 
@@ -88,13 +89,16 @@ func TestHold(t *testing.T) {
 	browsertest.Until(t, "the end of the hold", func() bool { held, _ := s.control.Held(); return !held })
 }
 
-// TestHoldReachesWhatIsUnderWay holds a program whose operation waits for its element: it
-// does not act when the element comes.
+// TestHoldReachesWhatIsUnderWay holds a program whose operation has begun, and waits for
+// its element: it does not act when the element is ready.
 func TestHoldReachesWhatIsUnderWay(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	v := join(t, s, RoleControl)
 	c := clientOf(t, program(t, s, "c", ProgramOptions{}))
-	if _, err := c.act(t.Context(), "frame.setContent", map[string]any{"html": "<p id=out></p>"}); err != nil {
+	if _, err := c.act(t.Context(), "frame.setContent", map[string]any{"html": "<button disabled onclick='this.textContent = event.type'>press</button>"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{Actions: true}); err != nil {
 		t.Fatal(err)
 	}
 	pressed := make(chan error, 1)
@@ -102,15 +106,23 @@ func TestHoldReachesWhatIsUnderWay(t *testing.T) {
 		_, err := c.act(t.Context(), "frame.click", map[string]any{"selector": "button"})
 		pressed <- err
 	}()
+	awaitEvent(t, s, capture.TypeActionStarted)
 	if err := v.Hold("hold", 0); err != nil {
 		t.Fatal(err)
 	}
+	inPage(t, s, "document.querySelector('button').disabled = false")
 	if got := v.holds(1)[0]; got.Name != "frame.click" || got.Target != "locator('button')" {
 		t.Errorf("%+v waits", got)
 	}
-	inPage(t, s, `document.body.innerHTML = '<button onclick="this.textContent = event.type">press</button>'`)
-	if text, err := c.act(t.Context(), "frame.textContent", map[string]any{"selector": "button"}); err != nil || text != `"press"` {
-		t.Errorf("the button says %s, %v", text, err)
+	text := func() string {
+		answer, err := c.act(t.Context(), "frame.textContent", map[string]any{"selector": "button"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	if text() != `"press"` {
+		t.Errorf("the button says %s", text())
 	}
 	if err := v.Hold("pass", 0); err != nil {
 		t.Fatal(err)
@@ -118,7 +130,7 @@ func TestHoldReachesWhatIsUnderWay(t *testing.T) {
 	if err := <-pressed; err != nil {
 		t.Errorf("the click: %v", err)
 	}
-	if text, err := c.act(t.Context(), "frame.textContent", map[string]any{"selector": "button"}); err != nil || text != `"click"` {
-		t.Errorf("the button says %s, %v", text, err)
+	if text() != `"click"` {
+		t.Errorf("the button says %s", text())
 	}
 }

@@ -524,12 +524,9 @@ func (m *Manager) forgetOldest() (forgotten []string) {
 		}
 		bytes, _ := m.archive.Size(s.id)
 		over -= bytes
-		delete(m.sessions, s.id)
+		m.dropLocked(s)
 		forgotten = append(forgotten, s.id)
-		m.links.Forget(s.id)
-		m.archive.Forget(s.id)
 	}
-	m.order = slices.DeleteFunc(m.order, func(id string) bool { return m.sessions[id] == nil })
 	return forgotten
 }
 

@@ -186,6 +186,7 @@ type Info struct {
 	Title        string         `json:"title" doc:"The title of the shown tab."`
 	Tabs         []Tab          `json:"tabs" doc:"The open tabs."`
 	Controller   control.Holder `json:"controller" doc:"Who is in control: a person, a script or another program."`
+	Held         bool           `json:"held,omitempty" doc:"Somebody who watches holds what programs do."`
 	Viewers      int            `json:"viewers" doc:"How many people watch."`
 	Takeover     *TakeoverInfo  `json:"takeover" doc:"The open takeover, or null."`
 	EventCount   uint64         `json:"eventCount" doc:"Number of captured events."`

@@ -240,12 +240,15 @@ func (c *RawClient) PersonInControl() bool { return c.session.control.Holder().I
 // asked for, or programs are held.
 func (c *RawClient) MustWait() bool { return c.session.control.MustWait() }
 
+// ForPerson reports whether what writes waits for a person now.
+func (c *RawClient) ForPerson() bool { return !c.session.control.Free() }
+
 // Waits reports whether a command that writes waits now.
 func (c *RawClient) Waits(act *control.Action) bool { return c.session.control.Waits(act) }
 
 // Act returns what the lease needs to know of a command that writes.
 func (c *RawClient) Act(method string, params json.RawMessage) *control.Action {
-	return &control.Action{By: c.program.holder, Name: method, Target: func() string { return heldTarget(params) }}
+	return &control.Action{By: c.program.holder, Name: method, Params: params}
 }
 
 // AwaitWrite waits until a command may write. The error is control.ErrRefused or ctx's

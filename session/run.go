@@ -268,9 +268,7 @@ func (s *Session) StartRun(o RunOptions) (*Run, error) {
 	}
 	r.script = script
 	close(r.ready)
-	if held, _ := s.control.Held(); held {
-		s.runs.held.stop(r)
-	}
+	s.runs.hold.follow(r)
 	s.keepRun(r)
 	if !s.control.TryWrite(control.By(control.Script)) { // while a takeover is open, the script takes a free lease, and waits to write
 		s.control.Give(control.Script, func(from control.Holder) bool { return from == control.Nobody })

@@ -15,7 +15,7 @@ type runs struct {
 	running *Run       // nil while none is running
 	list    []*Run     // oldest first
 
-	held stoppedClock // has a lock of its own
+	hold hold // has a lock of its own
 }
 
 // current returns the running run, or nil.

@@ -139,6 +139,7 @@ func (s *Session) Info() Info {
 		return info
 	}
 	holder := s.control.Holder()
+	held, _ := s.control.Held()
 	events := s.monitor.Ring().Last()
 	var takeover *TakeoverInfo
 	if t := s.openTakeover(); t != nil {
@@ -153,7 +154,7 @@ func (s *Session) Info() Info {
 	info := Info{
 		ID: s.id, SessionID: s.id, Status: status, CreatedAt: createdAt, ExpiresAt: expiresAt, EndReason: reason,
 		Duration: msOf(time.Since(createdAt)), Timeout: msOf(timeout), Dimensions: s.opts.Dimensions, UserAgent: s.userAgent,
-		Tabs: tabs, Controller: holder, Viewers: len(s.viewers), Takeover: takeover, EventCount: events,
+		Tabs: tabs, Controller: holder, Held: held, Viewers: len(s.viewers), Takeover: takeover, EventCount: events,
 		Metadata: maps.Clone(s.metadata), Hibernates: s.Hibernates() && !status.Ended(),
 	}
 	info.ProxyTxBytes, info.ProxyRxBytes = s.traffic.Bytes()

@@ -1857,6 +1857,9 @@ type Released struct {
 	// Headless Only for Steel's client.
 	Headless *bool `json:"headless,omitempty"`
 
+	// Held Somebody who watches holds what programs do.
+	Held *bool `json:"held,omitempty"`
+
 	// Hibernates The session is without a browser, which comes back with its tabs when somebody uses it.
 	Hibernates *bool `json:"hibernates,omitempty"`
 
@@ -2299,6 +2302,9 @@ type Session struct {
 
 	// Headless Only for Steel's client.
 	Headless *bool `json:"headless,omitempty"`
+
+	// Held Somebody who watches holds what programs do.
+	Held *bool `json:"held,omitempty"`
 
 	// Hibernates The session is without a browser, which comes back with its tabs when somebody uses it.
 	Hibernates *bool `json:"hibernates,omitempty"`

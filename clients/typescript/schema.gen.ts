@@ -3661,6 +3661,8 @@ export interface components {
             expiresAt: string;
             /** @description Only for Steel's client. */
             headless?: boolean;
+            /** @description Somebody who watches holds what programs do. */
+            held?: boolean;
             /** @description The session is without a browser, which comes back with its tabs when somebody uses it. */
             hibernates?: boolean;
             /** @description The session's id, a UUID. */
@@ -3999,6 +4001,8 @@ export interface components {
             expiresAt: string;
             /** @description Only for Steel's client. */
             headless?: boolean;
+            /** @description Somebody who watches holds what programs do. */
+            held?: boolean;
             /** @description The session is without a browser, which comes back with its tabs when somebody uses it. */
             hibernates?: boolean;
             /** @description The session's id, a UUID. */

@@ -116,7 +116,7 @@ func (s *sight) forget(drop func(crash) bool) int {
 // it waits for a person, it is not: most clients then give up their page, and the
 // person can load it again.
 func (c *Client) showsCrash(ev *cdp.Event, at cdp.SessionID, target string) bool {
-	if !c.raw.MustWait() {
+	if !c.raw.ForPerson() {
 		return true
 	}
 	c.sight.mu.Lock()
@@ -129,7 +129,7 @@ func (c *Client) showsCrash(ev *cdp.Event, at cdp.SessionID, target string) bool
 // tellOfCrashes tells a client that need not wait any more of the pages that are still
 // crashed. It reports whether crashes are left to tell.
 func (c *Client) tellOfCrashes() (more bool) {
-	waits := c.raw.MustWait()
+	waits := c.raw.ForPerson()
 	c.sight.mu.Lock()
 	defer c.sight.mu.Unlock()
 	if waits {

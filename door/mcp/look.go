@@ -467,6 +467,8 @@ func (c *call) waiting() (done, total float64, message string) {
 		return since, 0, "waiting for the person who was asked: " + info.Takeover.Reason
 	case info.Controller.IsPerson():
 		return since, 0, "waiting: a person is in control"
+	case info.Held:
+		return since, 0, "waiting: somebody who watches holds what programs do"
 	}
 	return 0, 0, ""
 }

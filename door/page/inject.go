@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 )
@@ -36,7 +35,7 @@ func (p Page) addTag(ctx context.Context, operation string, tag any) error {
 	if err != nil {
 		return err
 	}
-	return p.inTime(ctx, func(ctx context.Context) error { return p.onFrame(ctx, operation, params, nil) })
+	return p.inTime().onFrame(ctx, operation, params, nil)
 }
 
 // EmulateMedia makes the page's style sheets apply as on a screen or in print: media is
@@ -61,10 +60,8 @@ func (p Page) WaitForFunction(ctx context.Context, code string, polling time.Dur
 // Run calls a function in the page once, and waits until it, or the promise that it
 // returns, has ended.
 func (p Page) Run(ctx context.Context, function string) error {
-	return p.inTime(ctx, func(ctx context.Context) error {
-		_, err := p.Evaluate(ctx, "", "async () => { await ("+function+"\n)() }", true, nil) // not every value can be returned
-		return err
-	})
+	_, err := p.inTime().Evaluate(ctx, "", "async () => { await ("+function+"\n)() }", true, nil) // not every value can be returned
+	return err
 }
 
 // WaitForDOMEvent waits for an event that reaches the page's document or its window.
@@ -72,17 +69,9 @@ func (p Page) WaitForDOMEvent(ctx context.Context, event string) error {
 	return p.onFrame(ctx, "frame.waitForDOMEvent", map[string]any{"event": event, "timeout": p.ms()}, nil)
 }
 
-// inTime bounds an operation that has no timeout of its own. The wait for a person who is
-// in control when it begins does not count.
-func (p Page) inTime(ctx context.Context, operation func(context.Context) error) error {
-	if err := p.Program.AwaitTurn(ctx); err != nil {
-		return err
-	}
-	bounded, cancel := context.WithTimeout(ctx, time.Duration(p.ms()*float64(time.Millisecond)))
-	defer cancel()
-	err := operation(bounded)
-	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("timeout %.0fms exceeded: %w", p.ms(), err)
-	}
-	return err
+// inTime bounds operations that have no timeout of their own. A wait for the right to act
+// does not count.
+func (p Page) inTime() Page {
+	p.within = time.Duration(p.ms() * float64(time.Millisecond))
+	return p
 }

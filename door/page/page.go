@@ -32,7 +32,9 @@ const DefaultTimeout = 30 * time.Second
 type Page struct {
 	Program *session.Program
 	Tab     uint32        // 0 for the one that people see
-	Timeout time.Duration // of an operation, without waiting for a person; default DefaultTimeout
+	Timeout time.Duration // of an operation, without waiting for the right to act; default DefaultTimeout
+
+	within time.Duration // of an operation that has no timeout of its own
 }
 
 // call runs an operation with the parameters that params returns, and decodes its
@@ -51,7 +53,7 @@ func (p Page) call(ctx context.Context, operation string, params func(session.Pa
 		return err
 	}
 	_, picture := into.(*pictureAnswer)
-	result, err := client.Do(ctx, session.Operation{Name: operation, Params: raw, Raw: picture})
+	result, err := client.Do(ctx, session.Operation{Name: operation, Params: raw, Raw: picture, Within: p.within})
 	if err != nil || into == nil {
 		return err
 	}

@@ -16,6 +16,8 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
   const button = byId<HTMLButtonElement>('hold-button');
   const next = (): HeldAction | undefined => live.held?.waiting[0];
   const may = (): boolean => live.role === 'control' && live.connection.state.phase === 'open';
+  /** Whether keys hold programs: while a person is in control, the picture's keys are theirs. */
+  const byKeys = (): boolean => may() && live.party !== 'me' && live.party !== 'person';
   const decide = (action: 'pass' | 'end'): void => {
     const waiting = next();
     if (waiting) live.hold(action, waiting.number);
@@ -32,7 +34,7 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
     button.setAttribute('aria-label', held ? 'Let programs go on' : 'Hold programs');
     button.querySelector('use')?.setAttribute('href', held ? '#i-play' : '#i-pause');
     setText(document.querySelector('[data-act="hold"] span'), held ? 'Let programs go on' : 'Hold programs');
-    show(byId('keys-hold'), may());
+    show(byId('keys-hold'), byKeys());
     for (const id of ['held-pass', 'held-go', 'held-end']) show(byId(id), may());
     const first = next();
     for (const id of ['held-pass', 'held-end']) byId<HTMLButtonElement>(id).disabled = !first;
@@ -52,7 +54,7 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
   byId('held-pass').addEventListener('click', () => decide('pass'));
   byId('held-end').addEventListener('click', () => decide('end'));
   keys.idle = (key) => {
-    if (!may() || live.party === 'me' || live.party === 'person') return false;
+    if (!byKeys()) return false;
     if (key === ' ') toggle();
     else if (key === 'ArrowRight' && next()) decide('pass');
     else if (key === 'Escape' && next()) decide('end');
