@@ -43,3 +43,23 @@ test('a run that a program started shows its own code, read-only', async ({ page
   await page.getByRole('button', { name: 'Open this script' }).click();
   await expect(shown).toBeHidden();
 });
+
+test('the editor counts problems, and leads to them', async ({ page }) => {
+  await signIn(page);
+  await newSession(page);
+  const editor = page.locator('.monaco-editor').first();
+  await expect(editor).toBeVisible({ timeout: 60_000 });
+  await expect(page.locator('#problems')).toBeHidden();
+  await editor.click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.insertText('\nconst = 3;');
+  await expect(page.locator('#problems')).toHaveText(/^\d+ problems?$/, { timeout: 60_000 });
+  await accessible(page, 'problems of a script');
+  await page.locator('#problems').click();
+  await expect(page.locator('.marker-widget')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await editor.click();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.insertText('return 1');
+  await expect(page.locator('#problems')).toBeHidden();
+});

@@ -18,6 +18,7 @@ export function showBanner(live: Live, keyboard: Keyboard): void {
     const open = takeover !== null && (takeover.state === 'pending' || takeover.state === 'claimed');
     show(banner, open);
     byId('session').toggleAttribute('data-asked', open);
+    show(maybeById('more-link'), open);
     document.title = open ? `(1) ${takeover.reason}` : title;
     if (!open) return;
     const mine = live.mine;
@@ -37,6 +38,8 @@ export function showBanner(live: Live, keyboard: Keyboard): void {
     show(done, settles);
     show(byId('banner-fail'), settles);
   };
+  // Where the banner has no room for the button, the menu has it.
+  maybeById('more-link')?.addEventListener('click', () => maybeById('banner-link')?.click());
   live.on('takeover', update);
   offerMoreTime(live);
   live.on('control', update);

@@ -253,7 +253,7 @@ export class Runner {
       { type: 'button', class: 'run-row', on: { click: () => void this.#replay(run.id) } },
       h('i', { class: shapeOf(run.status), 'aria-hidden': 'true' }),
       h('span', { class: 'clip' }, STATUS_WORDS[run.status] ?? run.status, ' ', run.filename && run.filename !== UNNAMED ? `${run.filename} ` : '', h('span', { class: 'meta mono', text: summary })),
-      h('span', { class: 'meta tabular', text: [run.durationMs === undefined ? '' : took(run.durationMs), at ? ago(Date.now() - at) : ''].filter(Boolean).join(' · ') }),
+      h('span', { class: 'meta tabular', text: [run.durationMs === undefined ? '' : took(run.durationMs + (run.waitedMs ?? 0)), at ? ago(Date.now() - at) : ''].filter(Boolean).join(' · ') }),
     );
   }
 

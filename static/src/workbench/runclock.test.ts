@@ -10,15 +10,15 @@ test('a run counts on from what the server says, and people apart', () => {
   // A page that is loaded while the run waits.
   clock.set({ status: 'waiting', durationMs: 12_300, waitedMs: 60_000 });
   now += 5_500;
-  assert.deepEqual([clock.words, clock.waitedWords], ['0:12', '+ 1:05 waiting']);
+  assert.deepEqual([clock.words, clock.waitedWords], ['1:17', '1:05 of it waiting']);
 
   clock.status('running');
   now += 1_000;
-  assert.deepEqual([clock.words, clock.waitedWords], ['0:13', '+ 1:05 waiting for a person']);
+  assert.deepEqual([clock.words, clock.waitedWords], ['1:18', '1:05 of it waiting']);
 
   clock.set({ status: 'succeeded', durationMs: 13_400, waitedMs: 65_600 });
   now += 60_000;
-  assert.deepEqual([clock.words, clock.waitedWords], ['13.4 s', '+ 1:05 min waiting for a person']);
+  assert.deepEqual([clock.words, clock.waitedWords], ['1:19 min', '1:05 min of it waiting']);
 
   clock.reset();
   clock.status('running');

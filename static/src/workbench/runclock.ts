@@ -45,16 +45,16 @@ export class RunClock {
     return this.#waited + (this.#counter === 'waited' ? this.now() - this.#since : 0);
   }
 
-  /** Returns how long the run has taken, in whole seconds while it runs. */
+  /** Returns how long the run has lasted in all, in whole seconds while it runs. */
   get words(): string {
-    return this.#counter ? seconds(this.ran) : took(this.ran);
+    const all = this.ran + this.waited;
+    return this.#counter ? seconds(all) : took(all);
   }
 
-  /** Returns how long people took, or an empty text. */
+  /** Returns how much of it people took, or an empty text. */
   get waitedWords(): string {
-    if (this.#counter === 'waited') return `+ ${seconds(this.waited)} waiting`; // the text beside it says for whom
-    if (this.#waited === 0) return '';
-    return `+ ${this.#counter ? seconds(this.waited) : took(this.waited)} waiting for a person`;
+    if (this.waited === 0) return '';
+    return `${this.#counter ? seconds(this.waited) : took(this.waited)} of it waiting`;
   }
 }
 

@@ -1,4 +1,4 @@
-import { byId } from '../../ui/dom.js';
+import { byId, setText, show } from '../../ui/dom.js';
 import { keep, recall } from '../../ui/storage.js';
 import { offsetOf } from './text.js';
 
@@ -10,6 +10,8 @@ export interface EditorView {
   mark(line: number | null): void;
   /** Marks the line that runs; null is for none. */
   running(line: number | null): void;
+  /** Goes to the next problem of the script, and says what it is. */
+  nextProblem(): void;
 }
 
 const KEY = 'takeover.script.';
@@ -35,6 +37,7 @@ export class Editor {
     if (kept !== null) this.#field.value = kept;
     this.#field.addEventListener('input', () => this.#changed());
     this.#field.addEventListener('keydown', (event) => this.#key(event));
+    byId('problems').addEventListener('click', () => this.#view.nextProblem());
   }
 
   get value(): string {
@@ -68,6 +71,10 @@ export class Editor {
       nonce,
       value: this.#field.value,
       changed: () => this.#changed(),
+      problems: (count) => {
+        show(byId('problems'), count > 0);
+        setText(byId('problems'), count === 1 ? '1 problem' : `${count} problems`);
+      },
       run: () => this.onRun(),
     });
     const focused = document.activeElement === this.#field;
@@ -93,6 +100,7 @@ export class Editor {
       },
       mark: () => {}, // A text field cannot mark lines; the link in the output is enough.
       running: () => {},
+      nextProblem: () => {},
     };
   }
 

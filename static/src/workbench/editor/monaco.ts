@@ -1,4 +1,4 @@
-import { editor as monaco, KeyCode, KeyMod, Range, Uri } from 'monaco-editor/editor/editor.api';
+import { editor as monaco, KeyCode, KeyMod, MarkerSeverity, Range, Uri } from 'monaco-editor/editor/editor.api';
 import 'monaco-editor/features/bracketMatching/register';
 import 'monaco-editor/features/caretOperations/register';
 import 'monaco-editor/features/clipboard/register';
@@ -39,6 +39,8 @@ interface MountOptions {
   value: string;
   changed(): void;
   run(): void;
+  /** Is called with the number of problems after each check of the script. */
+  problems(count: number): void;
 }
 
 /** Errors about code that is valid in a script, though not in a module: return and await outside functions. */
@@ -81,6 +83,7 @@ export async function mount(options: MountOptions): Promise<EditorView> {
     scrollbar: { verticalScrollbarSize: 10, horizontalScrollbarSize: 10, useShadows: false, alwaysConsumeMouseWheel: false },
     fixedOverflowWidgets: true,
     guides: { indentation: false },
+    showUnused: false, // faded text has too little contrast
     tabSize: 2,
     renderFinalNewline: 'on',
     wordWrap: 'on',
@@ -91,6 +94,7 @@ export async function mount(options: MountOptions): Promise<EditorView> {
   });
   view.addCommand(KeyMod.CtrlCmd | KeyCode.Enter, () => options.run());
   model.onDidChangeContent(() => options.changed());
+  monaco.onDidChangeMarkers(() => options.problems(monaco.getModelMarkers({ resource: model.uri }).filter(({ severity }) => severity >= MarkerSeverity.Warning).length));
   document.addEventListener('themechange', () => {
     defineThemes();
     monaco.setTheme(themeName());
@@ -117,6 +121,10 @@ export async function mount(options: MountOptions): Promise<EditorView> {
       }
       marks.set([{ range: new Range(line, 1, line, 1), options: { isWholeLine: true, className: 'line-error', linesDecorationsClassName: 'line-error-mark' } }]);
       view.revealLineInCenterIfOutsideViewport(line);
+    },
+    nextProblem() {
+      view.focus();
+      view.trigger('problems', 'editor.action.marker.next', null);
     },
     running(line) {
       if (line === null || line > model.getLineCount()) runs.clear();
