@@ -20,6 +20,7 @@ import (
 const (
 	startTimeout     = 30 * time.Second // from Chromium's start to its first page
 	firstPageTimeout = 5 * time.Second  // how long create waits for the first document, and a recovery for the shown one
+	reopenedTimeout  = time.Second      // how long a recovery waits for the addresses of the other tabs
 )
 
 // engine is one Chromium process of a session, with everything that is attached
@@ -252,6 +253,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
 	defer cancel()
 	former, _, _ := s.stage.active()
+	tabs, _ := s.stage.list()
 	woken := s.Hibernates()
 	if state := s.stage.keptState(); state != nil {
 		if err := eng.auto.RestoreTabState(ctx, state); err != nil {
@@ -293,6 +295,9 @@ func (s *Session) goLive(eng *engine, again bool) {
 		if err := s.stage.awaitShown(ctx); err != nil {
 			s.log.Info("shown page after a crash", "error", err)
 		}
+	}
+	if again {
+		s.stage.awaitReopened(ctx, tabs)
 	}
 	s.life.enter(StatusLive)
 	s.stage.serve(eng)

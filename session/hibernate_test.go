@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,7 +23,14 @@ func unuse(s *Session) {
 // TestHibernates lets memory become short. The warm browser goes, and a session that nobody
 // uses hibernates. The next script finds it as it was.
 func TestHibernates(t *testing.T) {
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	var slow atomic.Bool
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if slow.Load() { // the tab comes back later than the browser
+			select {
+			case <-time.After(300 * time.Millisecond):
+			case <-r.Context().Done():
+			}
+		}
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<title>Shop</title>"))
 	}))
@@ -59,6 +67,7 @@ func TestHibernates(t *testing.T) {
 	if !unused.Hibernates() || used.Hibernates() {
 		t.Errorf("one that nobody uses hibernates: %t; one that somebody watches: %t", unused.Hibernates(), used.Hibernates())
 	}
+	slow.Store(true)
 	got := resultOf[[]string](t, startRun(t, unused, `const shop = page.context().pages().find((p) => p.url().startsWith('http'));
 	await shop.waitForLoadState();
 	return shop.evaluate(() => [document.title, document.cookie, sessionStorage.getItem('step'), localStorage.getItem('theme')]);`))

@@ -315,6 +315,18 @@ func (g *stage) awaitShown(ctx context.Context) error {
 	return p.WaitForDocument(ctx, browser.LifecycleDOMContentLoaded)
 }
 
+// awaitReopened waits until tabs of a browser that is gone show their addresses again, for
+// a moment at most: programs find pages by them.
+func (g *stage) awaitReopened(ctx context.Context, former []Tab) {
+	ctx, cancel := context.WithTimeout(ctx, reopenedTimeout)
+	defer cancel()
+	for _, t := range former {
+		if p, _ := g.page(t.Tab); p != nil && t.URL != "" && t.URL != "about:blank" {
+			_ = p.WaitForDocument(ctx, browser.LifecycleCommit) // a tab that does not load is there all the same
+		}
+	}
+}
+
 // lost returns how many tabs wait for a page of the new browser.
 func (g *stage) lost() int {
 	g.mu.Lock()
