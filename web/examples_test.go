@@ -254,8 +254,9 @@ func (run *exampleRunner) navigate(one *session.Session) {
 	v := run.join(one, nil)
 	v.send(map[string]any{"type": "control", "action": "take"})
 	v.wait("control", func(m map[string]any) bool { return m["type"] == "control" && m["mine"] == true })
-	v.send(map[string]any{"type": "navigate", "action": "goto", "url": run.base + "/demo/catalog"})
-	v.wait("the catalog", func(m map[string]any) bool { return strings.Contains(fmt.Sprint(m), "/demo/catalog") })
+	page := "/demo/catalog?for=" + asked.ID // the session may have been at the catalog before
+	v.send(map[string]any{"type": "navigate", "action": "goto", "url": run.base + page})
+	v.wait("the catalog", func(m map[string]any) bool { return strings.Contains(fmt.Sprint(m), page) })
 	run.call("POST", "/v1/sessions/"+one.ID()+"/takeovers/"+asked.ID+"/done", nil, 200, nil)
 }
 
