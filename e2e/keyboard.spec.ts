@@ -43,7 +43,7 @@ test('a session, a script and a takeover, by the keyboard alone', async ({ page,
 
   // Tab leads past the remote page, and takes no control. Enter leads into it, and then it keeps Tab.
   await tabTo(page, '#keys');
-  await expect(page.getByText('Press Enter to type into the remote page.')).toBeVisible();
+  await expect(page.locator('#keys-enter')).toBeVisible();
   await page.keyboard.type('lost');
   await page.keyboard.press('Tab');
   await expect(page.locator('#keys')).not.toBeFocused();
@@ -51,7 +51,7 @@ test('a session, a script and a takeover, by the keyboard alone', async ({ page,
   await expect(page.locator('#keys')).toBeFocused();
   await expect(page.locator('#control-words')).toHaveText('Nobody in control');
   await page.keyboard.press('Enter');
-  await expect(page.getByText('Press Enter to type into the remote page.')).toBeHidden();
+  await expect(page.locator('#keys-enter')).toBeHidden();
   await page.keyboard.press('Tab');
   await expect(page.locator('#keys')).toBeFocused();
   await expect(page.locator('#control-words')).toHaveText('You are in control');
@@ -139,7 +139,7 @@ test('keys lead through lists, to filters, and to everything else', async ({ pag
   await page.keyboard.press('ControlOrMeta+k');
   await expect(palette).toBeFocused();
   await page.keyboard.type('catalog');
-  await expect(page.getByRole('option').first()).toContainText('Catalog · Demo');
+  await expect(page.getByRole('dialog').getByRole('option').first()).toContainText('Catalog · Demo');
   await accessible(page, 'palette');
   await page.keyboard.press('Enter');
   await page.waitForURL(`/sessions/${id}`);
