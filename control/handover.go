@@ -32,8 +32,8 @@ var (
 	ErrKept = errors.New("the person in control keeps it for now")
 )
 
-// Options are the functions and times of a Handover. All functions are
-// required. Before and Changed must not change the lease: Before is called
+// Options are the functions and times of a Handover. All functions but HoldChanged
+// are required. Before and Changed must not change the lease: Before is called
 // under its lock, and Changed while other changes wait. The others are called
 // without a lock held.
 type Options struct {
@@ -49,7 +49,10 @@ type Options struct {
 	MayHold func(person Holder) bool // whether a person is present and may take control
 	Held    func(person Holder)      // a person got control; called before MayHold is checked again
 	Asked   func()                   // a person asks for control, or stops asking
-	Gone    func(person Holder)      // a person left while getting control, or did not return in time, and is not in control
+
+	HoldChanged func() // programs were held or let go, or what waits while they are held has changed; nil for nothing
+
+	Gone func(person Holder) // a person left while getting control, or did not return in time, and is not in control
 }
 
 // Handover is a lease that passes between people. A person who wants control
@@ -102,6 +105,7 @@ func New(o Options) *Handover {
 		h.settle(nil) // the person who was asked no longer has control
 		o.Changed(to, epoch)
 	})
+	h.heldChanged = o.HoldChanged
 	return h
 }
 

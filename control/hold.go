@@ -128,11 +128,6 @@ func (l *Lease) Explain(err error) error {
 	return fmt.Errorf("%w: %w", l.whyLocked(), err)
 }
 
-// OnHeld sets the function that is called after programs were held or let go, and after
-// each change of what waits while they are held. It must not block. It is set before the
-// lease is used.
-func (l *Lease) OnHeld(changed func()) { l.heldChanged = changed }
-
 func (l *Lease) tellHeld() {
 	if l.heldChanged != nil {
 		l.heldChanged()

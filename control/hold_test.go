@@ -11,7 +11,7 @@ import (
 func TestHold(t *testing.T) {
 	l, _ := watched()
 	news := make(chan struct{}, 100)
-	l.OnHeld(func() { news <- struct{}{} })
+	l.heldChanged = func() { news <- struct{}{} }
 	client := Holder{KindClient, "c"}
 	under := By(Script)
 	if !l.TryWrite(under) {
@@ -97,7 +97,7 @@ func TestHoldAndPeople(t *testing.T) {
 	done := make(chan error, 1)
 	a := By(Script)
 	news := make(chan struct{}, 100)
-	l.OnHeld(func() { news <- struct{}{} })
+	l.heldChanged = func() { news <- struct{}{} }
 	go func() { done <- l.AwaitWrite(t.Context(), a) }()
 	<-news
 	if !errors.Is(l.Why(Script), ErrWaited) || l.Why(Holder{KindClient, "c"}) != nil {

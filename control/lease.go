@@ -13,7 +13,7 @@ type Lease struct {
 	before func(to Holder)      // called while mu is held, before the change is visible
 	notify func(Holder, uint64) // called while mu is not held, in order of epochs
 
-	heldChanged func() // called while mu is not held; nil for none
+	heldChanged func() // called while mu is not held, after programs were held or let go, or what waits has changed; nil for none
 
 	calls sync.Mutex // keeps the calls to notify in order; taken before mu
 

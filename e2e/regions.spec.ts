@@ -1,4 +1,4 @@
-import { devices, expect, test, type Browser, type Page } from './test.js';
+import { expect, test, type Browser, type Page } from './test.js';
 import { auth, getCookie, hasPicture, newSession, signIn } from './remote.js';
 
 /** The regions of a session's page: what loads or comes does not move what a person is about to press. */

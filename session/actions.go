@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/chromedp/cdproto/target"
+
 	"takeover/automation"
 	"takeover/capture"
 	"takeover/control"
@@ -155,7 +157,7 @@ func newAction(s *Session, by control.Holder, op Operation) *action {
 	}
 	a := &action{session: s, recorder: recorder}
 	if captures {
-		a.told = map[string]any{"action_id": id.New("act"), "actor": by.String(), "operation": op.Name, "target": s.brief(targetOf(op.Params))}
+		a.told = map[string]any{"action_id": id.New("act"), "actor": by.String(), "operation": op.Name, "target": s.brief(targetOf(op.Params, asGiven))}
 	}
 	return a
 }
@@ -207,6 +209,33 @@ func (a *action) end(ctx context.Context, err error, params json.RawMessage, res
 	a.session.noteAction(capture.TypeActionEnded, a.told, a.capture)
 }
 
+// RawAction is a writing command that events report.
+type RawAction struct {
+	action *action
+	params json.RawMessage
+}
+
+// Action reports the start of a writing command, if the capture includes actions or
+// the session is being recorded. Otherwise it returns nil, on which End does
+// nothing. id is that of the command's target.
+func (c *RawClient) Action(id, method string, params json.RawMessage) *RawAction {
+	a := newAction(c.session, c.program.holder, Operation{Name: method, Params: params})
+	if a == nil {
+		return nil
+	}
+	a.raw, a.step = true, recordRaw(c.session, a.recorder, c.engine.model.PageOf(target.ID(id)), method, params)
+	a.start()
+	return &RawAction{a, params}
+}
+
+// End reports the end of the command. err is why it failed, or nil. It may be called
+// on the goroutine of a sink.
+func (a *RawAction) End(err error) {
+	if a != nil {
+		a.action.end(context.Background(), err, a.params, nil)
+	}
+}
+
 // noteAction records an event of an operation in a capture: the one with the
 // given id or, if that is empty, the running one. The monitor redacts it. It
 // returns the id of the capture that has the event, or "".
@@ -236,15 +265,19 @@ const (
 	maxMessage  = 64 << 10
 )
 
-// targetOf returns the target of an operation: a selector, or else an address.
-func targetOf(params json.RawMessage) string {
+// targetOf returns the target of an operation: a selector, as written by show, or else an
+// address.
+func targetOf(params json.RawMessage, show func(selector string) string) string {
 	var p struct{ Selector, URL string }
 	_ = json.Unmarshal(params, &p) // the operation itself refuses bad parameters
 	if p.Selector != "" {
-		return p.Selector
+		return show(p.Selector)
 	}
 	return p.URL
 }
+
+// asGiven shows a selector as it is.
+func asGiven(selector string) string { return selector }
 
 // brief redacts a text and then cuts it. In the opposite order, the cut could
 // leave the beginning of a secret, which would not be recognized.

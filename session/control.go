@@ -11,7 +11,7 @@ import (
 
 // newControl returns the session's control lease, which passes between viewers.
 func (s *Session) newControl() *control.Handover {
-	c := control.New(control.Options{
+	return control.New(control.Options{
 		AskTimeout: s.services.settings.askTimeout, Grace: s.services.settings.leaseGrace,
 		Before: func(to control.Holder) {
 			if to.IsPerson() { // from the person's first key on, no key is recorded
@@ -34,11 +34,9 @@ func (s *Session) newControl() *control.Handover {
 				_ = t.Claim(person.String()) // if it has ended or belongs to another person, the person still has control
 			}
 		},
-		Asked: s.tellControl,
-		Gone:  s.abandon,
+		Asked: s.tellControl, HoldChanged: s.tellControl,
+		Gone: s.abandon,
 	})
-	c.OnHeld(s.tellControl)
-	return c
 }
 
 // controlChanged announces the new controller to everybody. It first releases

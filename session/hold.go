@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"sync"
 	"time"
 
@@ -128,22 +127,11 @@ func heldFor(s *Session, v *Viewer) *ControlHeld {
 	for _, a := range waiting[:min(len(waiting), maxHeldShown)] {
 		shown := HeldAction{Number: a.Number, By: a.By, Name: a.Name}
 		if len(a.Params) <= maxHeldParams {
-			shown.Target = s.brief(heldTarget(a.Params))
+			shown.Target = s.brief(targetOf(a.Params, locator.Of))
 		}
 		m.Waiting = append(m.Waiting, shown)
 	}
 	return m
-}
-
-// heldTarget returns the target of an operation, for people: a locator as in a script, or
-// else an address.
-func heldTarget(params json.RawMessage) string {
-	target := targetOf(params)
-	var p struct{ Selector string }
-	if _ = json.Unmarshal(params, &p); p.Selector != "" && p.Selector == target {
-		return locator.Of(target)
-	}
-	return target
 }
 
 // watchersChanged lets programs go on after the grace of a lease if nobody is left who could,

@@ -12,7 +12,7 @@ import (
 	"takeover/control"
 )
 
-// holds awaits that a viewer is told of this many waiting actions of held programs.
+// holds returns the actions of held programs that wait, when a viewer is told of n of them.
 func (v *viewer) holds(n int) []HeldAction {
 	return await(v, "control", func(m ControlMessage) bool { return m.Held != nil && len(m.Held.Waiting) == n }).Held.Waiting
 }

@@ -236,14 +236,11 @@ func (c *RawClient) Resume(sessions []cdp.SessionID) {
 // PersonInControl reports whether a person is in control now.
 func (c *RawClient) PersonInControl() bool { return c.session.control.Holder().IsPerson() }
 
-// MustWait reports whether what writes waits now, because a person is in control or is
-// asked for, or programs are held.
-func (c *RawClient) MustWait() bool { return c.session.control.MustWait() }
-
 // ForPerson reports whether what writes waits for a person now.
 func (c *RawClient) ForPerson() bool { return !c.session.control.Free() }
 
-// Waits reports whether a command that writes waits now.
+// Waits reports whether a command that writes waits now, because a person is in control or
+// is asked for, or programs are held. nil is for any.
 func (c *RawClient) Waits(act *control.Action) bool { return c.session.control.Waits(act) }
 
 // Act returns what the lease needs to know of a command that writes.
@@ -474,33 +471,6 @@ func (c *RawClient) ViewerLink(expires time.Duration) (string, error) {
 // PageSocket returns the address of the endpoint for one page, without a key.
 func (c *RawClient) PageSocket(target string) string {
 	return "ws" + strings.TrimPrefix(c.session.services.settings.publicURL(), "http") + "/v1/sessions/" + c.session.id + "/cdp/page/" + target
-}
-
-// RawAction is a writing command that events report.
-type RawAction struct {
-	action *action
-	params json.RawMessage
-}
-
-// Action reports the start of a writing command, if the capture includes actions or
-// the session is being recorded. Otherwise it returns nil, on which End does
-// nothing. id is that of the command's target.
-func (c *RawClient) Action(id, method string, params json.RawMessage) *RawAction {
-	a := newAction(c.session, c.program.holder, Operation{Name: method, Params: params})
-	if a == nil {
-		return nil
-	}
-	a.raw, a.step = true, recordRaw(c.session, a.recorder, c.engine.model.PageOf(target.ID(id)), method, params)
-	a.start()
-	return &RawAction{a, params}
-}
-
-// End reports the end of the command. err is why it failed, or nil. It may be called
-// on the goroutine of a sink.
-func (a *RawAction) End(err error) {
-	if a != nil {
-		a.action.end(context.Background(), err, a.params, nil)
-	}
 }
 
 // BrowserVersion describes a Chromium, in its own words.

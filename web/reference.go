@@ -204,7 +204,7 @@ func number(value any) string {
 
 // call describes a route.
 func (f *reference) call(r route, base string) views.DocsCall {
-	c := views.DocsCall{ID: r.name, Method: r.method, Path: r.path, Does: r.does, Who: r.whoMay(), Answer: f.answer(r), NoExample: withoutExample[r.name]}
+	c := views.DocsCall{ID: r.name, Method: r.method, Path: r.path, Does: r.does, Who: r.whoMay(), Answer: f.answer(r), WhyNoExample: withoutExample[r.name]}
 	for _, in := range []views.DocsFields{{Title: "In the path", Fields: pathFields(r)}, {Title: "In the query", Fields: queryFields(r)}, {Title: "In the body", Fields: f.body(r)}} {
 		if len(in.Fields) > 0 {
 			c.Inputs = append(c.Inputs, in)

@@ -337,12 +337,12 @@ func (c *Client) carryOut(cmd *call) error {
 	if checked.Method.Draws {
 		return c.draw(cmd, to)
 	}
-	if to.paused && !to.begun && actsAtOnce(cmd) && c.raw.MustWait() {
+	if to.paused && !to.begun && actsAtOnce(cmd) && c.raw.Waits(nil) {
 		if err := notAtOnce(cmd); err != nil {
 			return err
 		}
 	}
-	cmd.answered = cmd.writes && to.setsLater(cmd.method) && c.raw.MustWait()
+	cmd.answered = cmd.writes && to.setsLater(cmd.method) && c.raw.Waits(nil)
 	c.observe(cmd, to)
 	switch {
 	case cmd.answered:

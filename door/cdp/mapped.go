@@ -162,7 +162,7 @@ func answerDialog(_ *Client, cmd *call, on attached) (bool, error) {
 }
 
 // draw sends a command that draws a page. It waits while a person is in a secret field of the
-// page. A screenshot also waits while somebody else takes one of it. The error is the reply.
+// page. Only one picture of a page is taken at a time, so a screenshot waits for others. The error is the reply.
 func (c *Client) draw(cmd *call, on attached) error {
 	if err := c.count(cmd, len(cmd.params)); err != nil {
 		return err

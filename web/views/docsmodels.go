@@ -29,7 +29,7 @@ type DocsCall struct {
 	Answer                 DocsAnswer
 	Problems               []DocsProblem
 	Examples               []DocsCode // one for each language that can make the call
-	NoExample              string     // why there is none
+	WhyNoExample           string     // why there is none
 }
 
 // DocsFields are fields under a title.

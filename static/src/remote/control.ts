@@ -24,12 +24,13 @@ export function showControl(live: Live): void {
     const { state: line } = live.connection;
     const open = line.phase === 'open' && line.quiet !== 'lost';
     const slow = line.phase === 'open' && line.quiet === 'slow';
+    const held = live.held !== null && !live.personActs;
     state.dataset.party = party;
     document.getElementById('session')?.toggleAttribute('data-mine', party === 'me');
     const shape = state.querySelector('.shape');
     if (shape) shape.className = `shape ${SHAPES[party]}`;
-    setText(byId('control-words'), !open ? 'Not connected' : slow ? 'The connection is slow' : live.away ? 'The person in control is away' : live.held && party !== 'me' && party !== 'person' ? 'Programs are held' : PARTY_WORDS[party]);
-    setText(document.getElementById('control-short'), !open ? 'Offline' : slow ? 'Slow' : live.away ? 'Away' : live.held && party !== 'me' && party !== 'person' ? 'Held' : SHORT[party]);
+    setText(byId('control-words'), !open ? 'Not connected' : slow ? 'The connection is slow' : live.away ? 'The person in control is away' : held ? 'Programs are held' : PARTY_WORDS[party]);
+    setText(document.getElementById('control-short'), !open ? 'Offline' : slow ? 'Slow' : live.away ? 'Away' : held ? 'Held' : SHORT[party]);
     setText(button.querySelector('span') ?? button, label(party));
     button.disabled = !open || !live.mayControl || live.asked !== null && party !== 'me';
     show(button, live.mayControl || !known);

@@ -124,6 +124,11 @@ export class Live extends Emitter<LiveEvents> {
     return partyOf(this.holder, this.mine);
   }
 
+  /** Whether a person has control: this one or another. */
+  get personActs(): boolean {
+    return this.party === 'me' || this.party === 'person';
+  }
+
   get mayControl(): boolean {
     return this.role === 'control' || this.role === 'takeover';
   }

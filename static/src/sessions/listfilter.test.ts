@@ -17,5 +17,5 @@ test('entries are found by their script and by when they ended', () => {
   assert.ok(matches(old, { ...all, script: 'login.ts', since: 'day' }, now));
   assert.ok(!matches(old, { ...all, since: 'hour' }, now));
   assert.ok(!matches(old, { ...all, script: 'login' }, now), 'a name is compared as a whole');
-  assert.ok(matches({ ...old, endedAt: '' }, { ...all, since: 'hour' }, now), 'what is live is of now');
+  assert.ok(matches({ ...old, endedAt: '' }, { ...all, since: 'hour' }, now), 'a live session is within any time');
 });

@@ -6,7 +6,7 @@ const ASK_AFTER = 200;
 /** How far back (ms) each choice of a time goes. */
 const TIMES: Record<string, number> = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
 
-/** What is shown: each part is empty for all. */
+/** What the person wants to see. An empty part stands for everything. */
 export interface Wanted { text: string; state: string; script: string; since: string }
 
 /** What the filter knows of an entry of the list. `endedAt` is empty while it is live. */

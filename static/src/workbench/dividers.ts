@@ -1,5 +1,7 @@
 /** Movable borders between panels, by mouse, finger and arrow keys. Their positions are stored. */
 
+import { read, write } from '../ui/storage.js';
+
 interface Divider {
   handle: HTMLElement;
   /** The element with the custom property. */
@@ -23,7 +25,7 @@ interface Divider {
 export function movable(divider: Divider): void {
   const { handle, host, property, key } = divider;
   /** The chosen size, or null. */
-  let chosen = read(key);
+  let chosen = stored(key);
 
   const size = (): number => Math.round(Math.max(divider.min, Math.min(divider.max(), chosen ?? divider.initial())));
   const lay = (): void => {
@@ -37,7 +39,7 @@ export function movable(divider: Divider): void {
     chosen = value;
     if (value !== null) chosen = size();
     lay();
-    if (keep) store(key, chosen);
+    if (keep) write(key, chosen === null ? '' : String(chosen));
   };
   lay();
 
@@ -51,7 +53,7 @@ export function movable(divider: Divider): void {
   });
   handle.addEventListener('lostpointercapture', () => {
     delete handle.dataset.moving;
-    store(key, chosen);
+    write(key, chosen === null ? '' : String(chosen));
   });
   handle.addEventListener('dblclick', () => choose(null, true));
   handle.addEventListener('keydown', (event) => {
@@ -69,20 +71,7 @@ export function movable(divider: Divider): void {
   window.addEventListener('resize', lay);
 }
 
-function read(key: string): number | null {
-  try {
-    const value = Number.parseFloat(localStorage.getItem(key) ?? '');
-    return Number.isFinite(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-function store(key: string, value: number | null): void {
-  try {
-    if (value === null) localStorage.removeItem(key);
-    else localStorage.setItem(key, String(value));
-  } catch {
-    // The position is not stored then.
-  }
+function stored(key: string): number | null {
+  const value = Number.parseFloat(read(key));
+  return Number.isFinite(value) ? value : null;
 }

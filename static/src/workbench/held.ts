@@ -17,7 +17,7 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
   const next = (): HeldAction | undefined => live.held?.waiting[0];
   const may = (): boolean => live.role === 'control' && live.connection.state.phase === 'open';
   /** Whether keys hold programs: while a person is in control, the picture's keys are theirs. */
-  const byKeys = (): boolean => may() && live.party !== 'me' && live.party !== 'person';
+  const byKeys = (): boolean => may() && !live.personActs;
   const decide = (action: 'pass' | 'end'): void => {
     const waiting = next();
     if (waiting) live.hold(action, waiting.number);

@@ -93,7 +93,7 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): void {
     for (const button of document.querySelectorAll<HTMLElement>('.dock [data-sheet]')) button.setAttribute('aria-pressed', String(button.dataset.sheet === sheet));
   };
   /** Whether a sheet lies over the picture. */
-  const over = (): boolean => [byId('side'), byId('events-dock')].some((panel) => getComputedStyle(panel).position === 'fixed' && panel.offsetParent === null && panel.clientHeight > 0);
+  const over = (): boolean => [byId('side'), byId('events-dock')].some((panel) => getComputedStyle(panel).position === 'fixed' && panel.clientHeight > 0);
   document.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-sheet]') : null;
     if (button && button !== root) {
