@@ -43,6 +43,8 @@ test('the contents list the groups, and the calls of the open one', async ({ pag
   await expect(page.getByRole('heading', { name: 'Files', level: 1 })).toBeVisible();
   await expect(contents.locator('ul ul a[href="#uploadFile"]')).toBeVisible();
   await expect(contents.locator('a[href="#requestTakeover"]')).toHaveCount(0);
+  // The errors of a call stand in it. No other page's style puts them elsewhere.
+  expect(await page.locator('.problems').evaluateAll((lists) => [...new Set(lists.map((list) => getComputedStyle(list).position))])).toEqual(['static']);
 });
 
 test('addresses of the time when all calls were on one page lead to their pages', async ({ page }) => {
