@@ -30,23 +30,33 @@ func (v *Viewer) dispatch(made Stamp, validate func() error, send func(aim) erro
 		return news(made, v.refuse(made, untakenInput, err))
 	}
 	err := v.sendInput(made, send)
-	if away, ok := errors.AsType[*notAttachedError](err); ok {
-		v.session.attachInput(away.to)
-		if err = v.sendInput(made, send); errors.As(err, &away) {
-			err = v.refuse(made, untakenPage, ErrNotReady)
+	for range reasonsToWait {
+		early, ok := errors.AsType[*earlyError](err)
+		if !ok {
+			return news(made, err)
 		}
+		early.wait()
+		err = v.sendInput(made, send)
+	}
+	if _, early := errors.AsType[*earlyError](err); early {
+		err = v.refuse(made, untakenPage, ErrNotReady)
 	}
 	return news(made, err)
 }
 
-// notAttachedError is returned for input to a page that nobody has seen yet.
-type notAttachedError struct{ to *focus }
+// reasonsToWait is how many reasons there are why input comes too early.
+const reasonsToWait = 2
+
+// earlyError is returned for input that comes before the page can take it: nobody has
+// seen the page yet, or programs have not let go of it. wait returns when that has
+// changed, or will not.
+type earlyError struct{ wait func() }
 
 // Error returns the text.
-func (*notAttachedError) Error() string { return "the page is not attached" }
+func (*earlyError) Error() string { return "the page cannot take input yet" }
 
 // sendInput writes an input to the page, if it is the viewer's next one, and counts
-// it. A notAttachedError leaves it uncounted.
+// it. An earlyError leaves it uncounted.
 func (v *Viewer) sendInput(made Stamp, send func(aim) error) error {
 	s := v.session
 	s.inputMu.Lock()
@@ -58,7 +68,7 @@ func (v *Viewer) sendInput(made Stamp, send func(aim) error) error {
 		return v.again(wrong)
 	}
 	err := v.write(made, send)
-	if _, away := errors.AsType[*notAttachedError](err); !away {
+	if _, early := errors.AsType[*earlyError](err); !early {
 		v.countLocked(made.N, untaken(err))
 	}
 	return err
@@ -82,7 +92,15 @@ func (v *Viewer) write(made Stamp, send func(aim) error) error {
 	}
 	page := to.eng.live.Attached(to.page.ID())
 	if page == nil {
-		return &notAttachedError{to}
+		return &earlyError{func() { s.attachInput(to) }}
+	}
+	if settled := s.programs.settling.now(); settled != nil {
+		return &earlyError{func() {
+			select {
+			case <-settled:
+			case <-v.ctx.Done():
+			}
+		}}
 	}
 	s.gestures.act()
 	return send(aim{to, page.Input})

@@ -62,6 +62,8 @@ type Program struct {
 
 // programs are a session's open programs.
 type programs struct {
+	settling settling // after a person has taken control
+
 	mu   sync.Mutex // guards open
 	open map[control.Holder]*Program
 }

@@ -54,7 +54,7 @@ type RawClient struct {
 	root    *cdp.Session // for commands without a session: the browser's, or a page's
 	browser string       // id of its own browser target
 	held    held         // keys and buttons that it holds down
-	person  atomic.Value // func(): what OnPerson has set
+	person  atomic.Value // func(func()): what OnPerson has set
 
 	mu        sync.Mutex                      // guards what follows
 	emulated  map[string]bool                 // targets whose emulation it may have changed
@@ -111,15 +111,15 @@ func (c *RawClient) open(ctx context.Context, page target.ID, sink cdp.Sink) (er
 	return err
 }
 
-// OnPerson has a function called whenever a person takes control, before the person's
-// first input. It must not block.
-func (c *RawClient) OnPerson(f func()) { c.person.Store(f) }
+// OnPerson has a function called whenever a person takes control. It must not block. The
+// person's first input waits until it has called done, at most a second.
+func (c *RawClient) OnPerson(f func(done func())) { c.person.Store(f) }
 
 // letGo releases what the client holds down, because a person takes control.
 func (c *RawClient) letGo() {
 	c.held.release()
-	if f, ok := c.person.Load().(func()); ok {
-		f()
+	if f, ok := c.person.Load().(func(func())); ok {
+		f(c.session.programs.settling.begin())
 	}
 }
 

@@ -109,7 +109,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 		return nil, err
 	}
 	c.raw, c.log = raw, o.Logger.With("session", o.Session.ID(), "client", raw.ID())
-	raw.OnPerson(func() { c.letGoOn() })
+	raw.OnPerson(c.letGoThen)
 	c.begin(raw, o.Page)
 	return c, nil
 }
@@ -396,7 +396,7 @@ func (c *Client) post(cmd *call) (sent bool, err error) {
 	if !cmd.writes {
 		err = c.raw.Post(c.ctx, cmd.on, cmd.method, cmd.params, cmd)
 		if err == nil && cmd.method == debugger.Enable.Method {
-			c.letGoOn()
+			c.letGoOn(nil)
 			c.watchOver()
 		}
 		return err == nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/cdproto/inspector"
@@ -43,7 +44,7 @@ func (c *Client) watch() {
 			return
 		}
 		for {
-			paused, held, crashed := c.letRun(), c.letGoOn(), c.tellOfCrashes()
+			paused, held, crashed := c.letRun(), c.letGoOn(nil), c.tellOfCrashes()
 			if !paused && !held && !crashed {
 				break
 			}
@@ -81,16 +82,34 @@ func (c *Client) letRun() (more bool) {
 	return more
 }
 
+// letGoThen lets pages go on for a person who has taken control, and calls done when
+// Chromium has answered for all of them.
+func (c *Client) letGoThen(done func()) {
+	var left atomic.Int64
+	left.Store(1)
+	answered := func() {
+		if left.Add(-1) == 0 {
+			done()
+		}
+	}
+	c.letGoOn(func() func() { left.Add(1); return answered })
+	answered()
+}
+
 // letGoOn lets pages go on while a person is in control. It reports whether it may have
-// something to do later.
-func (c *Client) letGoOn() (more bool) {
+// something to do later. then is nil, or returns what is called after a reply.
+func (c *Client) letGoOn(then func() func()) (more bool) {
 	person := c.raw.PersonInControl()
 	c.sight.mu.Lock()
 	sessions := slices.Collect(maps.Values(c.sight.sessions))
 	c.sight.mu.Unlock()
 	for _, a := range sessions {
 		for _, call := range a.scope.LetGoOn(person, min(policy.AnswerTime, c.options.StallLimit)) {
-			c.tell(a.id, call.Method, call.Params, nil)
+			var replied func()
+			if then != nil {
+				replied = then()
+			}
+			c.tell(a.id, call.Method, call.Params, replied)
 		}
 		more = more || a.scope.Holds()
 	}
