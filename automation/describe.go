@@ -96,33 +96,56 @@ func (c *Client) Describe(ctx context.Context, name string, params json.RawMessa
 	return d, true
 }
 
-// lookTimeout bounds the question whether an element is secret.
+// lookTimeout bounds a question about the element of an operation.
 const lookTimeout = time.Second
 
 // onSecret reports whether the element of an operation is secret. It is taken for one
 // if that is not certain.
 func (c *Client) onSecret(ctx context.Context, kind string, params json.RawMessage) (secret, certain bool) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	var target map[string]any
-	if json.Unmarshal(params, &target) != nil {
-		return true, false
-	}
-	for field := range target {
-		if field != "frame" && field != "handle" && field != "selector" {
-			delete(target, field)
-		}
-	}
-	raw, err := json.Marshal(target)
-	if err != nil {
-		return true, false
-	}
 	var answer struct{ Value *bool }
-	got, err := c.Do(ctx, Call{Name: kind + ".isSecret", Params: raw})
-	if err != nil || json.Unmarshal(got, &answer) != nil || answer.Value == nil {
+	if c.ask(ctx, kind+".isSecret", params, &answer) != nil || answer.Value == nil {
 		return true, false
 	}
 	return *answer.Value, true
+}
+
+// BoxOf returns where the element of an operation is now, in the viewport of its page, or
+// nil if it has none or is not found within a second.
+func (c *Client) BoxOf(ctx context.Context, name string, params json.RawMessage) *Rect {
+	kind, _, _ := strings.Cut(name, ".")
+	var to target
+	if json.Unmarshal(params, &to) != nil || to.Selector == "" && kind != "handle" {
+		return nil
+	}
+	var answer struct{ Value *Rect }
+	if c.ask(ctx, kind+".boundingBox", params, &answer) != nil {
+		return nil
+	}
+	return answer.Value
+}
+
+// ask asks a question about the element of another operation.
+func (c *Client) ask(ctx context.Context, question string, params json.RawMessage, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	var to map[string]any
+	if err := json.Unmarshal(params, &to); err != nil {
+		return err
+	}
+	for field := range to {
+		if field != "frame" && field != "handle" && field != "selector" {
+			delete(to, field)
+		}
+	}
+	raw, err := json.Marshal(to)
+	if err != nil {
+		return err
+	}
+	got, err := c.Do(ctx, Call{Name: question, Params: raw})
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(got, answer)
 }
 
 // WithoutContent returns a decoded value without the texts that are content, except

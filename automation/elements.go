@@ -123,8 +123,8 @@ func opAllTextContents(ctx context.Context, c *Client, p *target) (any, error) {
 	return valueResult{v}, err
 }
 
-// rect is a rectangle in CSS pixels.
-type rect struct {
+// Rect is a rectangle in CSS pixels.
+type Rect struct {
 	X      float64 `json:"x"`
 	Y      float64 `json:"y"`
 	Width  float64 `json:"width"`
@@ -138,16 +138,16 @@ func opBoundingBox(ctx context.Context, c *Client, t *target) (any, error) {
 	if err != nil && !errors.Is(err, errDocumentGone) {
 		return nil, p.fail(err)
 	}
-	return map[string]*rect{"value": box}, nil
+	return map[string]*Rect{"value": box}, nil
 }
 
 // box returns an element's rectangle in the page's viewport.
-func (c *Client) box(p *progress, t *target, method string, params callParams) (*rect, error) {
+func (c *Client) box(p *progress, t *target, method string, params callParams) (*Rect, error) {
 	pl, value, err := c.retry(p, t, method, params)
 	if err != nil {
 		return nil, err
 	}
-	var r *rect
+	var r *Rect
 	if err := json.Unmarshal(value, &r); err != nil || r == nil {
 		return nil, err
 	}

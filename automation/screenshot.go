@@ -30,7 +30,7 @@ type shotParams struct {
 	Type           string `json:"type"` // png, jpeg or webp; default png
 	Quality        *int64 `json:"quality"`
 	FullPage       bool   `json:"fullPage"`
-	Clip           *rect  `json:"clip"`
+	Clip           *Rect  `json:"clip"`
 	OmitBackground bool   `json:"omitBackground"`
 	Scale          string `json:"scale"`      // css or device; default device
 	Caret          string `json:"caret"`      // hide or initial; default hide
@@ -125,16 +125,16 @@ func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) 
 	defer cancel()
 	p.log = append(p.log, "taking page screenshot", "waiting for fonts to load...", "fonts loaded")
 	return p.picture(func() (any, error) {
-		return c.shoot(p, pg, &o.shotParams, func(m metrics) (*rect, error) {
+		return c.shoot(p, pg, &o.shotParams, func(m metrics) (*Rect, error) {
 			switch {
 			case o.FullPage:
-				return &rect{Width: m.FullWidth, Height: m.FullHeight}, nil
+				return &Rect{Width: m.FullWidth, Height: m.FullHeight}, nil
 			case o.Clip != nil && o.ClipInDocument:
 				clip, err := within(*o.Clip, m.FullWidth, m.FullHeight)
 				return &clip, err
 			case o.Clip != nil:
 				clip, err := within(*o.Clip, m.Width, m.Height)
-				return &rect{clip.X + m.ScrollX, clip.Y + m.ScrollY, clip.Width, clip.Height}, err
+				return &Rect{clip.X + m.ScrollX, clip.Y + m.ScrollY, clip.Width, clip.Height}, err
 			}
 			return nil, nil
 		})
@@ -181,27 +181,27 @@ func opElementScreenshot(ctx context.Context, c *Client, o *elementShot) (any, e
 		if err != nil {
 			return nil, err
 		}
-		return c.shoot(p, f.Page(), &o.shotParams, func(m metrics) (*rect, error) {
+		return c.shoot(p, f.Page(), &o.shotParams, func(m metrics) (*Rect, error) {
 			x, y := math.Floor(box.X+m.ScrollX+0.001), math.Floor(box.Y+m.ScrollY+0.001)
 			right, bottom := math.Ceil(box.X+m.ScrollX+box.Width-0.001), math.Ceil(box.Y+m.ScrollY+box.Height-0.001)
-			return &rect{x, y, right - x, bottom - y}, nil
+			return &Rect{x, y, right - x, bottom - y}, nil
 		})
 	})
 }
 
 // within limits a clip to the viewport.
-func within(clip rect, width, height float64) (rect, error) {
+func within(clip Rect, width, height float64) (Rect, error) {
 	x, y := min(max(clip.X, 0), width), min(max(clip.Y, 0), height)
 	right, bottom := min(max(clip.X+clip.Width, 0), width), min(max(clip.Y+clip.Height, 0), height)
 	if right <= x || bottom <= y {
-		return rect{}, errorf("Clipped area is either empty or outside the resulting image")
+		return Rect{}, errorf("Clipped area is either empty or outside the resulting image")
 	}
-	return rect{x, y, right - x, bottom - y}, nil
+	return Rect{x, y, right - x, bottom - y}, nil
 }
 
 // shoot takes a picture of the clip, in the document's coordinates, or of the
 // viewport if there is no clip.
-func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(metrics) (*rect, error)) (picture any, err error) {
+func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(metrics) (*Rect, error)) (picture any, err error) {
 	prepared := &preparation{client: c}
 	defer func() {
 		if gone := prepared.undo(p); err == nil && replaced(gone) {
@@ -226,7 +226,7 @@ func (c *Client) shoot(p *progress, pg *browser.Page, o *shotParams, clip func(m
 	}
 	if area != nil || scale != 1 {
 		if area == nil {
-			area = &rect{m.ScrollX, m.ScrollY, m.Width, m.Height}
+			area = &Rect{m.ScrollX, m.ScrollY, m.Width, m.Height}
 		}
 		params.Clip = &page.Viewport{X: area.X, Y: area.Y, Width: min(area.Width, maxShotPixels), Height: min(area.Height, maxShotPixels), Scale: scale}
 		params.CaptureBeyondViewport = new(area.X < m.ScrollX || area.Y < m.ScrollY || area.X+area.Width > m.ScrollX+m.Width || area.Y+area.Height > m.ScrollY+m.Height)

@@ -24,6 +24,7 @@ type Action struct {
 	By     Holder
 	Name   string // such as "click" or "Input.dispatchMouseEvent"; may be empty
 	Params []byte // as JSON, for whoever shows what waits; may be nil
+	Of     any    // what its caller knows of it, likewise; may be nil
 
 	// Guarded by the lease's mu.
 	number          uint64 // since it waits; from 1

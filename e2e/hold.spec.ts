@@ -25,6 +25,12 @@ test('an operator holds what programs do, by keys and by buttons', async ({ page
   await page.keyboard.press('ArrowRight');
   await expect(held).toContainText('Script: fill');
   await expect(page.locator('#held-target')).toHaveText("locator('input')");
+  const place = page.locator('#held-place');
+  await expect(place).toBeVisible();
+  const [around, glass] = [(await place.boundingBox())!, (await page.locator('#screen').boundingBox())!];
+  const scale = glass.width / Number(await page.locator('#stage').getAttribute('data-width'));
+  expect(Math.abs(around.x + 4 - glass.x - 8 * scale), 'the left edge of the field').toBeLessThan(3);
+  expect(around.y).toBeLessThan(glass.y + 40 * scale);
   await accessible(page, 'programs are held');
   await page.locator('#held-pass').click();
   await expect(held).toContainText('Script: click');
@@ -36,6 +42,7 @@ test('an operator holds what programs do, by keys and by buttons', async ({ page
   expect((await ended()).error?.message).toContain('has ended this action');
   await page.keyboard.press('Space');
   await expect(held).toBeHidden();
+  await expect(place).toBeHidden();
   await expect(page.locator('#events-list')).toContainText('Programs are held');
 });
 

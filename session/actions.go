@@ -63,7 +63,7 @@ type Operation struct {
 }
 
 // do executes one operation of an actor. It is the only caller of automation.Client.Do,
-// except for a question of a recording (Client.Describe). There are two other ways in, and
+// except for questions about the element of an operation (Client.Describe, Client.BoxOf). There are two other ways in, and
 // neither runs operations: Viewer.dispatch for a person's input, and RawClient.Write and
 // Post for the commands of a program's CDP client.
 //
@@ -71,6 +71,7 @@ type Operation struct {
 // actions, two events report the operation, and so does a recording.
 func (s *Session) do(ctx context.Context, by actor, op Operation) (json.RawMessage, error) {
 	u := &underWay{Operation: op, by: by, action: newAction(s, by.holder, op), turn: control.Action{By: by.holder, Name: op.Name, Params: op.Params}}
+	u.turn.Of = u
 	result, err := u.run(ctx)
 	if err == nil && !op.Raw {
 		result = s.monitor.Redactor().JSON(result)

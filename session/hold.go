@@ -1,12 +1,15 @@
 package session
 
 import (
+	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"takeover/control"
 	"takeover/invalid"
 	"takeover/locator"
+	"takeover/widget"
 )
 
 // maxHeldShown bounds the waiting actions that viewers are told of, and maxHeldParams the
@@ -21,6 +24,10 @@ type hold struct {
 	mu  sync.Mutex  // held while programs are held or let go, so that the clock agrees
 	run *Run        // whose clock stands; nil for none
 	end *time.Timer // lets programs go on, because nobody is left who could
+
+	stopLooking context.CancelFunc // nil while programs are not held
+
+	place atomic.Pointer[heldPlace] // of the action that waits first; nil for none
 }
 
 // ControlHeld describes what programs may not do, because somebody who watches holds
@@ -35,6 +42,11 @@ type HeldAction struct {
 	By     control.Holder `json:"by"`
 	Name   string         `json:"name"`   // an operation such as click, or a CDP command
 	Target string         `json:"target"` // a locator or an address; may be empty
+
+	// The tab in which it acts, and where: its element or, without a size, a point. Only
+	// for the one that has waited longest, if that is known.
+	Tab  uint32       `json:"tab,omitempty"`
+	Rect *widget.Rect `json:"rect,omitempty"`
 }
 
 // Hold lets a viewer with the role control hold what programs do (hold), let an action
@@ -76,7 +88,11 @@ func setHeld(s *Session, held bool, by string) {
 	if held {
 		s.control.Hold()
 		h.stopLocked(s.runs.current())
+		var ctx context.Context
+		ctx, h.stopLooking = context.WithCancel(s.ctx)
+		s.life.spawn(func() { h.look(ctx, s) })
 	} else {
+		h.stopLooking()
 		s.control.GoOn()
 		h.stopLocked(nil)
 	}
@@ -120,7 +136,7 @@ func heldFor(s *Session, v *Viewer) *ControlHeld {
 	if !held {
 		return nil
 	}
-	m := &ControlHeld{Waiting: []HeldAction{}}
+	m, place := &ControlHeld{Waiting: []HeldAction{}}, s.runs.hold.place.Load()
 	if v.role != RoleControl {
 		return m
 	}
@@ -128,6 +144,9 @@ func heldFor(s *Session, v *Viewer) *ControlHeld {
 		shown := HeldAction{Number: a.Number, By: a.By, Name: a.Name}
 		if len(a.Params) <= maxHeldParams {
 			shown.Target = s.brief(targetOf(a.Params, locator.Of))
+		}
+		if place != nil && place.number == a.Number {
+			shown.Tab, shown.Rect = place.tab, &place.rect
 		}
 		m.Waiting = append(m.Waiting, shown)
 	}

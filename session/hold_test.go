@@ -42,7 +42,15 @@ func TestHold(t *testing.T) {
 		t.Errorf("the title is %s, %v", title, err)
 	}
 	first := c.actLater(t.Context(), "one")
-	if got := v.holds(1)[0]; got != (HeldAction{Number: got.Number, By: control.Client("c"), Name: "frame.fill", Target: "locator('input')"}) {
+	got := v.holds(1)[0]
+	found := await(v, "control", func(m ControlMessage) bool {
+		return m.Held != nil && len(m.Held.Waiting) == 1 && m.Held.Waiting[0].Rect != nil
+	}).Held.Waiting[0]
+	if r := found.Rect; found.Tab != 1 || r.Width < 50 || r.Height < 10 || r.X < 1 || r.Y < 1 {
+		t.Errorf("the field is at %+v in tab %d", r, found.Tab)
+	}
+	got.Tab, got.Rect = 0, nil
+	if got != (HeldAction{Number: got.Number, By: control.Client("c"), Name: "frame.fill", Target: "locator('input')"}) {
 		t.Errorf("%+v waits", got)
 	}
 	if m := await(watcher, "control", func(m ControlMessage) bool { return m.Held != nil }); len(m.Held.Waiting) > 0 {

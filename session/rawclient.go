@@ -243,9 +243,9 @@ func (c *RawClient) ForPerson() bool { return !c.session.control.Free() }
 // is asked for, or programs are held. nil is for any.
 func (c *RawClient) Waits(act *control.Action) bool { return c.session.control.Waits(act) }
 
-// Act returns what the lease needs to know of a command that writes.
-func (c *RawClient) Act(method string, params json.RawMessage) *control.Action {
-	return &control.Action{By: c.program.holder, Name: method, Params: params}
+// Act returns what the lease needs to know of a command that writes, for a target.
+func (c *RawClient) Act(target, method string, params json.RawMessage) *control.Action {
+	return &control.Action{By: c.program.holder, Name: method, Params: params, Of: &rawAct{c, target, method, params}}
 }
 
 // AwaitWrite waits until a command may write. The error is control.ErrRefused or ctx's

@@ -415,7 +415,8 @@ func (c *Client) post(cmd *call) (sent bool, err error) {
 // turnOf returns what the lease knows of a command that writes.
 func (c *Client) turnOf(cmd *call) *control.Action {
 	if cmd.turn == nil {
-		cmd.turn = c.raw.Act(cmd.method, cmd.params)
+		on, _ := c.find(cmd.on)
+		cmd.turn = c.raw.Act(on.target, cmd.method, cmd.params)
 	}
 	return cmd.turn
 }

@@ -286,8 +286,8 @@ export interface ControlMessage {
 /** Programs are held, and what they want to do waits. Viewers that may not control are not told what. */
 export interface Held { waiting: HeldAction[] }
 
-/** An action of a program that waits: an operation or a CDP command, and a locator or an address. */
-export interface HeldAction { number: number; by: string; name: string; target: string }
+/** An action of a program that waits: an operation or a CDP command, and a locator or an address. The first one has its place in the picture, if that is known; a point has no size. */
+export interface HeldAction { number: number; by: string; name: string; target: string; tab?: number; rect?: Rect }
 
 /** When the session's time is up, and whether it is being recorded. While `paused`, the clock is stopped, and the time left does not change. */
 export interface LifeMessage {
