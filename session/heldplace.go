@@ -57,7 +57,7 @@ func (h *hold) tellPlace(s *Session, now *heldPlace) {
 // findHeld returns the place of the action that waits first, or nil.
 func findHeld(ctx context.Context, s *Session) *heldPlace {
 	_, waiting := s.control.Held()
-	if len(waiting) == 0 || !watched(s) {
+	if len(waiting) == 0 {
 		return nil
 	}
 	of, ok := waiting[0].Of.(placed)

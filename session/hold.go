@@ -1,7 +1,9 @@
 package session
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,11 +21,20 @@ const (
 	maxHeldParams = 16 << 10
 )
 
+// How long a program may hold others: by default, at least, and at most.
+const (
+	DefaultHold = time.Minute
+	MinHold     = time.Second
+	MaxHold     = time.Hour
+)
+
 // hold is a session's part that holds what programs do.
 type hold struct {
 	mu  sync.Mutex  // held while programs are held or let go, so that the clock agrees
 	run *Run        // whose clock stands; nil for none
 	end *time.Timer // lets programs go on, because nobody is left who could
+
+	until time.Time   // when programs go on if nobody watches then; zero without HoldPrograms
 
 	stopLooking context.CancelFunc // nil while programs are not held
 
@@ -33,20 +44,27 @@ type hold struct {
 // ControlHeld describes what programs may not do, because somebody who watches holds
 // them.
 type ControlHeld struct {
-	Waiting []HeldAction `json:"waiting"` // the first ones; empty for viewers that may not control
+	Waiting []HeldAction `json:"waiting" doc:"The actions that wait, the first ones."` // empty for viewers that may not control
+}
+
+// Held says whether programs are held, and what waits.
+type Held struct {
+	Held bool `json:"held" doc:"Somebody holds what programs do."`
+	ControlHeld
+	GoesOnAt *time.Time `json:"goesOnAt" doc:"When programs go on if nobody with a role to control watches then; null if they are not held by this call."`
 }
 
 // HeldAction is an action of a program that waits.
 type HeldAction struct {
-	Number uint64         `json:"number"` // rises from one to the next
-	By     control.Holder `json:"by"`
-	Name   string         `json:"name"`   // an operation such as click, or a CDP command
-	Target string         `json:"target"` // a locator or an address; may be empty
+	Number uint64         `json:"number" doc:"Rises from one action that waits to the next."`
+	By     control.Holder `json:"by" doc:"The program, as in controller."`
+	Name   string         `json:"name" doc:"An operation such as frame.click, or a CDP command."`
+	Target string         `json:"target" doc:"A locator or an address; may be empty."`
 
 	// The tab in which it acts, and where: its element or, without a size, a point. Only
 	// for the one that has waited longest, if that is known.
-	Tab  uint32       `json:"tab,omitempty"`
-	Rect *widget.Rect `json:"rect,omitempty"`
+	Tab  uint32       `json:"tab,omitempty" doc:"The tab in which it acts; only for the one that has waited longest."`
+	Rect *widget.Rect `json:"rect,omitempty" doc:"Where it acts in the tab, if that is known. A point has no size."`
 }
 
 // Hold lets a viewer with the role control hold what programs do (hold), let an action
@@ -61,20 +79,70 @@ func (v *Viewer) Hold(action string, number uint64) error {
 	if err := s.life.alive(); err != nil {
 		return err
 	}
+	_, err := act(s, action, number, v.id)
+	return err
+}
+
+// ErrNothingWaits is returned for letting an action pass, or ending it, that does not wait.
+var ErrNothingWaits = errors.New("programs are not held, or no such action waits")
+
+// HoldPrograms is Viewer.Hold for a program, which need not watch: programs go on when the
+// time is up, unless a viewer that could end the hold is there. Each call with the action
+// hold begins the time anew; 0 is for DefaultHold. The action status changes nothing.
+func HoldPrograms(s *Session, action string, number uint64, within time.Duration) (Held, error) {
+	if err := s.life.alive(); err != nil {
+		return Held{}, err
+	}
+	h := &s.runs.hold
+	switch action {
+	case "status":
+	case "hold":
+		within = cmp.Or(within, DefaultHold)
+		if within < MinHold || within > MaxHold {
+			return Held{}, invalid.Field("timeout", "must be from %d to %d", MinHold.Milliseconds(), MaxHold.Milliseconds())
+		}
+		h.mu.Lock()
+		h.until = time.Now().Add(within).UTC()
+		h.mu.Unlock()
+		fallthrough
+	default:
+		if done, err := act(s, action, number, ""); err != nil {
+			return Held{}, err
+		} else if !done {
+			return Held{}, ErrNothingWaits
+		}
+	}
+	now := Held{ControlHeld: ControlHeld{Waiting: []HeldAction{}}}
+	held, waiting := s.control.Held()
+	if !held {
+		return now, nil
+	}
+	now.Held, now.Waiting = true, shownHeld(s, waiting)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.until.IsZero() {
+		now.GoesOnAt = new(h.until)
+	}
+	return now, nil
+}
+
+// act holds programs, lets them go on, or decides about an action that waits. done is
+// false if it does not wait.
+func act(s *Session, action string, number uint64, by string) (done bool, err error) {
 	switch action {
 	case "hold":
-		setHeld(s, true, v.id)
-		watchersChanged(s) // this viewer may have left meanwhile
+		setHeld(s, true, by)
+		watchersChanged(s) // whoever wanted it may have left meanwhile
 	case "go_on":
-		setHeld(s, false, v.id)
+		setHeld(s, false, by)
 	case "pass":
-		s.control.Pass(number)
+		return s.control.Pass(number), nil
 	case "end":
-		s.control.Refuse(number)
+		return s.control.Refuse(number), nil
 	default:
-		return invalid.Field("action", "must be hold, pass, end or go_on")
+		return false, invalid.Field("action", "must be hold, pass, end or go_on")
 	}
-	return nil
+	return true, nil
 }
 
 // setHeld holds programs or lets them go on, and records who wanted it.
@@ -93,6 +161,7 @@ func setHeld(s *Session, held bool, by string) {
 		s.life.spawn(func() { h.look(ctx, s) })
 	} else {
 		h.stopLooking()
+		h.until = time.Time{}
 		s.control.GoOn()
 		h.stopLocked(nil)
 	}
@@ -136,10 +205,16 @@ func heldFor(s *Session, v *Viewer) *ControlHeld {
 	if !held {
 		return nil
 	}
-	m, place := &ControlHeld{Waiting: []HeldAction{}}, s.runs.hold.place.Load()
-	if v.role != RoleControl {
-		return m
+	m := &ControlHeld{Waiting: []HeldAction{}}
+	if v.role == RoleControl {
+		m.Waiting = shownHeld(s, waiting)
 	}
+	return m
+}
+
+// shownHeld describes the first actions that wait.
+func shownHeld(s *Session, waiting []control.Waiting) []HeldAction {
+	list, place := []HeldAction{}, s.runs.hold.place.Load()
 	for _, a := range waiting[:min(len(waiting), maxHeldShown)] {
 		shown := HeldAction{Number: a.Number, By: a.By, Name: a.Name}
 		if len(a.Params) <= maxHeldParams {
@@ -148,13 +223,13 @@ func heldFor(s *Session, v *Viewer) *ControlHeld {
 		if place != nil && place.number == a.Number {
 			shown.Tab, shown.Rect = place.tab, &place.rect
 		}
-		m.Waiting = append(m.Waiting, shown)
+		list = append(list, shown)
 	}
-	return m
+	return list
 }
 
-// watchersChanged lets programs go on after the grace of a lease if nobody is left who could,
-// unless somebody comes meanwhile.
+// watchersChanged lets programs go on if nobody is left who could, unless somebody comes
+// meanwhile: after the grace of a lease, or at the end of the time of HoldPrograms.
 func watchersChanged(s *Session) {
 	held, _ := s.control.Held()
 	leaves := held && !watched(s)
@@ -168,7 +243,7 @@ func watchersChanged(s *Session) {
 	if !leaves {
 		return
 	}
-	h.end = time.AfterFunc(s.control.Grace(), func() {
+	h.end = time.AfterFunc(max(s.control.Grace(), time.Until(h.until)), func() {
 		if s.ctx.Err() == nil && !watched(s) {
 			setHeld(s, false, "")
 		}

@@ -26,7 +26,7 @@ var docsSections = []struct {
 	id, title, does string
 	path            *regexp.Regexp
 }{
-	{"sessions", "Sessions", "Start a browser, look at it, change it and end it.", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|forget|context|live-details))?)?$`)},
+	{"sessions", "Sessions", "Start a browser, look at it, change it and end it.", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|forget|hold|context|live-details))?)?$`)},
 	{"pictures", "Pictures", "What a session shows now, and what it showed before.", regexp.MustCompile(`^/v1/sessions/:id/(screenshot|thumbnail|picture|film(/:at)?)$`)},
 	{"programs", "CDP and Playwright", "Drive a session with the client that you have: Playwright, Puppeteer, Chrome’s DevTools.", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json|playwright)\b`)},
 	{"scripts", "Scripts and runs", "Run a script, in a session or without one, and follow it to its end.", regexp.MustCompile(`^/v1/(sessions/:id/)?(scripts|runs)\b`)},

@@ -126,6 +126,7 @@ func TestMCPObeysTheLease(t *testing.T) {
 		"request_takeover":      true, // asks a person
 		"diagnose":              true, // in a session of its own
 		"recording":             true, // writes nothing to the page
+		"session_hold":          true, // likewise
 		"checkpoint":            true, // TestCheckpoints loads one while a person is in control
 		"browser_handle_dialog": true, // a dialog that opens while a person is in control is the person's
 	}

@@ -147,6 +147,7 @@ var outcomes = []struct {
 	{session.ErrRunning, kindConflict},
 	{session.ErrTakeoverOpen, kindConflict},
 	{session.ErrTakeoverState, kindConflict},
+	{session.ErrNothingWaits, kindConflict},
 	{session.ErrTabCrashed, kindConflict},
 	{session.ErrSecret, kindConflict},
 	{checkpoints.ErrNotFound, kindNotFound},

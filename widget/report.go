@@ -16,10 +16,10 @@ const maxCoordinate = 1 << 20
 
 // Rect is a rectangle in CSS pixels of the main frame's viewport.
 type Rect struct {
-	X      float64 `json:"x"`
-	Y      float64 `json:"y"`
-	Width  float64 `json:"width"`
-	Height float64 `json:"height"`
+	X      float64 `json:"x" doc:"CSS pixels from the left edge of the viewport."`
+	Y      float64 `json:"y" doc:"CSS pixels from the top edge of the viewport."`
+	Width  float64 `json:"width" doc:"In CSS pixels."`
+	Height float64 `json:"height" doc:"In CSS pixels."`
 }
 
 // contains reports whether a point is in the rectangle.

@@ -1435,6 +1435,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{id}/hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Hold what programs do in the session, let one action pass or end it, let programs go on, or look at what waits. A call that holds ends by itself after its time, unless somebody watches. */
+        post: operations["hold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}/json": {
         parameters: {
             query?: never;
@@ -3135,6 +3152,42 @@ export interface components {
             /** @description What is wrong. */
             title: string;
         };
+        Held: {
+            /** @description When programs go on if nobody with a role to control watches then; null if they are not held by this call. */
+            goesOnAt: string | null;
+            /** @description Somebody holds what programs do. */
+            held: boolean;
+            /** @description The actions that wait, the first ones. */
+            waiting: components["schemas"]["HeldAction"][];
+        };
+        HeldAction: {
+            /** @description The program, as in controller. */
+            by: string;
+            /** @description An operation such as frame.click, or a CDP command. */
+            name: string;
+            /** @description Rises from one action that waits to the next. */
+            number: number;
+            /** @description Where it acts in the tab, if that is known. A point has no size. */
+            rect?: components["schemas"]["Rect"] | null;
+            /** @description The tab in which it acts; only for the one that has waited longest. */
+            tab?: number;
+            /** @description A locator or an address; may be empty. */
+            target: string;
+        };
+        HoldRequest: {
+            /**
+             * @description hold, status (what waits), pass (let one action pass), end (end it with an error) or go_on.
+             * @enum {string}
+             */
+            action?: "hold" | "status" | "pass" | "end" | "go_on";
+            /** @description The action to pass or end. Default: the one that has waited longest. */
+            number?: number;
+            /**
+             * @description How long a hold lasts if nobody with a role to control watches, in milliseconds.
+             * @default 60000
+             */
+            timeout?: number | null;
+        };
         Hosted: {
             /** @description The address of the picture or document, for ten minutes. */
             url: string;
@@ -3607,6 +3660,16 @@ export interface components {
             trajectoryBundle?: boolean;
             /** @description Not available yet. */
             video?: boolean;
+        };
+        Rect: {
+            /** @description In CSS pixels. */
+            height: number;
+            /** @description In CSS pixels. */
+            width: number;
+            /** @description CSS pixels from the left edge of the viewport. */
+            x: number;
+            /** @description CSS pixels from the top edge of the viewport. */
+            y: number;
         };
         RedeemRequest: {
             /** @description The page is in a frame of another site. */
@@ -10985,6 +11048,95 @@ export interface operations {
             };
             /** @description conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too-large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    hold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["HoldRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Held"];
+                };
+            };
+            /** @description bad-input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-signed-in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not-found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ended */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"takeover/session"
 	"takeover/text"
 )
 
@@ -28,6 +29,13 @@ type extendArgs struct {
 	Timeout float64 `json:"timeout,omitempty" jsonschema:"milliseconds from now; default 1800000"`
 }
 
+type holdArgs struct {
+	where
+	Action  string  `json:"action" jsonschema:"hold, status, pass, end or go_on"`
+	Number  uint64  `json:"number,omitempty" jsonschema:"of the action to pass or end; default: the one that has waited longest"`
+	Timeout float64 `json:"timeout,omitempty" jsonschema:"milliseconds of hold; default 60000"`
+}
+
 type profileListArgs struct{}
 
 type profileSaveArgs struct {
@@ -46,6 +54,9 @@ var sessionTools = []tool{
 		"End a session: its browser closes, its cookies and files are deleted.", `{"session": "id"}`, (*call).release),
 	row("session_extend", setSessions, "Give a browser more time", repeats,
 		"Let a session live longer.", `{"timeout": 3600000}`, (*call).extend),
+	row("session_hold", setHold, "Hold programs", repeats,
+		"Hold what programs do in a session (your own tools, too): hold, then status to see what waits, pass or end for one action, go_on for all. Programs go on by themselves when timeout is over.",
+		`{"action": "hold", "timeout": 60000}`, (*call).hold),
 	row("profile_list", setSessions, "List profiles", reads,
 		"List the saved profiles. session_create with profile starts with one's cookies and storage, signed in where it was.", `{}`, (*call).listProfiles),
 	row("profile_save", setSessions, "Save a profile", acts,
@@ -159,6 +170,27 @@ func (c *call) extend(in extendArgs) (*answer, error) {
 		return nil, err
 	}
 	return say("The session lives until %s UTC.", s.session.Info().ExpiresAt.UTC().Format(time.TimeOnly)), nil
+}
+
+func (c *call) hold(in holdArgs) (*answer, error) {
+	c.record = func(any, error) {}
+	s, err := c.at(in.where)
+	if err != nil {
+		return nil, err
+	}
+	now, err := session.HoldPrograms(s.session, in.Action, in.Number, time.Duration(in.Timeout*float64(time.Millisecond)))
+	if err != nil {
+		return nil, err
+	}
+	a := say("Programs go on.")
+	if now.Held {
+		a = say("Programs are held; %d actions wait.", len(now.Waiting))
+	}
+	for _, w := range now.Waiting {
+		a.add("- %d %s by %s: %s", w.Number, w.Name, w.By, w.Target)
+	}
+	a.structured = now
+	return a, nil
 }
 
 func (c *call) listProfiles(profileListArgs) (*answer, error) {

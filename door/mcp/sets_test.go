@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"takeover/browser/browsertest"
 	"takeover/door/doortest"
 )
 
@@ -18,6 +19,29 @@ let moves = 0;
 c.addEventListener('mousemove', e => { if (e.buttons) moves++ });
 fetch('/api/prices').then(async r => say('prices ' + r.status + ' ' + await r.text()), () => say('prices failed'));
 </script>`
+
+// TestHoldTool holds another program, lets an action pass and lets all go on.
+func TestHoldTool(t *testing.T) {
+	s := startServer(t, nil)
+	base := doortest.Site(t, map[string]string{"/": `<title>Form</title><input aria-label=Name><input aria-label=Town>`})
+	c, other := s.connect("?tools=core,hold", "", nil), s.connect("?tools=core,code", "", nil)
+	contains(t, c.fails("session_hold", map[string]any{"action": "hold"}), "session")
+	made := c.tool("session_create", map[string]any{"url": base})
+	id := strings.Fields(made)[1]
+	contains(t, c.fails("session_hold", map[string]any{"action": "pause"}), "action: must be")
+	contains(t, c.fails("session_hold", map[string]any{"action": "pass"}), "no such action waits")
+	contains(t, c.tool("session_hold", map[string]any{"action": "hold"}), "Programs are held; 0 actions wait.")
+	typed := make(chan string, 1)
+	go func() {
+		typed <- other.tool("browser_type", map[string]any{"session": id, "target": "input >> nth=0", "text": "Ada"})
+	}()
+	browsertest.Until(t, "what waits", func() bool {
+		return strings.Contains(c.tool("session_hold", map[string]any{"action": "status"}), "frame.fill")
+	})
+	contains(t, c.tool("session_hold", map[string]any{"action": "pass"}), "Programs are held; 0 actions wait.")
+	<-typed
+	contains(t, c.tool("session_hold", map[string]any{"action": "go_on"}), "Programs go on.")
+}
 
 // TestMouseTools acts at positions of a canvas.
 func TestMouseTools(t *testing.T) {
@@ -158,7 +182,7 @@ func TestAllSets(t *testing.T) {
 		t.Errorf("%d tools, with the mouse %d, all %d", usual, got, all)
 	}
 	resp, body := s.post("?tools=none", `{}`, nil)
-	if resp != 400 || !strings.Contains(body, "performance, default and all") {
+	if resp != 400 || !strings.Contains(body, "hold, default and all") {
 		t.Errorf("%d %s", resp, body)
 	}
 }

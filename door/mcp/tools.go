@@ -29,11 +29,12 @@ const (
 	setRoutes      = "routes"      // answers in place of servers
 	setVerify      = "verify"      // checks, and locators
 	setPerformance = "performance" // traces and memory
+	setHold        = "hold"        // what programs do, one by one
 )
 
 var (
 	defaultSets = []string{setCore, setInput, setCode, setNetwork, setTakeover, setDiagnose, setRecord, setSessions}
-	allSets     = append(slices.Clone(defaultSets), setEmulate, setMouse, setStorage, setRoutes, setVerify, setPerformance)
+	allSets     = append(slices.Clone(defaultSets), setEmulate, setMouse, setStorage, setRoutes, setVerify, setPerformance, setHold)
 )
 
 // setsOf parses ?tools=, a list with commas or repeated, in the order of allSets.
