@@ -126,3 +126,25 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
   await expect(page.locator('#code')).toHaveValue(code);
   await expect(page.locator('#output')).toContainText('said by the script');
 });
+
+test('a session is run again as it began, and secrets leave a gap in its film', async ({ page, request, baseURL }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login`, capture: true, isMobile: true, dimensions: { width: 390, height: 844 } } })).json();
+  const film = async (): Promise<{ pictures: number[]; hidden: number[] }> => (await request.get(`/v1/sessions/${id}/film`, { headers: auth() })).json();
+  await expect.poll(async () => (await film()).pictures.length).toBeGreaterThan(0);
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `const first = page.url(); await page.goto('${baseURL}/demo/'); await page.goto(first); await page.getByLabel('Password').focus(); return first`, wait: true } });
+  await expect.poll(async () => (await film()).hidden.length).toBe(1);
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `const first = page.url(); await page.goto('${baseURL}/demo/')`, wait: true } });
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  const { hidden } = await film();
+  await signIn(page);
+  await page.goto(`/sessions/${id}#at=${hidden[0]! + 1}`);
+  await expect(page.locator('#moment-none')).toHaveText('No picture: a secret could be seen here.');
+  await page.getByRole('slider', { name: 'Moment' }).focus();
+  await page.keyboard.press('Home');
+  await expect(page.locator('#moment-none')).toBeHidden();
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await page.waitForURL((url) => !url.pathname.endsWith(id));
+  const again = new URL(page.url()).pathname.split('/').at(-1);
+  const made = await (await request.get(`/v1/sessions/${again}`, { headers: auth() })).json();
+  expect(made).toMatchObject({ isMobile: true, startUrl: `${baseURL}/demo/login`, dimensions: { width: 390, height: 844 } });
+});

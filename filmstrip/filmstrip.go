@@ -60,7 +60,7 @@ func Open(dir string, o Options) *Strips {
 	return &Strips{dir: dir, o: Options{Bytes: cmp.Or(o.Bytes, DefaultBytes), All: cmp.Or(o.All, DefaultAll)}}
 }
 
-// picture is where a picture lies in a strip's file.
+// picture is where a picture lies in a strip's file. Its size is 0 where one is hidden.
 type picture struct {
 	at   time.Time
 	from int64
@@ -73,6 +73,7 @@ type Strip struct {
 	name   string
 	every  time.Duration
 	last   time.Time
+	hides  bool // since the last picture, something must not be kept
 }
 
 // None reports whether no strips are kept.
@@ -92,7 +93,21 @@ func (t *Strip) Add(at time.Time, jpeg []byte) error {
 	if len(jpeg) > MaxPicture {
 		return ErrTooLarge
 	}
-	t.last = at
+	t.last, t.hides = at, false
+	return t.append(at, jpeg)
+}
+
+// Hide records that from now on what is shown must not be kept, until the next picture.
+func (t *Strip) Hide(at time.Time) error {
+	if t.hides {
+		return nil
+	}
+	t.hides = true
+	return t.append(at, nil)
+}
+
+// append writes a picture, or none where one is hidden.
+func (t *Strip) append(at time.Time, jpeg []byte) error {
 	s := t.strips
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +152,8 @@ func (s *Strips) path(session string) (string, error) {
 	return filepath.Join(s.dir, session), nil
 }
 
-// thin removes every second picture of a file, but not the first and the last.
+// thin removes every second picture of a file, but not the first and the last. Where the
+// first picture after a hidden time goes, that time gets longer.
 func (s *Strips) thin(path string) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -145,8 +161,17 @@ func (s *Strips) thin(path string) error {
 	}
 	list := pictures(raw)
 	kept := make([]byte, 0, len(raw)/2)
+	n, hides := 0, false // pictures so far, and whether the last one that is kept is hidden
 	for i, p := range list {
-		if i%2 == 0 || i == len(list)-1 {
+		keep := i == len(list)-1
+		if p.size == 0 {
+			keep = keep || !hides
+		} else {
+			keep = keep || n%2 == 0
+			n++
+		}
+		if keep {
+			hides = p.size == 0
 			kept = append(kept, raw[p.from-headBytes:p.from+int64(p.size)]...)
 		}
 	}
@@ -214,20 +239,25 @@ func (s *Strips) Has(session string) bool {
 	return err == nil
 }
 
-// Times returns when the pictures of a session's strip were taken, oldest first. There are
+// Times returns when the pictures of a session's strip were taken, and from when it has
+// none until the next one, because what was shown must not be kept; oldest first. There are
 // none without a strip.
-func (s *Strips) Times(session string) (times []time.Time, err error) {
+func (s *Strips) Times(session string) (pictures, hidden []time.Time, err error) {
 	err = s.read(session, func(_ *os.File, p picture) bool {
-		times = append(times, p.at)
+		if p.size == 0 {
+			hidden = append(hidden, p.at)
+		} else {
+			pictures = append(pictures, p.at)
+		}
 		return true
 	})
-	return times, err
+	return pictures, hidden, err
 }
 
 // Picture returns the JPEG that was taken at one of Times.
 func (s *Strips) Picture(session string, at time.Time) (jpeg []byte, err error) {
 	err = s.read(session, func(file *os.File, p picture) bool {
-		if !p.at.Equal(at) {
+		if !p.at.Equal(at) || p.size == 0 {
 			return true
 		}
 		jpeg = make([]byte, p.size)

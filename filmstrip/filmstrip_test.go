@@ -20,7 +20,7 @@ func add(t *testing.T, strip *Strip, after time.Duration, size int) {
 
 func times(t *testing.T, s *Strips, session string) (list []time.Duration) {
 	t.Helper()
-	got, err := s.Times(session)
+	got, _, err := s.Times(session)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,6 +87,42 @@ func TestThin(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(s.dir, "long")); err != nil || info.Size() > 10_000 {
 		t.Errorf("the file has %d bytes, %v", info.Size(), err)
+	}
+}
+
+// TestHidden hides times between pictures. They stay between those that are kept.
+func TestHidden(t *testing.T) {
+	s := Open(t.TempDir(), Options{Bytes: 10_000})
+	strip := s.Begin("a")
+	hide := func(after time.Duration) {
+		t.Helper()
+		if err := strip.Hide(start.Add(after)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(t, strip, 0, 300)
+	hide(2 * time.Second)
+	hide(3 * time.Second)
+	if strip.Due(start.Add(time.Second)) || !strip.Due(start.Add(4*time.Second)) {
+		t.Error("a hidden time is taken for a picture")
+	}
+	add(t, strip, 4*time.Second, 300)
+	if _, hidden, err := s.Times("a"); err != nil || len(hidden) != 1 || hidden[0] != start.Add(2*time.Second) || len(times(t, s, "a")) != 2 {
+		t.Errorf("hidden: %v, %v", hidden, err)
+	}
+	if _, err := s.Picture("a", start.Add(2*time.Second)); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the picture of a hidden time: %v", err)
+	}
+	for at := 6 * time.Second; at < time.Hour; at += 4 * time.Second {
+		hide(at)
+		add(t, strip, at+2*time.Second, 300)
+		if info, err := os.Stat(filepath.Join(s.dir, "a")); err != nil || info.Size() > 10_000 {
+			t.Fatalf("after %v, the file has %d bytes, %v", at, info.Size(), err)
+		}
+	}
+	shown, hidden, err := s.Times("a")
+	if err != nil || len(shown) < 8 || len(hidden) < 7 || len(hidden) > len(shown) || hidden[0] != start.Add(2*time.Second) {
+		t.Errorf("of an hour, it has %d pictures and %d hidden times from %v, %v", len(shown), len(hidden), hidden[0], err)
 	}
 }
 

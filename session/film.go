@@ -58,8 +58,14 @@ type shot struct {
 // filmNext adds a picture to a film strip, if the page looks different from the last one.
 func filmNext(s *Session, strip *filmstrip.Strip, now time.Time, last shot) shot {
 	f := s.shown()
-	if f == nil || f.page.Crashed() || s.stills.shy.hides(f, now) {
+	if f == nil || f.page.Crashed() {
 		return last
+	}
+	if s.stills.shy.hides(f, now) {
+		if err := strip.Hide(now); err != nil {
+			s.log.Debug("keep that the film strip has no picture", "error", err)
+		}
+		return shot{} // the next picture follows the gap, also if it is the one before
 	}
 	next := last
 	image, err := filmFrame(s, f, &next)
@@ -171,13 +177,16 @@ func (y *shy) hides(f *focus, at time.Time) bool {
 	return at.Before(y.until.Add(shyAfter))
 }
 
-// Film returns when the pictures of a session's film strip were taken, oldest first.
-func Film(s *Session) ([]time.Time, error) { return s.services.settings.films.Times(s.id) }
+// Film returns when the pictures of a session's film strip were taken, and from when it has
+// none until the next one, because a secret could be seen; oldest first.
+func Film(s *Session) (pictures, hidden []time.Time, err error) {
+	return s.services.settings.films.Times(s.id)
+}
 
 // LastFilmPicture returns the newest picture of a session's film strip, as a JPEG. The error is
 // filmstrip.ErrNotFound without one.
 func LastFilmPicture(s *Session) ([]byte, error) {
-	times, err := Film(s)
+	times, _, err := Film(s)
 	if err != nil {
 		return nil, err
 	}

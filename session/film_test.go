@@ -14,7 +14,7 @@ import (
 // frames returns how many pictures a session's film strip has.
 func frames(t *testing.T, s *Session) int {
 	t.Helper()
-	times, err := Film(s)
+	times, _, err := Film(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func frames(t *testing.T, s *Session) int {
 // isNewest reports whether the newest picture of a session's strip has a colour.
 func isNewest(t *testing.T, s *Session, r, g, b uint32) bool {
 	t.Helper()
-	times, err := Film(s)
+	times, _, err := Film(s)
 	if err != nil || len(times) == 0 {
 		return false
 	}
@@ -61,9 +61,9 @@ func TestFilm(t *testing.T) {
 	const other = "another-strip" // beside the one that the session takes
 	strip := m.settings.films.Begin(other)
 	taken := func() int {
-		times, err := m.settings.films.Times(other)
-		if err != nil {
-			t.Fatal(err)
+		times, hidden, err := m.settings.films.Times(other)
+		if err != nil || len(hidden) != 1 {
+			t.Fatal(hidden, err)
 		}
 		return len(times)
 	}

@@ -34,7 +34,7 @@ type hold struct {
 	run *Run        // whose clock stands; nil for none
 	end *time.Timer // lets programs go on, because nobody is left who could
 
-	until time.Time   // when programs go on if nobody watches then; zero without HoldPrograms
+	until time.Time // when programs go on if nobody watches then; zero without HoldPrograms
 
 	stopLooking context.CancelFunc // nil while programs are not held
 

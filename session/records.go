@@ -112,13 +112,14 @@ func (s *Session) firstRecord() {
 // fitInfo cuts the parts whose length pages choose, if they are too long:
 // icons, and tabs that were not shown.
 func fitInfo(info *Info) {
-	size := 0
+	size := len(info.StartURL)
 	for _, t := range info.Tabs {
 		size += len(t.URL) + len(t.Title) + len(t.Favicon)
 	}
 	if size < archive.MaxRecord/8 { // JSON may be several times as long
 		return
 	}
+	info.StartURL = ""
 	var active []Tab
 	for _, t := range info.Tabs {
 		t.Favicon = ""

@@ -53,7 +53,7 @@ func (s *Session) unveiled(ctx context.Context, p *browser.Page) error {
 // hideSecrets redacts the addresses and titles in info.
 func (s *Session) hideSecrets(info *Info) {
 	hide := s.monitor.Redactor().Text
-	info.URL, info.Title = hide(info.URL), hide(info.Title)
+	info.URL, info.Title, info.StartURL = hide(info.URL), hide(info.Title), hide(info.StartURL)
 	hideTabs(s, info.Tabs)
 }
 

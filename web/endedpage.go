@@ -24,7 +24,7 @@ const (
 func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage {
 	info := one.Info()
 	p := views.EndedPage{
-		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height, Picture: one.HasLastPicture(),
+		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height, Touch: info.IsMobile, Picture: one.HasLastPicture(),
 	}
 	for _, r := range one.Runs() {
 		if len(p.Runs) == endedRuns {
@@ -32,7 +32,7 @@ func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage
 		}
 		p.Runs = append(p.Runs, endedRun(r))
 	}
-	if times, err := session.Film(one); err == nil && len(times) > 0 && info.EndReason == session.ReasonRestart {
+	if times, _, err := session.Film(one); err == nil && len(times) > 0 && info.EndReason == session.ReasonRestart {
 		p.Until = times[len(times)-1] // nothing is known of the time until the server was there again
 	}
 	for _, t := range one.Takeovers() {

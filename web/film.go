@@ -13,6 +13,7 @@ import (
 // filmView is the body of the list of a film strip's pictures.
 type filmView struct {
 	Pictures []int64 `json:"pictures" doc:"When each was taken, oldest first, in milliseconds since 1970; each is the last part of its picture's address."`
+	Hidden   []int64 `json:"hidden" doc:"From when nothing was kept, because a secret could be seen, until the next picture."`
 }
 
 // getFilm handles GET /v1/sessions/:id/film.
@@ -21,15 +22,20 @@ func (s *Server) getFilm(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	times, err := session.Film(one)
+	pictures, hidden, err := session.Film(one)
 	if err != nil {
 		return err
 	}
-	view := filmView{Pictures: make([]int64, len(times))}
+	return c.JSON(http.StatusOK, filmView{Pictures: milliseconds(pictures), Hidden: milliseconds(hidden)})
+}
+
+// milliseconds returns times in milliseconds since 1970.
+func milliseconds(times []time.Time) []int64 {
+	list := make([]int64, len(times))
 	for i, at := range times {
-		view.Pictures[i] = at.UnixMilli()
+		list[i] = at.UnixMilli()
 	}
-	return c.JSON(http.StatusOK, view)
+	return list
 }
 
 // getFilmPicture handles GET /v1/sessions/:id/film/:at.

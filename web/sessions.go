@@ -55,7 +55,7 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 	base := s.baseURL(c.Request())
 	v := sessionView{Info: info, SessionViewerURL: base + "/sessions/" + info.ID, DebugURL: base + "/sessions/" + info.ID}
 	if !caller(c).operator() {
-		v.Metadata = map[string]any{}
+		v.Metadata, v.StartURL = map[string]any{}, ""
 		if grant, _ := caller(c).grant(info.ID); v.Takeover != nil && grant.Takeover != "" && grant.Takeover != v.Takeover.ID {
 			v.Takeover = nil // it is another person's
 		} else if v.Takeover != nil {

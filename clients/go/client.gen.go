@@ -60,6 +60,33 @@ func (e CreateRequestDeviceConfigDevice) Valid() bool {
 	}
 }
 
+// Defines values for HoldRequestAction.
+const (
+	HoldRequestActionEnd    HoldRequestAction = "end"
+	HoldRequestActionGoOn   HoldRequestAction = "go_on"
+	HoldRequestActionHold   HoldRequestAction = "hold"
+	HoldRequestActionPass   HoldRequestAction = "pass"
+	HoldRequestActionStatus HoldRequestAction = "status"
+)
+
+// Valid indicates whether the value is a known member of the HoldRequestAction enum.
+func (e HoldRequestAction) Valid() bool {
+	switch e {
+	case HoldRequestActionEnd:
+		return true
+	case HoldRequestActionGoOn:
+		return true
+	case HoldRequestActionHold:
+		return true
+	case HoldRequestActionPass:
+		return true
+	case HoldRequestActionStatus:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LinkRole.
 const (
 	LinkRoleControl  LinkRole = "control"
@@ -1119,6 +1146,9 @@ type File struct {
 
 // Film defines model for Film.
 type Film struct {
+	// Hidden From when nothing was kept, because a secret could be seen, until the next picture.
+	Hidden []int `json:"hidden"`
+
 	// Pictures When each was taken, oldest first, in milliseconds since 1970; each is the last part of its picture's address.
 	Pictures []int `json:"pictures"`
 }
@@ -1152,6 +1182,54 @@ type Finding struct {
 	// Title What is wrong.
 	Title string `json:"title"`
 }
+
+// Held defines model for Held.
+type Held struct {
+	// GoesOnAt When programs go on if nobody with a role to control watches then; null if they are not held by this call.
+	GoesOnAt *time.Time `json:"goesOnAt"`
+
+	// Held Somebody holds what programs do.
+	Held bool `json:"held"`
+
+	// Waiting The actions that wait, the first ones.
+	Waiting []HeldAction `json:"waiting"`
+}
+
+// HeldAction defines model for HeldAction.
+type HeldAction struct {
+	// By The program, as in controller.
+	By string `json:"by"`
+
+	// Name An operation such as frame.click, or a CDP command.
+	Name string `json:"name"`
+
+	// Number Rises from one action that waits to the next.
+	Number int `json:"number"`
+
+	// Rect Where it acts in the tab, if that is known. A point has no size.
+	Rect *Rect `json:"rect,omitempty"`
+
+	// Tab The tab in which it acts; only for the one that has waited longest.
+	Tab *int `json:"tab,omitempty"`
+
+	// Target A locator or an address; may be empty.
+	Target string `json:"target"`
+}
+
+// HoldRequest defines model for HoldRequest.
+type HoldRequest struct {
+	// Action hold, status (what waits), pass (let one action pass), end (end it with an error) or go_on.
+	Action *HoldRequestAction `json:"action,omitempty"`
+
+	// Number The action to pass or end. Default: the one that has waited longest.
+	Number *int `json:"number,omitempty"`
+
+	// Timeout How long a hold lasts if nobody with a role to control watches, in milliseconds.
+	Timeout *int `json:"timeout,omitempty"`
+}
+
+// HoldRequestAction hold, status (what waits), pass (let one action pass), end (end it with an error) or go_on.
+type HoldRequestAction string
 
 // Hosted defines model for Hosted.
 type Hosted struct {
@@ -1788,6 +1866,21 @@ type RecordingRequestAction string
 // RecordingRequestScreenshots The pictures of each call that changes the page: none, after or both.
 type RecordingRequestScreenshots string
 
+// Rect defines model for Rect.
+type Rect struct {
+	// Height In CSS pixels.
+	Height float32 `json:"height"`
+
+	// Width In CSS pixels.
+	Width float32 `json:"width"`
+
+	// X CSS pixels from the left edge of the viewport.
+	X float32 `json:"x"`
+
+	// Y CSS pixels from the top edge of the viewport.
+	Y float32 `json:"y"`
+}
+
 // RedeemRequest defines model for RedeemRequest.
 type RedeemRequest struct {
 	// Embedded The page is in a frame of another site.
@@ -1866,6 +1959,9 @@ type Released struct {
 	// Id The session's id, a UUID.
 	Id string `json:"id"`
 
+	// IsMobile The page is shown as on a phone: touch, and the viewport that pages ask for.
+	IsMobile *bool `json:"isMobile,omitempty"`
+
 	// IsSelenium Only for Steel's client: false.
 	IsSelenium *bool `json:"isSelenium,omitempty"`
 
@@ -1907,6 +2003,9 @@ type Released struct {
 
 	// SolveCaptcha Only for Steel's client: false.
 	SolveCaptcha *bool `json:"solveCaptcha,omitempty"`
+
+	// StartUrl The address with which the session began. Not for share links.
+	StartUrl *string `json:"startUrl,omitempty"`
 
 	// Status starting, live or crashed; released or failed at the end.
 	Status string `json:"status"`
@@ -2312,6 +2411,9 @@ type Session struct {
 	// Id The session's id, a UUID.
 	Id string `json:"id"`
 
+	// IsMobile The page is shown as on a phone: touch, and the viewport that pages ask for.
+	IsMobile *bool `json:"isMobile,omitempty"`
+
 	// IsSelenium Only for Steel's client: false.
 	IsSelenium *bool `json:"isSelenium,omitempty"`
 
@@ -2350,6 +2452,9 @@ type Session struct {
 
 	// SolveCaptcha Only for Steel's client: false.
 	SolveCaptcha *bool `json:"solveCaptcha,omitempty"`
+
+	// StartUrl The address with which the session began. Not for share links.
+	StartUrl *string `json:"startUrl,omitempty"`
 
 	// Status starting, live or crashed; released or failed at the end.
 	Status string `json:"status"`
@@ -3170,6 +3275,9 @@ type UploadFileMultipartRequestBody UploadFileMultipartBody
 // ForgetSessionJSONRequestBody defines body for ForgetSession for application/json ContentType.
 type ForgetSessionJSONRequestBody = ForgetSessionJSONBody
 
+// HoldJSONRequestBody defines body for Hold for application/json ContentType.
+type HoldJSONRequestBody = HoldRequest
+
 // CreateLinkJSONRequestBody defines body for CreateLink for application/json ContentType.
 type CreateLinkJSONRequestBody = LinkRequest
 
@@ -3886,6 +3994,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{id}/forget (the `ForgetSession` operationId).
 	ForgetSession(ctx context.Context, id string, body ForgetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// HoldWithBody Hold what programs do in the session, let one action pass or end it, let programs go on, or look at what waits. A call that holds ends by itself after its time, unless somebody watches.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/hold (the `Hold` operationId).
+	HoldWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Hold Hold what programs do in the session, let one action pass or end it, let programs go on, or look at what waits. A call that holds ends by itself after its time, unless somebody watches.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/hold (the `Hold` operationId).
+	Hold(ctx context.Context, id string, body HoldJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CdpListAlias The same as /json/list.
 	//
@@ -5837,6 +5959,40 @@ func (c *Client) ForgetSessionWithBody(ctx context.Context, id string, contentTy
 // Corresponds with POST /v1/sessions/{id}/forget (the `ForgetSession` operationId).
 func (c *Client) ForgetSession(ctx context.Context, id string, body ForgetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewForgetSessionRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// HoldWithBody Hold what programs do in the session, let one action pass or end it, let programs go on, or look at what waits. A call that holds ends by itself after its time, unless somebody watches.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sessions/{id}/hold (the `Hold` operationId).
+func (c *Client) HoldWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewHoldRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Hold Hold what programs do in the session, let one action pass or end it, let programs go on, or look at what waits. A call that holds ends by itself after its time, unless somebody watches.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sessions/{id}/hold (the `Hold` operationId).
+func (c *Client) Hold(ctx context.Context, id string, body HoldJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewHoldRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10247,6 +10403,53 @@ func NewForgetSessionRequestWithBody(server string, id string, contentType strin
 	return req, nil
 }
 
+// NewHoldRequest calls the generic Hold builder with application/json body
+func NewHoldRequest(server string, id string, body HoldJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewHoldRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewHoldRequestWithBody constructs an http.Request for the Hold method, with any body, and a specified content type
+func NewHoldRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/hold", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewCdpListAliasRequest constructs an http.Request for the CdpListAlias method
 func NewCdpListAliasRequest(server string, id string) (*http.Request, error) {
 	var err error
@@ -13443,6 +13646,20 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{id}/forget (the `ForgetSession` operationId).
 	ForgetSessionWithResponse(ctx context.Context, id string, body ForgetSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ForgetSessionResponse, error)
+
+	// HoldWithBodyWithResponse Hold what programs do in the session, let one action pass or end it, let programs go on, or look at what waits. A call that holds ends by itself after its time, unless somebody watches.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/hold (the `Hold` operationId).
+	HoldWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*HoldResponse, error)
+
+	// HoldWithResponse Hold what programs do in the session, let one action pass or end it, let programs go on, or look at what waits. A call that holds ends by itself after its time, unless somebody watches.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/hold (the `Hold` operationId).
+	HoldWithResponse(ctx context.Context, id string, body HoldJSONRequestBody, reqEditors ...RequestEditorFn) (*HoldResponse, error)
 
 	// CdpListAliasWithResponse The same as /json/list.
 	//
@@ -17274,6 +17491,54 @@ func (r ForgetSessionResponse) ContentType() string {
 	return ""
 }
 
+type HoldResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Held
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r HoldResponse) GetJSON200() *Held {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r HoldResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r HoldResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r HoldResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r HoldResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r HoldResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type CdpListAliasResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20913,6 +21178,32 @@ func (c *ClientWithResponses) ForgetSessionWithResponse(ctx context.Context, id 
 	return ParseForgetSessionResponse(rsp)
 }
 
+// HoldWithBodyWithResponse Hold what programs do in the session, let one action pass or end it, let programs go on, or look at what waits. A call that holds ends by itself after its time, unless somebody watches.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/hold (the `Hold` operationId).
+func (c *ClientWithResponses) HoldWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*HoldResponse, error) {
+	rsp, err := c.HoldWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseHoldResponse(rsp)
+}
+
+// HoldWithResponse Hold what programs do in the session, let one action pass or end it, let programs go on, or look at what waits. A call that holds ends by itself after its time, unless somebody watches.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/hold (the `Hold` operationId).
+func (c *ClientWithResponses) HoldWithResponse(ctx context.Context, id string, body HoldJSONRequestBody, reqEditors ...RequestEditorFn) (*HoldResponse, error) {
+	rsp, err := c.Hold(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseHoldResponse(rsp)
+}
+
 // CdpListAliasWithResponse The same as /json/list.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -23988,6 +24279,39 @@ func ParseForgetSessionResponse(rsp *http.Response) (*ForgetSessionResponse, err
 	switch {
 	case rsp.StatusCode == 204:
 		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseHoldResponse parses an HTTP response from a HoldWithResponse call
+func ParseHoldResponse(rsp *http.Response) (*HoldResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &HoldResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Held
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

@@ -3129,6 +3129,8 @@ export interface components {
             size: number;
         };
         Film: {
+            /** @description From when nothing was kept, because a secret could be seen, until the next picture. */
+            hidden: number[];
             /** @description When each was taken, oldest first, in milliseconds since 1970; each is the last part of its picture's address. */
             pictures: number[];
         };
@@ -3730,6 +3732,8 @@ export interface components {
             hibernates?: boolean;
             /** @description The session's id, a UUID. */
             id: string;
+            /** @description The page is shown as on a phone: touch, and the viewport that pages ask for. */
+            isMobile?: boolean;
             /** @description Only for Steel's client: false. */
             isSelenium?: boolean;
             /** @description What happened, for a person. */
@@ -3762,6 +3766,8 @@ export interface components {
             sessionViewerUrl: string;
             /** @description Only for Steel's client: false. */
             solveCaptcha?: boolean;
+            /** @description The address with which the session began. Not for share links. */
+            startUrl?: string;
             /** @description starting, live or crashed; released or failed at the end. */
             status: string;
             /** @description true. */
@@ -4070,6 +4076,8 @@ export interface components {
             hibernates?: boolean;
             /** @description The session's id, a UUID. */
             id: string;
+            /** @description The page is shown as on a phone: touch, and the viewport that pages ask for. */
+            isMobile?: boolean;
             /** @description Only for Steel's client: false. */
             isSelenium?: boolean;
             /** @description The values that came with the create. */
@@ -4100,6 +4108,8 @@ export interface components {
             sessionViewerUrl: string;
             /** @description Only for Steel's client: false. */
             solveCaptcha?: boolean;
+            /** @description The address with which the session began. Not for share links. */
+            startUrl?: string;
             /** @description starting, live or crashed; released or failed at the end. */
             status: string;
             /** @description The open tabs. */

@@ -14,7 +14,7 @@ import { Timeline, type Bar } from '../workbench/timeline.js';
 /** The page of a session that has ended: its time line, runs and events, and a button for a new session that continues it. */
 
 const root = byId('ended');
-const { session = '', url = '', width, height, run, from = '', to = '' } = root.dataset;
+const { session = '', url = '', width, height, touch, run, from = '', to = '' } = root.dataset;
 
 enableMenus();
 enableKeys();
@@ -62,7 +62,7 @@ for (const each of root.querySelectorAll<HTMLDetailsElement>('.ended-run')) {
 const again = byId('again');
 again.addEventListener('click', () => void busy(again, notice, async () => {
   const script = run ? (await get<{ code: string }>(path`/v1/sessions/${session}/runs/${run}/script`)).code : '';
-  await startAgain({ url, width: Number(width), height: Number(height), touch: false, script });
+  await startAgain({ url, width: Number(width), height: Number(height), touch: touch === 'true', script });
 }));
 const button = maybeById('run-again');
 button?.addEventListener('click', () => void busy(button, notice, () => runAgain(session, run)));
@@ -116,6 +116,6 @@ for (const each of steps) {
     if (getSelection()?.isCollapsed ?? true) timeline.show(Date.parse(each.dataset.at ?? '')); // otherwise they select its text
   });
 }
-get<{ pictures: number[] }>(path`/v1/sessions/${session}/film`).then(({ pictures }) => {
-  timeline.film(pictures);
+get<{ pictures: number[]; hidden: number[] }>(path`/v1/sessions/${session}/film`).then(({ pictures, hidden }) => {
+  timeline.film(pictures, hidden);
 }, () => notice('The pictures of this session could not be loaded.'));

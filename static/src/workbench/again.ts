@@ -31,15 +31,15 @@ export async function startAgain({ url, width, height, touch, script, begin }: E
   location.assign(path`/sessions/${id}` + shown);
 }
 
-/** A session of the past, and its newest run. */
-interface Before { url: string; dimensions: { width: number; height: number } }
+/** A session of the past, and a run of it. */
+interface Before { startUrl?: string; dimensions: { width: number; height: number }; isMobile?: boolean }
 interface Ran { filename: string; code: string; args: unknown }
 
-/** Starts a session of the size of an earlier one and at its last page, with the script of a run of it, the newest one by default, and opens it. */
+/** Starts a session like an earlier one: its size, touch and first page, and the script of a run of it, the newest one by default. Opens it. */
 export async function runAgain(session: string, run?: string): Promise<void> {
-  const { url, dimensions } = await get<Before>(path`/v1/sessions/${session}`);
+  const { startUrl = '', dimensions, isMobile = false } = await get<Before>(path`/v1/sessions/${session}`);
   const id = run ?? (await get<{ runs: { id: string }[] }>(path`/v1/sessions/${session}/runs` + '?limit=1')).runs[0]?.id;
   if (!id) throw new Error('No script ran in this session.');
   const { filename, code, args } = await get<Ran>(path`/v1/sessions/${session}/runs/${id}/script`);
-  await startAgain({ url, ...dimensions, touch: false, script: code, begin: { filename, args } });
+  await startAgain({ url: startUrl, ...dimensions, touch: isMobile, script: code, begin: { filename, args } });
 }

@@ -60,6 +60,8 @@ const PLAYS = 60_000;
 /** The time line of a page that looks back: its film strip, what was done, and the moment that the page shows. */
 export class Timeline {
   #times: readonly number[] = [];
+  /** Those of the times from which there is no picture, because a secret could be seen. */
+  #hidden: ReadonlySet<number> = new Set();
   /** The moments to which keys step, sorted. */
   #stops: number[];
   #at: number;
@@ -116,10 +118,11 @@ export class Timeline {
     this.show(at, false);
   }
 
-  /** Shows a film strip: pictures of these times, sorted. */
-  film(times: readonly number[]): void {
-    this.#times = times;
-    this.#stops = sorted([...this.#stops, ...times]);
+  /** Shows a film strip: pictures of these times, sorted. From the hidden times on, it has none until the next one. */
+  film(times: readonly number[], hidden: readonly number[] = []): void {
+    this.#hidden = new Set(hidden);
+    this.#times = sorted([...times, ...hidden]);
+    this.#stops = sorted([...this.#stops, ...this.#times]);
     byId('timeline').toggleAttribute('data-film', times.length > 0);
     show(byId('moment'), times.length > 0);
     this.#strip();
@@ -161,7 +164,13 @@ export class Timeline {
 
   #draw(at: number): void {
     const picture = shownAt(this.#times, at);
-    if (picture !== undefined) {
+    const hidden = picture !== undefined && this.#hidden.has(picture);
+    if (this.#hidden.size > 0) {
+      byId('moment').toggleAttribute('data-none', hidden);
+      show(byId('moment-none'), hidden);
+      setText(byId('moment-none'), 'No picture: a secret could be seen here.');
+    }
+    if (picture !== undefined && !hidden) {
       const url = this.#url(picture);
       if (this.#picture.getAttribute('src') !== url) this.#picture.src = url;
     }
@@ -176,7 +185,7 @@ export class Timeline {
     const key = pictures.join(' ');
     if (film.dataset.key === key) return;
     film.dataset.key = key;
-    film.replaceChildren(...pictures.map((picture) => h('img', { src: picture === undefined ? '' : this.#url(picture), alt: '', draggable: 'false', loading: 'lazy', decoding: 'async' })));
+    film.replaceChildren(...pictures.map((picture) => picture !== undefined && this.#hidden.has(picture) ? h('span', { class: 'timeline-hidden', title: 'No picture: a secret could be seen here.' }) : h('img', { src: picture === undefined ? '' : this.#url(picture), alt: '', draggable: 'false', loading: 'lazy', decoding: 'async' })));
   }
 
   #place(element: HTMLElement, { from, to }: Stretch): void {
