@@ -500,7 +500,7 @@ test('dialogs of the remote page are answered here', async ({ page, baseURL }) =
   await expect(page.locator('#session-title')).toHaveText('Somebody');
 });
 
-test('a new session is offered a phone’s size first on a phone', async ({ browser }) => {
+test('a new session has a phone’s size on a phone, which comes first in Options', async ({ browser, request }) => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   const page = await context.newPage();
   await signIn(page);
@@ -509,6 +509,10 @@ test('a new session is offered a phone’s size first on a phone', async ({ brow
   await expect(page.getByLabel('Device').locator('option').first()).toContainText('Phone');
   await expect(page.getByLabel('Width')).toHaveValue('390');
   await expect(page.getByLabel('Height')).toHaveValue('844');
+  await page.keyboard.press('Escape');
+  const id = await newSession(page);
+  const made = await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json();
+  expect(made).toMatchObject({ isMobile: true, dimensions: { width: 390, height: 844 } });
   await context.close();
 });
 
@@ -520,6 +524,10 @@ test('an address that leads nowhere says so', async ({ page }) => {
   await page.goto('/sessions/00000000-0000-4000-8000-000000000000');
   await expect(page.getByText('Sessions are kept for 7 days after their end')).toBeVisible();
   await accessible(page, 'no session');
+  await page.goto('/takeover/tko_000000000000000000000000');
+  await expect(page.getByRole('heading', { name: 'This request is not there' })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'All takeovers', exact: true })).toBeVisible();
+  await page.goBack();
   await page.getByRole('link', { name: 'All sessions', exact: true }).click();
   await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible();
 });

@@ -75,9 +75,11 @@ func (s *Server) problemPage(c echo.Context, p problem) views.ProblemPage {
 	page := s.page(c)
 	switch p.Status {
 	case http.StatusNotFound:
-		if strings.HasPrefix(c.Request().URL.Path, "/sessions/") && caller(c).operator() {
-			most, age := s.manager.Kept()
-			return views.NoSession(page, most, age)
+		for path, what := range map[string]string{"/sessions/": "session", "/takeover/": "request"} {
+			if strings.HasPrefix(c.Request().URL.Path, path) && caller(c).operator() {
+				most, age := s.manager.Kept()
+				return views.NotKept(page, what, most, age)
+			}
 		}
 		return views.NotFound(page)
 	case http.StatusForbidden:

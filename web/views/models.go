@@ -223,15 +223,21 @@ func NotFound(p Page) ProblemPage {
 	}
 }
 
-// NoSession returns the page for an id that no session has. The server keeps most ended
-// sessions, each for keptFor.
-func NoSession(p Page, most int, keptFor time.Duration) ProblemPage {
-	return ProblemPage{
-		Page: p, Status: 404, Title: "This session is not there",
+// NotKept returns the page for an id that no session has, or no request for a person: what
+// is "session" or "request". The server keeps most ended sessions, each for keptFor, and
+// their requests with them.
+func NotKept(p Page, what string, most int, keptFor time.Duration) ProblemPage {
+	page := ProblemPage{
+		Page: p, Status: 404, Title: "This " + what + " is not there",
 		Detail: "Sessions are kept for " + inWords(keptFor) + " after their end, the last " + strconv.Itoa(most) +
 			" of them, unless somebody deletes them. It may be gone, or the address may be mistyped.",
 		ActionURL: "/", ActionText: "All sessions",
 	}
+	if what == "request" {
+		page.Detail = "A request for a person is kept as long as its session. " + page.Detail
+		page.ActionURL, page.ActionText = "/takeovers", "All takeovers"
+	}
+	return page
 }
 
 // SessionEnded returns the page that a guest gets for a session that has ended;

@@ -103,9 +103,13 @@ async function create(options: NewSession): Promise<void> {
   location.assign(path`/sessions/${id}`);
 }
 
+/** The page of a session that is made on a phone: one of another size is hard to use there. */
+const PHONE = { dimensions: { width: 390, height: 844 }, isMobile: true };
+
 function newSession(): void {
   const button = byId('new-session');
-  button.addEventListener('click', () => void busy(button, notice, () => create({ timeout: Number(button.dataset.minutes) * 60_000 })));
+  const phones = matchMedia('(pointer: coarse)').matches && Math.min(screen.width, screen.height) <= 500;
+  button.addEventListener('click', () => void busy(button, notice, () => create({ timeout: Number(button.dataset.minutes) * 60_000, ...(phones && PHONE) })));
 
   const form = byId<HTMLFormElement>('new-form');
   const field = <T extends HTMLElement = HTMLInputElement>(name: string): T => form.elements.namedItem(name) as unknown as T;

@@ -125,7 +125,8 @@ export class Sharing {
     const facts: Node[] = [];
     const say = (...parts: (Node | string)[]): void => void facts.push(h('span', {}, ...parts));
     if (STATES[link.state]) say(STATES[link.state]);
-    if (!over(link)) say(h('span', { class: 'tabular', 'data-deadline': link.expiresAt }), ' left');
+    if (!over(link) && link.takeover) say('until the request ends');
+    else if (!over(link)) say(h('span', { class: 'tabular', 'data-deadline': link.expiresAt }), ' left');
     if (link.maxUses) say(`used ${link.uses} of ${times(link.maxUses)}`);
     else say(link.uses === 0 ? 'not used yet' : `used ${times(link.uses)}`);
     if (here) facts.push(h('span', { class: 'person-text', text: here === 1 ? '1 here now' : `${here} here now` }));
