@@ -3,16 +3,19 @@ package web
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/cluster"
 	"takeover/door/mcp"
 	"takeover/session"
 )
@@ -34,7 +37,20 @@ func (s *Server) serveMCP(c echo.Context) error {
 		return err
 	}
 	req := c.Request()
-	by := mcp.Caller{Key: caller(c).key, Address: limitedAs(req.RemoteAddr), BaseURL: s.baseURL(req), Session: c.QueryParam("session")}
+	to, isCall := toolCall(body)
+	node, err := s.nodeOfTool(c, to)
+	if err != nil {
+		return err
+	}
+	if node != nil {
+		req.Header.Del(mcp.ClientHeader) // the other node does not know this client
+		return s.forward(c, node, body)
+	}
+	by := mcp.Caller{
+		Key: caller(c).key, Address: limitedAs(req.RemoteAddr), BaseURL: s.baseURL(req), Session: c.QueryParam("session"),
+		Single:  isCall && fromNode(req) && req.Header.Get(mcp.ClientHeader) == "",
+		Foreign: func() ([]session.Info, []string) { return s.sessionsOfOthers(c) },
+	}
 	req = req.WithContext(mcp.As(req.Context(), by))
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	c.Response().Header().Set("X-Accel-Buffering", "no") // a proxy must not buffer streams
@@ -42,6 +58,61 @@ func (s *Server) serveMCP(c echo.Context) error {
 	s.mcp.ServeHTTP(w, req)
 	return w.failure()
 }
+
+// toolArgs are the arguments of a tool that say to which node a call goes.
+type toolArgs struct{ Session, Takeover string }
+
+// toolCall reads a message of a client, and reports whether it calls a tool.
+func toolCall(body []byte) (to toolArgs, ok bool) {
+	var m struct {
+		Method string
+		Params struct{ Arguments json.RawMessage }
+	}
+	if json.Unmarshal(body, &m) != nil || m.Method != "tools/call" {
+		return to, false
+	}
+	_ = json.Unmarshal(m.Params.Arguments, &to) // the tool refuses arguments of other types
+	return to, true
+}
+
+// nodeOfTool returns the other node that has the session or the takeover that a tool is
+// called for, or nil.
+func (s *Server) nodeOfTool(c echo.Context, to toolArgs) (*cluster.Node, error) {
+	if s.cfg.Cluster == nil || fromNode(c.Request()) {
+		return nil, nil //nolint:nilnil // this node
+	}
+	var owner cluster.Node
+	var err error
+	ctx := c.Request().Context()
+	switch {
+	case to.Session != "":
+		if _, here := s.manager.Get(to.Session); here == nil {
+			return nil, nil //nolint:nilnil // this node
+		}
+		owner, err = s.cfg.Cluster.Owner(ctx, to.Session)
+	case to.Takeover != "":
+		if _, here := s.manager.FindTakeover(to.Takeover); here == nil {
+			return nil, nil //nolint:nilnil // this node
+		}
+		owner, err = s.ownerOfTakeover(ctx, to.Takeover)
+	default:
+		return nil, nil //nolint:nilnil // it names none
+	}
+	return s.another(caller(c), owner, err)
+}
+
+// sessionsOfOthers returns the newest sessions of each other node, for a caller of a tool,
+// and the names of the nodes that did not answer.
+func (s *Server) sessionsOfOthers(c echo.Context) (list []session.Info, missing []string) {
+	parts, missing := ofNodesAt[struct{ Sessions []session.Info }](s, c, http.MethodGet, "/v1/sessions?limit="+strconv.Itoa(mcpListed), listTime)
+	for _, part := range parts {
+		list = append(list, part.Sessions...)
+	}
+	return list, missing
+}
+
+// mcpListed is how many sessions of each other node session_list looks at.
+const mcpListed = 200
 
 // createForMCP starts a session as POST /v1/sessions does.
 func (s *Server) createForMCP(ctx context.Context, by mcp.Caller, body []byte) (*session.Session, []string, error) {

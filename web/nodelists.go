@@ -38,11 +38,12 @@ const (
 // and decodes what they answer in time. missing are the names of those that did not answer as
 // they should. Without a cluster, and for a request of another node, there are no others.
 func ofNodes[T any](s *Server, c echo.Context, within time.Duration) (answers []T, missing []string) {
-	return ofNodesAt[T](s, c, c.Request().URL.RequestURI(), within)
+	return ofNodesAt[T](s, c, c.Request().Method, c.Request().URL.RequestURI(), within)
 }
 
-// ofNodesAt does the same with another path, and its query.
-func ofNodesAt[T any](s *Server, c echo.Context, path string, within time.Duration) (answers []T, missing []string) {
+// ofNodesAt asks them for something else on the caller's behalf: a method, and a path with
+// its query.
+func ofNodesAt[T any](s *Server, c echo.Context, method, path string, within time.Duration) (answers []T, missing []string) {
 	if s.cfg.Cluster == nil || fromNode(c.Request()) {
 		return nil, nil
 	}
@@ -58,7 +59,7 @@ func ofNodesAt[T any](s *Server, c echo.Context, path string, within time.Durati
 			var answer T
 			err := cluster.ErrLost
 			if !node.Lost {
-				err = s.askNode(ctx, c.Request(), node.Node, path, &answer)
+				err = s.askNode(ctx, c.Request(), node.Node, method, path, &answer)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -87,7 +88,7 @@ func (s *Server) takeoversOfNodes(c echo.Context, state session.TakeoverState, l
 	for _, t := range s.manager.Takeovers(string(state)) {
 		list = append(list, t.Info())
 	}
-	parts, missing := ofNodesAt[takeoversPart](s, c, fmt.Sprintf("/v1/takeovers?state=%s&limit=%d", state, limit), listTime)
+	parts, missing := ofNodesAt[takeoversPart](s, c, http.MethodGet, fmt.Sprintf("/v1/takeovers?state=%s&limit=%d", state, limit), listTime)
 	for _, part := range parts {
 		list = append(list, part.Takeovers...)
 	}
@@ -104,7 +105,7 @@ func (s *Server) trajectoriesOfNodes(c echo.Context) (list []trajectory.BundleIn
 	if err != nil {
 		return nil, nil, err
 	}
-	parts, missing := ofNodesAt[trajectoriesPart](s, c, fmt.Sprintf("/v1/trajectories?limit=%d", listMax), listTime)
+	parts, missing := ofNodesAt[trajectoriesPart](s, c, http.MethodGet, fmt.Sprintf("/v1/trajectories?limit=%d", listMax), listTime)
 	for _, part := range parts {
 		list = append(list, part.Trajectories...)
 	}
@@ -114,9 +115,9 @@ func (s *Server) trajectoriesOfNodes(c echo.Context) (list []trajectory.BundleIn
 	return list, missing, nil
 }
 
-// askNode makes the call r at another node, for a path with its query, and without a body.
-func (s *Server) askNode(ctx context.Context, r *http.Request, to cluster.Node, path string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, r.Method, to.URL+path, http.NoBody)
+// askNode makes a call without a body at another node, on behalf of the caller of r.
+func (s *Server) askNode(ctx context.Context, r *http.Request, to cluster.Node, method, path string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, to.URL+path, http.NoBody)
 	if err != nil {
 		return err
 	}
@@ -199,8 +200,6 @@ func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, dire
 func (s *Server) nodeOfTrajectory(c echo.Context, id string) (*cluster.Node, error) {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), listTime)
 	defer cancel()
-	asked := c.Request().Clone(ctx)
-	asked.Method = http.MethodGet
 	var mu sync.Mutex
 	var found *cluster.Node
 	var silent error
@@ -212,7 +211,7 @@ func (s *Server) nodeOfTrajectory(c echo.Context, id string) (*cluster.Node, err
 		asking.Go(func() {
 			err := cluster.ErrLost
 			if !node.Lost {
-				err = s.askNode(ctx, asked, node.Node, "/v1/trajectories/"+url.PathEscape(id), &struct{}{})
+				err = s.askNode(ctx, c.Request(), node.Node, http.MethodGet, "/v1/trajectories/"+url.PathEscape(id), &struct{}{})
 			}
 			mu.Lock()
 			defer mu.Unlock()

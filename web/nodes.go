@@ -161,6 +161,11 @@ func (s *Server) elsewhere(c echo.Context, r route, p *principal) (*cluster.Node
 	default:
 		owner, err = s.cfg.Cluster.Owner(ctx, id)
 	}
+	return s.another(p, owner, err)
+}
+
+// another returns the node that was found, or nil if that is this one, or there is none.
+func (s *Server) another(p *principal, owner cluster.Node, err error) (*cluster.Node, error) {
 	switch {
 	case errors.Is(err, cluster.ErrUnknown):
 		return nil, nil //nolint:nilnil // this node says so

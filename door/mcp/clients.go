@@ -184,7 +184,7 @@ func (c *clients) receive(next sdk.MethodHandler) sdk.MethodHandler {
 // serveClient serves a request of a client of an earlier version.
 func (d *Door) serveClient(w http.ResponseWriter, r *http.Request) {
 	caller := callerOf(r.Context()).Key
-	id := r.Header.Get(clientHeader)
+	id := r.Header.Get(ClientHeader)
 	switch {
 	case id != "":
 		done, ok := d.clients.use(caller, id)

@@ -32,11 +32,13 @@ const (
 	// stands for itself.
 	firstStateless = "2026-07-28"
 	versionHeader  = "Mcp-Protocol-Version"
-	clientHeader   = "Mcp-Session-Id"
 )
 
+// ClientHeader is the header that names a client of a version before that.
+const ClientHeader = "Mcp-Session-Id"
+
 // Headers are the headers of requests and responses that the protocol defines.
-var Headers = []string{versionHeader, clientHeader, "Mcp-Method", "Mcp-Name"}
+var Headers = []string{versionHeader, ClientHeader, "Mcp-Method", "Mcp-Name"}
 
 // Options configures a Door. Manager and Create are required.
 type Options struct {
@@ -146,6 +148,12 @@ type Caller struct {
 	// Session is the session that calls are about which name none. Default: the only
 	// one that the caller has created.
 	Session string
+	// Single says that a request stands for itself, whatever its version: another node of
+	// a cluster passes it on, where the client is known.
+	Single bool
+	// Foreign returns sessions of the other nodes of a cluster, and the names of those
+	// that did not answer. Default: there are none.
+	Foreign func() (list []session.Info, missing []string)
 }
 
 type callerKey struct{}
@@ -170,6 +178,8 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	version := r.Header.Get(versionHeader)
 	switch {
+	case callerOf(r.Context()).Single:
+		d.stateless.ServeHTTP(w, r)
 	case version == "" || slices.Contains(sdk.SupportedProtocolVersions(), version) && version < firstStateless:
 		d.serveClient(w, r)
 	case isDate(version) && version >= firstStateless: // says which versions there are, if it does not know this one

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,8 +113,9 @@ func (c *call) create(in map[string]any) (*answer, error) {
 func (c *call) list(in listArgs) (*answer, error) {
 	a, n := &answer{}, 0
 	list := []sessionView{}
-	for _, one := range c.door.o.Manager.List() {
-		info := one.Info()
+	all, missing := c.sessions()
+	for i := range all {
+		info := &all[i]
 		if info.Status.Ended() && !in.All {
 			continue
 		}
@@ -142,8 +144,25 @@ func (c *call) list(in listArgs) (*answer, error) {
 	case n > maxListed:
 		a.add("… %d more", n-maxListed)
 	}
+	for _, node := range missing {
+		a.add("The server %s did not answer; its sessions are missing here.", node)
+	}
 	a.structured = map[string]any{"sessions": list}
 	return a, nil
+}
+
+// sessions returns the sessions of this server and, in a cluster, of the others. missing are
+// the names of those that did not answer.
+func (c *call) sessions() (all []session.Info, missing []string) {
+	for _, one := range c.door.o.Manager.List() {
+		all = append(all, one.Info())
+	}
+	if c.caller.Foreign != nil {
+		foreign, silent := c.caller.Foreign()
+		all, missing = append(all, foreign...), silent
+	}
+	slices.SortStableFunc(all, func(a, b session.Info) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return all, missing
 }
 
 func (c *call) release(in releaseArgs) (*answer, error) {
