@@ -50,17 +50,22 @@ func readStep(payload []byte) (Step, bool) {
 	if json.Unmarshal(payload, &s) != nil {
 		return Step{}, false
 	}
-	started := time.UnixMilli(0)
-	if s.StartedAt > 0 && s.StartedAt < float64(latest.UnixMilli()) {
-		started = time.UnixMicro(int64(s.StartedAt * 1000))
-	}
 	return Step{
 		Title:     wire.Clip(s.Title, wire.MaxStepTitle),
-		StartedAt: started,
+		StartedAt: instant(s.StartedAt),
 		Duration:  milliseconds(s.Duration),
 		Err:       wire.Clip(s.Err, wire.MaxStepError),
 		Line:      max(s.Line, 0),
 	}, true
+}
+
+// instant returns the time that a worker reports, in milliseconds since 1970; 1970 for one
+// that cannot be.
+func instant(ms float64) time.Time {
+	if ms > 0 && ms < float64(latest.UnixMilli()) {
+		return time.UnixMicro(int64(ms * 1000))
+	}
+	return time.UnixMilli(0)
 }
 
 // outcomes are the statuses of tests.

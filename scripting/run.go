@@ -320,7 +320,7 @@ func (r *Run) log(f wire.Frame) {
 		r.truncated = true
 		return
 	}
-	r.sink.Log(Log{Level: f.Name, Text: string(f.Payload), Time: time.Now()})
+	r.sink.Log(Log{Level: f.Name, Text: string(f.Payload), Time: instant(float64(f.ID) / 1000)})
 }
 
 // step tells the sink of a step that has ended, or has begun.

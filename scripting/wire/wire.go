@@ -28,7 +28,7 @@ const (
 	// From a worker to the server.
 	KindReady // the API is loaded
 	KindCall  // id, name of the operation; payload its parameters
-	KindLog   // name is the level; payload the text
+	KindLog   // id is the time in microseconds since 1970, name the level; payload the text
 	KindStep  // payload Step
 	KindBegun // payload Step; it has not ended yet
 	KindTest  // payload Test

@@ -68,6 +68,7 @@ func newHost(w *worker) *host {
 		"setTimer":   h.setTimer,
 		"clearTimer": h.clearTimer,
 		"holdTimer":  h.holdTimer,
+		"clock":      func(goja.FunctionCall) goja.Value { return w.vm.ToValue(unixMS(time.Now())) },
 		"now":        func(goja.FunctionCall) goja.Value { return w.vm.ToValue(float64(time.Since(w.loop.start)) / 1e6) },
 		"encode":     h.encode,
 		"decode":     h.decode,
@@ -139,7 +140,7 @@ func (h *host) call(c goja.FunctionCall) goja.Value {
 	h.underWay += len(payload)
 	if step, ok := o.call.(*goja.Object); ok && !goja.IsUndefined(step.Get("title")) {
 		h.unawaited.add(o.promise, step.Get("name").String(), trace)
-		o.step = h.steps.add(step.Get("title"), float64(o.began.UnixMilli()), trace)
+		o.step = h.steps.add(step.Get("title"), unixMS(o.began), trace)
 	}
 	return h.w.vm.ToValue(o.promise)
 }
@@ -191,7 +192,7 @@ func (h *host) settle(id uint64, failure, answer string) {
 			failed = h.w.vm.ToValue(failure)
 		}
 		value, err := h.settles(goja.Undefined(), failed, h.w.vm.ToValue(answer), o.call,
-			h.w.vm.ToValue(o.began.UnixMilli()), h.w.vm.ToValue(float64(time.Since(o.began))/1e6))
+			h.w.vm.ToValue(unixMS(o.began)), h.w.vm.ToValue(float64(time.Since(o.began))/1e6))
 		if thrown, ok := errors.AsType[*goja.Exception](err); ok {
 			err = o.reject(thrown.Value())
 		} else if err == nil {

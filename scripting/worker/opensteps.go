@@ -13,6 +13,10 @@ import (
 // begun. Most calls end sooner, and are reported only then.
 const lasting = 150 * time.Millisecond
 
+// unixMS returns a time in milliseconds since 1970, to the microsecond: steps and lines
+// are shown in the order of their times.
+func unixMS(t time.Time) float64 { return float64(t.UnixMicro()) / 1000 }
+
 // openSteps are the script's calls of the API that have not ended.
 type openSteps struct {
 	w     *worker

@@ -3,6 +3,7 @@ package worker
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/dop251/goja"
 
@@ -61,7 +62,7 @@ func (h *host) write(level, text string) {
 		text = strings.ToValidUTF8(text[:room], "")
 	}
 	h.logBytes += len(text) + wire.LineCost
-	if err := h.w.out.Write(wire.Frame{Kind: wire.KindLog, Name: level, Payload: []byte(text)}, true); err != nil {
+	if err := h.w.out.Write(wire.Frame{Kind: wire.KindLog, ID: uint64(time.Now().UnixMicro()), Name: level, Payload: []byte(text)}, true); err != nil {
 		panic(h.w.vm.NewGoError(err))
 	}
 }

@@ -3,7 +3,6 @@ import { host, type Trace } from './host.ts';
 import { waiting } from './pending.ts';
 
 const { stringify, parse } = JSON;
-const now = Date.now;
 
 /** Sends one operation to the server and returns its answer; a signal can end it. */
 export type Send = <T = unknown>(op: string, params?: object, signal?: AbortSignal) => Promise<T>;
@@ -139,7 +138,7 @@ export function step<T>(name: string, title: () => string, body: (send: Send) =>
 
 async function perform<T>(name: string, title: () => string, body: (send: Send) => T | Promise<T>, trace: Trace, options?: object): Promise<T> {
   const { signal } = (options ?? {}) as Abortable;
-  const startedAt = now();
+  const startedAt = host.clock();
   const start = host.now();
   const silent = quiet;
   let sent = silent;

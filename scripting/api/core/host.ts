@@ -40,6 +40,8 @@ export interface Host {
   clearTimer(id: number): void;
   /** Sets whether a timer keeps the run from ending, as it does by default. */
   holdTimer(id: number, held: boolean): void;
+  /** Returns the milliseconds since 1970, to the microsecond. */
+  clock(): number;
   /** Returns the milliseconds since the worker started. */
   now(): number;
   encode(text: string): ArrayBuffer;

@@ -40,8 +40,6 @@ export class TestStepInfo {
 /** Leaves a step's body. */
 class StepSkipError extends Error {}
 
-const now = Date.now;
-
 /** Implements test.step: a part of a test with a title in the report. */
 export function runStep<T>(mode: 'pass' | 'skip', info: TestInfo, title: string, body: (step: TestStepInfo) => T | Promise<T>, options: StepOptions = {}): Promise<T | undefined> {
   const trace = host.trace();
@@ -52,7 +50,7 @@ export function runStep<T>(mode: 'pass' | 'skip', info: TestInfo, title: string,
 
 async function perform<T>(mode: 'pass' | 'skip', info: TestInfo, title: string, body: (step: TestStepInfo) => T | Promise<T>, options: StepOptions, trace: Trace): Promise<T | undefined> {
   const called = host.frames(trace);
-  const startedAt = now();
+  const startedAt = host.clock();
   const start = host.now();
   const report = (error: string) => host.step(title, startedAt, host.now() - start, error, trace);
   if (mode === 'skip') {

@@ -20,7 +20,11 @@ export const STATUS_WORDS: Record<Run['status'], string> = {
 export const shapeOf = (status: Run['status']): string => `shape ${SHAPES[status] ?? 'ring'}`;
 
 /** Converts a time, which is ISO text or Unix ms, to Unix ms. */
-export const timeOf = (at: string | number): number => (typeof at === 'number' ? at : Date.parse(at));
+export function timeOf(at: string | number): number {
+  if (typeof at === 'number') return at;
+  const below = /\.\d{3}(\d+)/.exec(at)?.[1]; // what Date.parse drops: lines of the same millisecond have an order
+  return Date.parse(at) + (below ? Number(`0.${below}`) : 0);
+}
 
 /** Positions such as `script.ts:3:14` in an error's text. */
 const POSITION = /(?:<script>|[\p{L}\p{Nd}_.-]+\.[jt]s):(\d+)(?::(\d+))?/gu;
