@@ -14,7 +14,7 @@ test('the search finds calls on all pages, the best first, and keys choose among
   await expect(search).toBeFocused();
   await search.fill('takeover');
   const rows = page.getByRole('listbox', { name: 'What was found' }).getByRole('option');
-  await expect(rows.first()).toHaveText(/POST\s*…\/takeovers\s*Ask for a person\./);
+  await expect(rows.first()).toHaveText(/POST\s*\/v1\/sessions\/:id\/takeovers\s*Ask for a person\./);
   await expect(rows.first()).toHaveAttribute('aria-selected', 'true');
   // No path breaks.
   expect(await rows.locator('code').evaluateAll((paths) => paths.filter((path) => path.getClientRects().length > 1 || path.clientHeight > 24).length)).toBe(0);
@@ -34,6 +34,36 @@ test('the search finds calls on all pages, the best first, and keys choose among
   await expect(page).toHaveURL(/#requestTakeover$/);
 });
 
+test('the search understands what people say', async ({ page }) => {
+  await page.goto('/docs');
+  const search = page.getByRole('combobox', { name: 'Search the API' });
+  const first = page.getByRole('listbox', { name: 'What was found' }).getByRole('option').first();
+  for (const [said, meant] of [
+    ['end a session', '/v1/sessions/:id/release'], ['end session', '/v1/sessions/:id/release'], ['close session', '/v1/sessions/:id/release'], ['stop the session', '/v1/sessions/:id/release'],
+    ['release', '/v1/sessions/:id/release'], ['ending sessions', '/v1/sessions/:id/release'], ['wait for takeover', '/v1/sessions/:id/takeovers/:tid'], ['keep login', '/v1/profiles'], ['stay signed in', '/v1/profiles'],
+  ] as const) {
+    await search.fill(said);
+    await expect(first.locator('code'), said).toHaveText(meant);
+  }
+});
+
+test('a phone offers all groups, and no key', async ({ browser, baseURL }) => {
+  for (const width of [390, 320]) {
+    const context = await browser.newContext({ baseURL, viewport: { width, height: 568 }, hasTouch: true, isMobile: true });
+    const page = await context.newPage();
+    await signIn(page);
+    await page.goto('/docs/takeovers');
+    await expect(page.locator('.docs-search kbd')).toBeHidden();
+    for (const bar of ['.docs-language', '#requestTakeover .example-bar']) {
+      expect(await page.locator(bar).first().locator('button').evaluateAll((all) => new Set(all.map((each) => each.getBoundingClientRect().top)).size), bar).toBe(1);
+    }
+    await page.getByText('All groups').click();
+    await page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'Profiles', exact: true }).click();
+    await expect(page).toHaveURL(/\/docs\/profiles$/);
+    await context.close();
+  }
+});
+
 test('the contents list the groups, and the calls of the open one', async ({ page }) => {
   await page.goto('/docs');
   const contents = page.getByRole('navigation', { name: 'Contents' });
@@ -41,7 +71,7 @@ test('the contents list the groups, and the calls of the open one', async ({ pag
   await contents.getByRole('link', { name: 'Files', exact: true }).click();
   await expect(page).toHaveURL(/\/docs\/files$/);
   await expect(page.getByRole('heading', { name: 'Files', level: 1 })).toBeVisible();
-  await expect(contents.locator('ul ul a[href="#uploadFile"]')).toBeVisible();
+  await expect(contents.locator('.docs-tree ul a[href="#uploadFile"]')).toBeVisible();
   await expect(contents.locator('a[href="#requestTakeover"]')).toHaveCount(0);
   // The errors of a call stand in it. No other page's style puts them elsewhere.
   expect(await page.locator('.problems').evaluateAll((lists) => [...new Set(lists.map((list) => getComputedStyle(list).position))])).toEqual(['static']);

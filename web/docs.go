@@ -31,7 +31,7 @@ var docsSections = []struct {
 	{"programs", "CDP and Playwright", "Drive a session with the client that you have: Playwright, Puppeteer, Chrome’s DevTools.", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json|playwright)\b`)},
 	{"scripts", "Scripts and runs", "Run a script, in a session or without one, and follow it to its end.", regexp.MustCompile(`^/v1/(sessions/:id/)?(scripts|runs)\b`)},
 	{"saved-scripts", "Saved scripts", "Keep scripts on the server, and run them by name.", regexp.MustCompile(`^/v1/saved-scripts\b`)},
-	{"takeovers", "Takeovers", "Ask for a person, wait for the answer, or be that person.", regexp.MustCompile(`/takeovers\b`)},
+	{"takeovers", "Takeovers", "Ask a person for help, wait for the answer, and answer such requests.", regexp.MustCompile(`/takeovers\b`)},
 	{"links", "Share links", "Let people without a key watch a session, or work in it.", regexp.MustCompile(`/links\b`)},
 	{"files", "Files", "Downloads, uploads, and what scripts wrote.", regexp.MustCompile(`/files\b`)},
 	{"events", "Events", "What the page logged, requested and did: as a list, a stream or a file.", regexp.MustCompile(`/(events|log\.md)\b`)},
@@ -95,6 +95,8 @@ func rolesFrom(least session.Role) string {
 // docs handles GET /docs.
 func (s *Server) docs(c echo.Context) error {
 	p := s.docsPage(c)
+	life, _ := s.manager.Timeouts()
+	p.SessionLife = lengthWords(life)
 	p.Problems = problemDocs()
 	for _, k := range anywhere {
 		p.Anywhere = append(p.Anywhere, k.name)

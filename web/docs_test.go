@@ -129,7 +129,8 @@ func TestDocsListTheSocketsMessages(t *testing.T) {
 }
 
 // TestDocsLinksLeadSomewhere checks each address of a page of the documentation on such a
-// page, and that the search knows each of their anchors.
+// page, that the search knows each of their anchors, and that each call exists whose words
+// it knows.
 func TestDocsLinksLeadSomewhere(t *testing.T) {
 	s := startServer(t, nil)
 	anchors := map[string]bool{}
@@ -153,6 +154,11 @@ func TestDocsLinksLeadSomewhere(t *testing.T) {
 			if strings.HasPrefix(to, "/docs") && !anchors[to] {
 				t.Errorf("%s has a link to %s, which is nowhere", address, to)
 			}
+		}
+	}
+	for name := range docsWords {
+		if !slices.ContainsFunc(s.table, func(r route) bool { return r.name == name }) {
+			t.Errorf("docsWords has %s, which is no call", name)
 		}
 	}
 	known := map[string]string{}

@@ -18,7 +18,23 @@ type docsEntry struct {
 	Path    string `json:"path,omitempty"`
 	Title   string `json:"title"`
 	Words   string `json:"words,omitempty"` // the names of its fields
+	Also    string `json:"also,omitempty"`  // what people call it: docsWords
 	Address string `json:"address"`
+}
+
+// docsWords is what people search for when they mean a call, by the name of its route.
+// Such words count more than the names of calls.
+var docsWords = map[string]string{
+	"createSession":   "create start open launch a new session, a browser",
+	"releaseSession":  "end close stop finish quit kill release a session, a browser",
+	"runScript":       "run execute start a script, code",
+	"cancelRun":       "stop end cancel a script, a run",
+	"requestTakeover": "ask for a takeover, a person, a human, help",
+	"getTakeover":     "wait for a takeover, a person, the answer; read poll",
+	"createLink":      "share invite watch: a link to a session",
+	"startEvents":     "capture record events: console, network, logs",
+	"createProfile":   "keep save a login, cookies, a profile; stay signed logged in",
+	"listProfiles":    "keep login: profiles",
 }
 
 // docsCalls handles GET /docs/calls.json.
@@ -35,16 +51,16 @@ func (f *reference) entries(table []route) []docsEntry {
 		section := f.section(table, i, "")
 		others = append(others, docsEntry{ID: of.id, Kind: "Group", Title: of.title, Words: of.does, Address: address})
 		for _, c := range section.Calls {
-			calls = append(calls, docsEntry{ID: c.ID, Kind: "Call", Method: c.Method, Path: c.Path, Title: c.Does, Words: inputNames(c), Address: address + "#" + c.ID})
+			calls = append(calls, docsEntry{ID: c.ID, Kind: "Call", Method: c.Method, Path: c.Path, Title: c.Does, Words: inputNames(c), Also: docsWords[c.ID], Address: address + "#" + c.ID})
 		}
 		for _, o := range section.Objects {
 			others = append(others, docsEntry{ID: o.ID, Kind: "Object", Title: o.Name, Words: fieldNames(o.Fields), Address: address + "#" + o.ID})
 		}
 		for _, m := range section.FromClient {
-			others = append(others, docsEntry{ID: m.ID, Kind: "Message of viewers", Title: m.Type, Words: m.Does, Address: address + "#" + m.ID})
+			others = append(others, docsEntry{ID: m.ID, Kind: "Message", Title: m.Type + ", from viewers", Words: m.Does, Address: address + "#" + m.ID})
 		}
 		for _, m := range section.FromServer {
-			others = append(others, docsEntry{ID: m.ID, Kind: "Message to viewers", Title: m.Type, Words: m.Does, Address: address + "#" + m.ID})
+			others = append(others, docsEntry{ID: m.ID, Kind: "Message", Title: m.Type + ", to viewers", Words: m.Does, Address: address + "#" + m.ID})
 		}
 	}
 	for _, k := range problemDocs() {

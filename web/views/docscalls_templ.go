@@ -1136,7 +1136,7 @@ func codeBlock(name, code string) templ.Component {
 
 // curlOf returns the curl command that posts a body.
 func curlOf(base, path, body string) string {
-	return "curl " + base + path + " \\\n  -H \"Authorization: Bearer $TAKEOVER_API_KEY\" \\\n  -H 'Content-Type: application/json' \\\n  -d '" + body + "'"
+	return "curl -s " + base + path + " \\\n  -H \"Authorization: Bearer $TAKEOVER_API_KEY\" \\\n  -H 'Content-Type: application/json' \\\n  -d '" + body + "'"
 }
 
 // shortPath shortens a path for the list of calls: all but a few begin alike.

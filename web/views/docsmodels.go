@@ -3,12 +3,13 @@ package views
 // DocsPage is `/docs` or, with an open section, `/docs/:group`.
 type DocsPage struct {
 	Page
-	BaseURL   string        // of the server, without a slash at the end
-	Sections  []DocsSection // all, without calls and objects
-	Open      *DocsSection  // the one that the page shows; nil on the overview
-	Problems  []DocsProblem
-	Anywhere  []string   // names of the problems that any call may answer
-	Languages []DocsCode // of the examples, without code
+	BaseURL     string        // of the server, without a slash at the end
+	SessionLife string        // how long sessions live that say nothing else, such as "5 min"
+	Sections    []DocsSection // all, without calls and objects
+	Open        *DocsSection  // the one that the page shows; nil on the overview
+	Problems    []DocsProblem
+	Anywhere    []string   // names of the problems that any call may answer
+	Languages   []DocsCode // of the examples, without code
 }
 
 // DocsSection is a group of calls, in the order in which they are shown, with the

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { foundIn, shortPath, type Entry } from './entries.js';
+import { foundIn, type Entry } from './entries.js';
 
 const call = (id: string, method: string, path: string, title: string, words = ''): Entry => ({ id, kind: 'Call', method, path, title, words, address: `/docs/x#${id}` });
 const all = [
@@ -21,7 +21,11 @@ test('a name counts more than a path, and a path more than a text or a field', (
   assert.deepEqual(ids(' '), []);
 });
 
-test('paths are shortened', () => {
-  assert.equal(shortPath('/v1/sessions/:id/takeovers'), '…/takeovers');
-  assert.equal(shortPath('/v1/sessions'), '/v1/sessions');
+test('what people call a call counts most, in any form and with small words', () => {
+  const release: Entry = { ...call('releaseSession', 'POST', '/v1/sessions/:id/release', 'End the session.'), also: 'end close stop release a session' };
+  const some = [call('releaseAll', 'POST', '/v1/sessions/release', 'Release every live session.'), call('sendFile', 'POST', '/v1/sessions/:id/files', 'Send a file.'), release];
+  for (const search of ['end a session', 'ending the sessions', 'how to stop my session', 'stopped', 'closing', 'release', 'ended']) {
+    assert.equal(foundIn(some, search)[0]?.id, 'releaseSession', search);
+  }
+  assert.deepEqual(foundIn(some, 'end').map(({ id }) => id), ['releaseSession']); // not "send"
 });

@@ -1,6 +1,6 @@
 /** Marks in the contents the call that is being read. */
 export function followReading(): void {
-  const links = new Map([...document.querySelectorAll<HTMLAnchorElement>('.docs-index ul ul a')].map((link) => [link.hash.slice(1), link]));
+  const links = new Map([...document.querySelectorAll<HTMLAnchorElement>('.docs-tree ul a')].map((link) => [link.hash.slice(1), link]));
   const watch = new IntersectionObserver((changes) => {
     for (const { target, isIntersecting } of changes) {
       const link = links.get(target.id);

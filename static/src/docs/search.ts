@@ -2,7 +2,7 @@ import { get } from '../ui/api.js';
 import { enableChoosing } from '../ui/choosing.js';
 import { h } from '../ui/dom.js';
 import { notice } from '../ui/notices.js';
-import { foundIn, shortPath, type Entry } from './entries.js';
+import { foundIn, type Entry } from './entries.js';
 
 /** The entries, once they were asked for. */
 let asked: Promise<Entry[]> | undefined;
@@ -24,9 +24,9 @@ export function enableSearch(): void {
   };
   const draw = enableChoosing(field, list, {
     find: (search) => foundIn(all, search),
-    show: ({ kind, method, path, title }) => method && path
-      ? [h('b', { class: 'method', text: method }), h('code', { class: 'clip', text: shortPath(path) }), h('span', { class: 'meta clip', text: title })]
-      : [h('b', { class: 'method', text: kind }), h('span', { class: 'clip', text: title })],
+    show: ({ kind, method, path, title, words }) => method && path
+      ? [h('b', { class: 'method', text: method }), pathOf(path), h('span', { class: 'meta clip', text: title })]
+      : [h('b', { class: 'method', text: kind }), h('span', { class: 'name', text: title }), h('span', { class: 'meta clip', text: kind === 'Object' ? '' : words })],
     choose: ({ address }) => {
       open(false);
       field.blur();
@@ -51,6 +51,11 @@ export function enableSearch(): void {
     draw();
     open(false);
   });
+}
+
+/** Shows a whole path, since paths differ at their ends. It breaks only after a slash. */
+function pathOf(path: string): HTMLElement {
+  return h('code', {}, ...path.split(/(?<=\/)/).flatMap((part) => [part, h('wbr')]));
 }
 
 /** Goes on to the page that has what an address such as `/docs#requestTakeover` means, as all calls were once on one page. */
