@@ -73,5 +73,5 @@ test('a person who claimed a takeover and left it: the others are asked again', 
   await helper.context().close();
   await expect(row).not.toContainText('a helper is working', { timeout: 30_000 });
   expect(await takeover(request, asked)).toMatchObject({ state: 'pending', claimedBy: '' });
-  await expect.poll(() => page.evaluate(() => (window as { said?: string[] }).said ?? [])).toEqual(['A person is needed: Enter the code']);
+  await expect.poll(() => page.evaluate(() => (window as { said?: string[] }).said ?? [])).toEqual(['Waiting for a person: Enter the code']);
 });

@@ -60,6 +60,8 @@ test('a phone offers all groups, and no key', async ({ browser, baseURL }) => {
     await page.getByText('All groups').click();
     await page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'Profiles', exact: true }).click();
     await expect(page).toHaveURL(/\/docs\/profiles$/);
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await expect(page.locator('#account-menu [aria-current]')).toHaveText('API');
     await context.close();
   }
 });

@@ -130,14 +130,17 @@ test('keys lead through lists, to filters, and to everything else', async ({ pag
   await search.fill('');
   await search.blur();
   await page.keyboard.press('?');
-  await expect(page.getByRole('dialog', { name: 'Keys' })).toContainText('Go down or up in a list');
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toContainText('Go down or up in a list');
   await accessible(page, 'keys');
   await page.keyboard.press('Escape');
-  await expect(page.getByRole('dialog', { name: 'Keys' })).toHaveCount(0);
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toHaveCount(0);
 
-  const palette = page.getByRole('combobox', { name: 'Go to, or do' });
+  const palette = page.getByRole('combobox', { name: 'Search sessions, scripts, actions' });
   await page.keyboard.press('ControlOrMeta+k');
   await expect(palette).toBeFocused();
+  const offered = page.getByRole('dialog').getByRole('option');
+  await expect(offered.first()).toHaveAttribute('aria-selected', 'true');
+  expect((await offered.locator('span:first-of-type').allTextContents()).slice(0, 3)).toEqual(['New session', 'New session with options', 'Sessions']);
   await page.keyboard.type('catalog');
   await expect(page.getByRole('dialog').getByRole('option').first()).toContainText('Catalog · Demo');
   await accessible(page, 'palette');

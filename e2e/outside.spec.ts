@@ -185,7 +185,7 @@ test('the keys of the page are listed', async ({ page, request }) => {
   const { session, remote } = await open(page, request, '/menu');
   await page.getByRole('button', { name: 'Reload' }).focus();
   await page.keyboard.press('?');
-  const help = page.getByRole('dialog', { name: 'Keyboard' });
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   await expect(help).toContainText('Moves the keyboard back to this page');
   await accessible(page, 'the list of keys');
   await page.keyboard.press('Escape');

@@ -56,7 +56,7 @@ test('notifications are asked for by a click, and tell of a takeover', async ({ 
   await expect.poll(() => page.evaluate(() => navigator.locks.query().then(({ held }) => held?.length))).toBe(1); // this page announces takeovers
   await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Enter the code' } });
   await expect(page).toHaveTitle(/^\(1\) /);
-  expect(await noted('shown')).toBe('["A person is needed: Enter the code"]');
+  expect(await noted('shown')).toBe('["Waiting for a person: Enter the code"]');
   expect(await icon()).not.toBe(usual);
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
   await expect(page).toHaveTitle(/^Sessions/);
@@ -68,7 +68,7 @@ test('notifications are asked for by a click, and tell of a takeover', async ({ 
   const second = await context.newPage();
   await second.goto('/settings');
   await request.post(`/v1/sessions/${other}/takeovers`, { headers: auth(), data: { reason: 'Once more' } });
-  await expect.poll(() => noted('shown')).toBe('["A person is needed: Enter the code","A person is needed: Once more"]');
+  await expect.poll(() => noted('shown')).toBe('["Waiting for a person: Enter the code","Waiting for a person: Once more"]');
   expect(await second.evaluate(() => navigator.locks.query().then(({ held, pending }) => [held?.length, pending?.length]))).toEqual([1, 1]);
   await context.close();
 });

@@ -31,7 +31,7 @@ var (
 	ErrTakeoverState = errors.New("no takeover is open")
 	// ErrClaimed is returned for claiming a takeover that somebody else has
 	// claimed.
-	ErrClaimed = errors.New("somebody else is on it")
+	ErrClaimed = errors.New("another person is working on it")
 	// ErrWorking is returned to a guest who wants to finish a takeover while
 	// another person is working on it.
 	ErrWorking = errors.New("another person is working on it: ask them for control, or leave it to them")

@@ -34,7 +34,7 @@ var takeoverWords = map[TakeoverState]string{
 func (s *Session) notifyTakeover(kind string, info TakeoverInfo) {
 	switch kind {
 	case "takeover.requested":
-		s.notify(kind, "A person is needed: "+info.Reason, info.URL, info)
+		s.notify(kind, "Waiting for a person: "+info.Reason, info.URL, info)
 	case "takeover.claimed":
 		s.notify(kind, "A helper is working: "+info.Reason, "", info)
 	default:

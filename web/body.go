@@ -141,9 +141,9 @@ func typeName(e *json.SemanticError) string {
 	case "string":
 		return "a string"
 	case "int", "int8", "int16", "int32", "int64":
-		return "a whole number"
+		return "an integer"
 	case "uint", "uint8", "uint16", "uint32", "uint64":
-		return "a whole number, 0 or more"
+		return "an integer, 0 or more"
 	case "float32", "float64":
 		return "a number"
 	case "slice", "array":

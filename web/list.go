@@ -80,7 +80,7 @@ func readPageQuery(c echo.Context) (pageQuery, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > listMax {
-		return q, badField("limit", "must be a whole number from 1 to %d", listMax)
+		return q, badField("limit", "must be an integer from 1 to %d", listMax)
 	}
 	q.limit = n
 	return q, nil

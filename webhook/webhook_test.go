@@ -119,7 +119,7 @@ func start(t *testing.T, o webhook.Options) *webhook.Sender {
 
 var event = webhook.Event{
 	Type: "takeover.requested", Time: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC),
-	Data: map[string]any{"id": "t1", "reason": "Enter <the> code"}, Text: "A person is needed: Enter <!channel> & code", Link: "https://example.test/takeover/t1#s",
+	Data: map[string]any{"id": "t1", "reason": "Enter <the> code"}, Text: "Waiting for a person: Enter <!channel> & code", Link: "https://example.test/takeover/t1#s",
 }
 
 func TestDelivery(t *testing.T) {
@@ -134,7 +134,7 @@ func TestDelivery(t *testing.T) {
 	if one.body["type"] != "takeover.requested" || one.body["timestamp"] != "2026-11-21T12:00:00Z" || one.body["data"].(map[string]any)["reason"] != "Enter <the> code" {
 		t.Errorf("body %v", one.body)
 	}
-	if text := slack.next(t).body["text"]; text != "A person is needed: Enter &lt;!channel&gt; &amp; code <https://example.test/takeover/t1#s|Open>" {
+	if text := slack.next(t).body["text"]; text != "Waiting for a person: Enter &lt;!channel&gt; &amp; code <https://example.test/takeover/t1#s|Open>" {
 		t.Errorf("Slack's text %q", text)
 	}
 	s.Close(t.Context())

@@ -197,7 +197,7 @@ func TestRunCommandAsksForAPerson(t *testing.T) {
 	go func() {
 		ended <- realMain(t.Context(), []string{"run", "-"}, streams{strings.NewReader(`return (await requestTakeover('help me')).note`), out, errs})
 	}()
-	takeover := errs.find(t, `a person is needed: help me\n  http://\S+/takeover/(\S+)#\S{20,}\n`)
+	takeover := errs.find(t, `waiting for a person: help me\n  http://\S+/takeover/(\S+)#\S{20,}\n`)
 	_, stdout, _ := command(t, "", "--json", "takeovers")
 	var list []takeoverInfo
 	if err := json.Unmarshal([]byte(stdout), &list); err != nil || len(list) != 1 || list[0].ID != takeover {

@@ -316,7 +316,7 @@ func (r *runner) takeover(data []byte, asked map[string]bool) error {
 	}
 	if t.State == "pending" && !asked[t.ID] {
 		asked[t.ID] = true
-		r.say("a person is needed: %s\n  %s", printable(t.Reason), t.URL)
+		r.say("waiting for a person: %s\n  %s", printable(t.Reason), t.URL)
 	}
 	if over := endings[t.State]; over != "" && asked[t.ID] {
 		asked[t.ID] = false

@@ -43,7 +43,7 @@ func withApp(t tool) tool {
 
 // addApp offers the page to hosts.
 func (d *Door) addApp(s *sdk.Server) {
-	view := &sdk.Resource{URI: appURI, Name: "viewer", Title: "Remote browser", MIMEType: appMIME, Description: "The browser in which a person is needed."}
+	view := &sdk.Resource{URI: appURI, Name: "viewer", Title: "Remote browser", MIMEType: appMIME, Description: "The browser that waits for a person."}
 	s.AddResource(view, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		page, meta, err := d.app()
 		if err != nil {

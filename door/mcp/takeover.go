@@ -77,7 +77,7 @@ func (c *call) requestTakeover(in requestArgs) (*answer, error) {
 		return &answer{input: &sdk.CallToolResult{
 			RequestState: t.ID(),
 			InputRequests: sdk.InputRequestMap{elicitation: &sdk.ElicitParams{
-				Mode: "url", URL: info.URL, ElicitationID: t.ID(), Message: "A person is needed in the browser: " + info.Reason,
+				Mode: "url", URL: info.URL, ElicitationID: t.ID(), Message: "Waiting for a person in the browser: " + info.Reason,
 			}},
 		}}, nil
 	}

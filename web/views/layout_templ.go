@@ -552,7 +552,7 @@ func topbar(p Page, current string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if p.SignedIn {
-			templ_7745c5c3_Err = account(p).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = account(p, current).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -602,7 +602,7 @@ func themeToggle() templ.Component {
 	})
 }
 
-func account(p Page) templ.Component {
+func account(p Page, current string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -623,7 +623,7 @@ func account(p Page) templ.Component {
 			templ_7745c5c3_Var33 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "<div class=\"menu-holder\"><button type=\"button\" class=\"button quiet\" data-menu=\"account-menu\" aria-label=\"Account\" aria-haspopup=\"true\" aria-expanded=\"false\" aria-controls=\"account-menu\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "<div class=\"menu-holder\"><button type=\"button\" class=\"button quiet account\" data-menu=\"account-menu\" aria-haspopup=\"true\" aria-expanded=\"false\" aria-controls=\"account-menu\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -631,7 +631,11 @@ func account(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<span>Account</span>")
+		templ_7745c5c3_Err = icon("menu").Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<span class=\"account-word\">Account</span> <span class=\"more-word\">More</span>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -639,7 +643,17 @@ func account(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</button><div id=\"account-menu\" class=\"menu\" hidden><p class=\"menu-note\">You are signed in with the rights of an API key. Programs that use the key can do everything that you can do here.</p><a class=\"menu-item\" href=\"/takeovers\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</button><div id=\"account-menu\" class=\"menu\" hidden><p class=\"menu-note\">You are signed in with the rights of an API key. Programs that use the key can do everything that you can do here.</p><a class=\"menu-item\" href=\"/takeovers\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		if current == "takeovers" {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, " aria-current")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, ">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -647,7 +661,17 @@ func account(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<span>Takeovers</span></a> <a class=\"menu-item\" href=\"/trajectories\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<span>Takeovers</span></a> <a class=\"menu-item\" href=\"/trajectories\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		if current == "trajectories" {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, " aria-current")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, ">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -655,7 +679,17 @@ func account(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<span>Trajectories</span></a> <a class=\"menu-item\" href=\"/profiles\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<span>Trajectories</span></a> <a class=\"menu-item\" href=\"/profiles\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		if current == "profiles" {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, " aria-current")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, ">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -663,7 +697,17 @@ func account(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<span>Profiles</span></a> <a class=\"menu-item\" href=\"/docs\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<span>Profiles</span></a> <a class=\"menu-item\" href=\"/docs\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		if current == "docs" {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, " aria-current")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, ">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -671,12 +715,12 @@ func account(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<span>API</span></a> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<span>API</span></a> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if p.Demo {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<a class=\"menu-item\" href=\"/demo/login\" target=\"_blank\" rel=\"noopener\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<a class=\"menu-item\" href=\"/demo/login\" target=\"_blank\" rel=\"noopener\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -684,12 +728,12 @@ func account(p Page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<span>Demo site</span></a> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<span>Demo site</span></a> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "<button type=\"button\" class=\"menu-item\" data-keys>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<button type=\"button\" class=\"menu-item\" data-keys>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -697,7 +741,7 @@ func account(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "<span>Keys</span> <kbd aria-hidden=\"true\">?</kbd></button><form method=\"post\" action=\"/logout\"><button type=\"submit\" class=\"menu-item\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<span>Keyboard shortcuts</span> <kbd aria-hidden=\"true\">?</kbd></button><form method=\"post\" action=\"/logout\"><button type=\"submit\" class=\"menu-item\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -705,30 +749,30 @@ func account(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<span>Sign out</span></button></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<span>Sign out</span></button></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if p.Version != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<p class=\"menu-note mono\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<p class=\"menu-note mono\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var34 string
 			templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(p.Version)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 120, Col: 41}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 122, Col: 41}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var34))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 76, "</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "</div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "</div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -758,7 +802,7 @@ func mark() templ.Component {
 			templ_7745c5c3_Var35 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<svg class=\"mark\" viewBox=\"0 0 24 24\" aria-hidden=\"true\"><circle class=\"mark-ring\" cx=\"8.6\" cy=\"12\" r=\"6.1\"></circle> <circle class=\"mark-dot\" cx=\"16.8\" cy=\"12\" r=\"5\"></circle></svg>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "<svg class=\"mark\" viewBox=\"0 0 24 24\" aria-hidden=\"true\"><circle class=\"mark-ring\" cx=\"8.6\" cy=\"12\" r=\"6.1\"></circle> <circle class=\"mark-dot\" cx=\"16.8\" cy=\"12\" r=\"5\"></circle></svg>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -787,20 +831,20 @@ func icon(name string) templ.Component {
 			templ_7745c5c3_Var36 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<svg class=\"icon\" aria-hidden=\"true\"><use href=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<svg class=\"icon\" aria-hidden=\"true\"><use href=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var37 string
 		templ_7745c5c3_Var37, templ_7745c5c3_Err = templ.JoinStringErrs("#i-" + name)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 135, Col: 62}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 137, Col: 62}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var37))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "\"></use></svg>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "\"></use></svg>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -830,7 +874,7 @@ func sprite() templ.Component {
 			templ_7745c5c3_Var38 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<svg class=\"sprite\" aria-hidden=\"true\" width=\"0\" height=\"0\"><symbol id=\"i-plus\" viewBox=\"0 0 16 16\"><path d=\"M8 3v10M3 8h10\"></path></symbol> <symbol id=\"i-close\" viewBox=\"0 0 16 16\"><path d=\"m4 4 8 8m0-8-8 8\"></path></symbol> <symbol id=\"i-check\" viewBox=\"0 0 16 16\"><path d=\"m3 8.5 3.2 3.2L13 4.8\"></path></symbol> <symbol id=\"i-back\" viewBox=\"0 0 16 16\"><path d=\"M10 3 5 8l5 5\"></path></symbol> <symbol id=\"i-forward\" viewBox=\"0 0 16 16\"><path d=\"m6 3 5 5-5 5\"></path></symbol> <symbol id=\"i-reload\" viewBox=\"0 0 16 16\"><path d=\"M13 8a5 5 0 1 1-1.5-3.6M13 2.5V5h-2.5\"></path></symbol> <symbol id=\"i-chevron-down\" viewBox=\"0 0 16 16\"><path d=\"m4.5 6.5 3.5 3.5 3.5-3.5\"></path></symbol> <symbol id=\"i-external\" viewBox=\"0 0 16 16\"><path d=\"M9 3h4v4M13 3 7.5 8.5M6 4H4a1 1 0 0 0-1 1v7a1 1 0 0 0 1 1h7a1 1 0 0 0 1-1v-2\"></path></symbol> <symbol id=\"i-copy\" viewBox=\"0 0 16 16\"><path d=\"M6 6h6.5v6.5H6zM3.5 10V3.5H10\"></path></symbol> <symbol id=\"i-note\" viewBox=\"0 0 16 16\"><path d=\"M3 3.5h10v7H7.500L4.500 13v-2.500H3zM5.500 6h5M5.500 8h3\"></path></symbol> <symbol id=\"i-key\" viewBox=\"0 0 16 16\"><path d=\"M5.5 13a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM7.3 8.7 13 3m-2 2 1.8 1.8\"></path></symbol> <symbol id=\"i-leave\" viewBox=\"0 0 16 16\"><path d=\"M6 3H4a1 1 0 0 0-1 1v8a1 1 0 0 0 1 1h2M10 5l3 3-3 3M13 8H6.5\"></path></symbol> <symbol id=\"i-share\" viewBox=\"0 0 16 16\"><path d=\"M8 10V2.5M5.3 5 8 2.3 10.7 5M3.5 8.5V12a1 1 0 0 0 1 1h7a1 1 0 0 0 1-1V8.5\"></path></symbol> <symbol id=\"i-upload\" viewBox=\"0 0 16 16\"><path d=\"M8 10V3M5.200 5.500 8 2.700l2.800 2.800M3 12.500h10\"></path></symbol> <symbol id=\"i-download\" viewBox=\"0 0 16 16\"><path d=\"M8 3v7M5.200 7.400 8 10.200l2.800-2.800M3 12.500h10\"></path></symbol> <symbol id=\"i-play\" viewBox=\"0 0 16 16\"><path d=\"M5 3.2v9.6L12.5 8z\" class=\"fill\"></path></symbol> <symbol id=\"i-stop\" viewBox=\"0 0 16 16\"><path d=\"M4.5 4.5h7v7h-7z\" class=\"fill\"></path></symbol> <symbol id=\"i-pause\" viewBox=\"0 0 16 16\"><path d=\"M5.5 3.5v9m5-9v9\"></path></symbol> <symbol id=\"i-trash\" viewBox=\"0 0 16 16\"><path d=\"M3 4.500h10M6 4.500V3h4v1.500M4.500 4.500l.6 8.500h5.800l.6-8.500M6.800 7v3.500M9.200 7v3.500\"></path></symbol> <symbol id=\"i-clear\" viewBox=\"0 0 16 16\"><path d=\"M8 13A5 5 0 1 0 8 3a5 5 0 0 0 0 10ZM4.6 4.6l6.8 6.8\"></path></symbol> <symbol id=\"i-follow\" viewBox=\"0 0 16 16\"><path d=\"M8 3v8M4.5 8 8 11.5 11.5 8M3.5 13.5h9\"></path></symbol> <symbol id=\"i-search\" viewBox=\"0 0 16 16\"><path d=\"M7 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm3-1 3 3\"></path></symbol> <symbol id=\"i-zoom-in\" viewBox=\"0 0 16 16\"><path d=\"M7 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm3-1 3 3M7 5.5v3M5.5 7h3\"></path></symbol> <symbol id=\"i-zoom-out\" viewBox=\"0 0 16 16\"><path d=\"M7 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm3-1 3 3M5.5 7h3\"></path></symbol> <symbol id=\"i-more\" viewBox=\"0 0 16 16\"><path d=\"M3.5 8h.01M8 8h.01M12.5 8h.01\" class=\"dots\"></path></symbol> <symbol id=\"i-keyboard\" viewBox=\"0 0 16 16\"><path d=\"M2 4.5h12v7H2zM4.5 7h.01M7 7h.01M9.5 7h.01M12 7h-.01M5 9.5h6\"></path></symbol> <symbol id=\"i-paste\" viewBox=\"0 0 16 16\"><path d=\"M6 3.5H4V13h8V3.5h-2M6 2.5h4v2H6z\"></path></symbol> <symbol id=\"i-hand\" viewBox=\"0 0 16 16\"><path d=\"M4.5 8.5v-4a1 1 0 0 1 2 0V7m0-.5v-3a1 1 0 0 1 2 0V7m0-2.5a1 1 0 0 1 2 0V7m0-1a1 1 0 0 1 2 0v3.5A4 4 0 0 1 8.5 13.5H8A4 4 0 0 1 4.9 12L3 9.6a1 1 0 0 1 1.5-1.1Z\"></path></symbol> <symbol id=\"i-lock\" viewBox=\"0 0 16 16\"><path d=\"M4 7h8v6H4zM5.5 7V5a2.5 2.5 0 0 1 5 0v2\"></path></symbol> <symbol id=\"i-globe\" viewBox=\"0 0 16 16\"><path d=\"M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM2.5 8h11M8 2.5c3.200 3.400 3.200 7.6 0 11-3.200-3.400-3.200-7.6 0-11Z\"></path></symbol> <symbol id=\"i-connect\" viewBox=\"0 0 16 16\"><path d=\"M6.200 9.800 9.800 6.200M7.200 5.200 8.900 3.500a2.550 2.550 0 0 1 3.600 3.600L10.800 8.800M8.800 10.800 7.100 12.500a2.550 2.550 0 0 1-3.600-3.600L5.200 7.200\"></path></symbol> <symbol id=\"i-code\" viewBox=\"0 0 16 16\"><path d=\"M5.5 4.5 2 8l3.5 3.5m5-7L14 8l-3.5 3.5\"></path></symbol> <symbol id=\"i-list\" viewBox=\"0 0 16 16\"><path d=\"M3 4h10M3 8h10M3 12h6\"></path></symbol> <symbol id=\"i-clock\" viewBox=\"0 0 16 16\"><path d=\"M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM8 5v3.200l2 1.300\"></path></symbol> <symbol id=\"i-theme-auto\" viewBox=\"0 0 16 16\"><path d=\"M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11Z\"></path><path d=\"M8 2.5a5.5 5.5 0 0 1 0 11z\" class=\"fill\"></path></symbol> <symbol id=\"i-theme-light\" viewBox=\"0 0 16 16\"><path d=\"M8 10.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM8 1.5V3m0 10v1.5M1.5 8H3m10 0h1.5M3.400 3.400l1 1m7.200 7.200 1 1m0-9.200-1 1m-7.200 7.200-1 1\"></path></symbol> <symbol id=\"i-theme-dark\" viewBox=\"0 0 16 16\"><path d=\"M13 9.5A5.5 5.5 0 0 1 6.5 3 5.5 5.5 0 1 0 13 9.5Z\"></path></symbol> <symbol id=\"i-settings\" viewBox=\"0 0 16 16\"><path d=\"M2.5 5H9m3 0h1.5M2.5 11H4m3 0h6.5M10.5 6.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Zm-5 6a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Z\"></path></symbol></svg>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<svg class=\"sprite\" aria-hidden=\"true\" width=\"0\" height=\"0\"><symbol id=\"i-plus\" viewBox=\"0 0 16 16\"><path d=\"M8 3v10M3 8h10\"></path></symbol> <symbol id=\"i-close\" viewBox=\"0 0 16 16\"><path d=\"m4 4 8 8m0-8-8 8\"></path></symbol> <symbol id=\"i-check\" viewBox=\"0 0 16 16\"><path d=\"m3 8.5 3.2 3.2L13 4.8\"></path></symbol> <symbol id=\"i-back\" viewBox=\"0 0 16 16\"><path d=\"M10 3 5 8l5 5\"></path></symbol> <symbol id=\"i-forward\" viewBox=\"0 0 16 16\"><path d=\"m6 3 5 5-5 5\"></path></symbol> <symbol id=\"i-reload\" viewBox=\"0 0 16 16\"><path d=\"M13 8a5 5 0 1 1-1.5-3.6M13 2.5V5h-2.5\"></path></symbol> <symbol id=\"i-chevron-down\" viewBox=\"0 0 16 16\"><path d=\"m4.5 6.5 3.5 3.5 3.5-3.5\"></path></symbol> <symbol id=\"i-external\" viewBox=\"0 0 16 16\"><path d=\"M9 3h4v4M13 3 7.5 8.5M6 4H4a1 1 0 0 0-1 1v7a1 1 0 0 0 1 1h7a1 1 0 0 0 1-1v-2\"></path></symbol> <symbol id=\"i-copy\" viewBox=\"0 0 16 16\"><path d=\"M6 6h6.5v6.5H6zM3.5 10V3.5H10\"></path></symbol> <symbol id=\"i-note\" viewBox=\"0 0 16 16\"><path d=\"M3 3.5h10v7H7.500L4.500 13v-2.500H3zM5.500 6h5M5.500 8h3\"></path></symbol> <symbol id=\"i-key\" viewBox=\"0 0 16 16\"><path d=\"M5.5 13a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM7.3 8.7 13 3m-2 2 1.8 1.8\"></path></symbol> <symbol id=\"i-leave\" viewBox=\"0 0 16 16\"><path d=\"M6 3H4a1 1 0 0 0-1 1v8a1 1 0 0 0 1 1h2M10 5l3 3-3 3M13 8H6.5\"></path></symbol> <symbol id=\"i-share\" viewBox=\"0 0 16 16\"><path d=\"M8 10V2.5M5.3 5 8 2.3 10.7 5M3.5 8.5V12a1 1 0 0 0 1 1h7a1 1 0 0 0 1-1V8.5\"></path></symbol> <symbol id=\"i-upload\" viewBox=\"0 0 16 16\"><path d=\"M8 10V3M5.200 5.500 8 2.700l2.800 2.800M3 12.500h10\"></path></symbol> <symbol id=\"i-download\" viewBox=\"0 0 16 16\"><path d=\"M8 3v7M5.200 7.400 8 10.200l2.800-2.800M3 12.500h10\"></path></symbol> <symbol id=\"i-play\" viewBox=\"0 0 16 16\"><path d=\"M5 3.2v9.6L12.5 8z\" class=\"fill\"></path></symbol> <symbol id=\"i-stop\" viewBox=\"0 0 16 16\"><path d=\"M4.5 4.5h7v7h-7z\" class=\"fill\"></path></symbol> <symbol id=\"i-pause\" viewBox=\"0 0 16 16\"><path d=\"M5.5 3.5v9m5-9v9\"></path></symbol> <symbol id=\"i-trash\" viewBox=\"0 0 16 16\"><path d=\"M3 4.500h10M6 4.500V3h4v1.500M4.500 4.500l.6 8.500h5.800l.6-8.500M6.800 7v3.500M9.200 7v3.500\"></path></symbol> <symbol id=\"i-clear\" viewBox=\"0 0 16 16\"><path d=\"M8 13A5 5 0 1 0 8 3a5 5 0 0 0 0 10ZM4.6 4.6l6.8 6.8\"></path></symbol> <symbol id=\"i-follow\" viewBox=\"0 0 16 16\"><path d=\"M8 3v8M4.5 8 8 11.5 11.5 8M3.5 13.5h9\"></path></symbol> <symbol id=\"i-search\" viewBox=\"0 0 16 16\"><path d=\"M7 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm3-1 3 3\"></path></symbol> <symbol id=\"i-zoom-in\" viewBox=\"0 0 16 16\"><path d=\"M7 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm3-1 3 3M7 5.5v3M5.5 7h3\"></path></symbol> <symbol id=\"i-zoom-out\" viewBox=\"0 0 16 16\"><path d=\"M7 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm3-1 3 3M5.5 7h3\"></path></symbol> <symbol id=\"i-more\" viewBox=\"0 0 16 16\"><path d=\"M3.5 8h.01M8 8h.01M12.5 8h.01\" class=\"dots\"></path></symbol> <symbol id=\"i-keyboard\" viewBox=\"0 0 16 16\"><path d=\"M2 4.5h12v7H2zM4.5 7h.01M7 7h.01M9.5 7h.01M12 7h-.01M5 9.5h6\"></path></symbol> <symbol id=\"i-paste\" viewBox=\"0 0 16 16\"><path d=\"M6 3.5H4V13h8V3.5h-2M6 2.5h4v2H6z\"></path></symbol> <symbol id=\"i-hand\" viewBox=\"0 0 16 16\"><path d=\"M4.5 8.5v-4a1 1 0 0 1 2 0V7m0-.5v-3a1 1 0 0 1 2 0V7m0-2.5a1 1 0 0 1 2 0V7m0-1a1 1 0 0 1 2 0v3.5A4 4 0 0 1 8.5 13.5H8A4 4 0 0 1 4.9 12L3 9.6a1 1 0 0 1 1.5-1.1Z\"></path></symbol> <symbol id=\"i-lock\" viewBox=\"0 0 16 16\"><path d=\"M4 7h8v6H4zM5.5 7V5a2.5 2.5 0 0 1 5 0v2\"></path></symbol> <symbol id=\"i-globe\" viewBox=\"0 0 16 16\"><path d=\"M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM2.5 8h11M8 2.5c3.200 3.400 3.200 7.6 0 11-3.200-3.400-3.200-7.6 0-11Z\"></path></symbol> <symbol id=\"i-connect\" viewBox=\"0 0 16 16\"><path d=\"M6.200 9.800 9.800 6.200M7.200 5.200 8.900 3.500a2.550 2.550 0 0 1 3.600 3.600L10.800 8.800M8.800 10.800 7.100 12.500a2.550 2.550 0 0 1-3.600-3.600L5.200 7.200\"></path></symbol> <symbol id=\"i-code\" viewBox=\"0 0 16 16\"><path d=\"M5.5 4.5 2 8l3.5 3.5m5-7L14 8l-3.5 3.5\"></path></symbol> <symbol id=\"i-menu\" viewBox=\"0 0 16 16\"><path d=\"M2.500 4.500h11M2.500 8h11M2.500 11.500h11\"></path></symbol> <symbol id=\"i-list\" viewBox=\"0 0 16 16\"><path d=\"M3 4h10M3 8h10M3 12h6\"></path></symbol> <symbol id=\"i-clock\" viewBox=\"0 0 16 16\"><path d=\"M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM8 5v3.200l2 1.300\"></path></symbol> <symbol id=\"i-theme-auto\" viewBox=\"0 0 16 16\"><path d=\"M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11Z\"></path><path d=\"M8 2.5a5.5 5.5 0 0 1 0 11z\" class=\"fill\"></path></symbol> <symbol id=\"i-theme-light\" viewBox=\"0 0 16 16\"><path d=\"M8 10.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM8 1.5V3m0 10v1.5M1.5 8H3m10 0h1.5M3.400 3.400l1 1m7.200 7.200 1 1m0-9.200-1 1m-7.200 7.200-1 1\"></path></symbol> <symbol id=\"i-theme-dark\" viewBox=\"0 0 16 16\"><path d=\"M13 9.5A5.5 5.5 0 0 1 6.5 3 5.5 5.5 0 1 0 13 9.5Z\"></path></symbol> <symbol id=\"i-settings\" viewBox=\"0 0 16 16\"><path d=\"M2.5 5H9m3 0h1.5M2.5 11H4m3 0h6.5M10.5 6.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Zm-5 6a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Z\"></path></symbol></svg>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -860,46 +904,46 @@ func when(p Page, t time.Time) templ.Component {
 			templ_7745c5c3_Var39 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<time datetime=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 82, "<time datetime=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var40 string
 		templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(iso(t))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 184, Col: 24}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 187, Col: 24}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var40))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "\" data-ago title=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "\" data-ago title=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var41 string
 		templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(t.UTC().Format("2006-01-02 15:04:05 UTC"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 184, Col: 85}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 187, Col: 85}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var41))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 76, "\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var42 string
 		templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(ago(p.now(), t))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 184, Col: 105}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 187, Col: 105}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "</time>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "</time>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

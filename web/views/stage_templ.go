@@ -157,7 +157,7 @@ func keyItems() templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<button type=\"button\" class=\"menu-item\" data-clipboard=\"copy\">Copy</button> <button type=\"button\" class=\"menu-item\" data-clipboard=\"cut\">Cut</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Tab\">Next field</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Enter\">Enter key</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Escape\">Escape key</button> <button type=\"button\" class=\"menu-item wide-only\" data-dialog=\"keys-help\">Keyboard help</button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<button type=\"button\" class=\"menu-item\" data-clipboard=\"copy\">Copy</button> <button type=\"button\" class=\"menu-item\" data-clipboard=\"cut\">Cut</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Tab\">Next field</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Enter\">Enter key</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Escape\">Escape key</button> <button type=\"button\" class=\"menu-item wide-only\" data-dialog=\"keys-help\">Keyboard shortcuts</button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -420,7 +420,7 @@ func keysHelp() templ.Component {
 			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<dialog id=\"keys-help\" class=\"dialog\" aria-labelledby=\"keys-help-title\"><div class=\"dialog-body\"><h2 id=\"keys-help-title\">Keyboard</h2><dl class=\"keys-list\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<dialog id=\"keys-help\" class=\"dialog\" aria-labelledby=\"keys-help-title\"><div class=\"dialog-body\"><h2 id=\"keys-help-title\">Keyboard shortcuts</h2><dl class=\"keys-list\" tabindex=\"0\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -49,7 +49,7 @@ export class Calling {
     if (read(SOUND) === 'on') play();
     if (!mayNotify()) return;
     for (const { id, reason } of fresh) {
-      const notification = new Notification('A person is needed', { body: reason, tag: id });
+      const notification = new Notification('Waiting for a person', { body: reason, tag: id });
       notification.addEventListener('click', () => {
         window.focus();
         location.assign(`/takeover/${encodeURIComponent(id)}`);

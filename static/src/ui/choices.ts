@@ -13,6 +13,11 @@ const SHOWN = 12;
 /** Sessions and scripts that are asked for. */
 const MOST = 100;
 
+function actionOf(button: HTMLButtonElement): Choice {
+  const icon = button.querySelector('use')?.getAttribute('href')?.replace('#i-', '') ?? 'play';
+  return { kind: 'Action', icon, title: button.dataset.does ?? '', detail: 'Action', act: () => button.click() };
+}
+
 function goTo(kind: string, icon: string, title: string, detail: string, address: string): Choice {
   return { kind, icon, title, detail, act: () => location.assign(address) };
 }
@@ -20,9 +25,14 @@ function goTo(kind: string, icon: string, title: string, detail: string, address
 /** Passes on what the page itself offers, then what the server knows. */
 export async function choices(add: (more: Choice[]) => void): Promise<void> {
   // A disabled or hidden button cannot be pressed here, either.
-  const actions = [...document.querySelectorAll<HTMLButtonElement>('button[data-does]')].filter((button) => button.checkVisibility() && !button.disabled)
-    .map((button): Choice => ({ kind: 'Action', icon: 'check', title: button.dataset.does ?? '', detail: 'Action', act: () => button.click() }));
-  add([...actions, ...PAGES.map(([title, address]) => goTo('Page', 'forward', title, 'Page', address))]);
+  const buttons = [...document.querySelectorAll<HTMLButtonElement>('button[data-does]')].filter((button) => button.checkVisibility() && !button.disabled);
+  const actions = (which: (button: HTMLButtonElement) => boolean): Choice[] => buttons.filter(which).map((button) => actionOf(button));
+  const main = (button: HTMLButtonElement): boolean => button.classList.contains('primary');
+  const late = (button: HTMLButtonElement): boolean => button.hasAttribute('data-theme-toggle');
+  add([
+    ...actions(main), ...actions((button) => !main(button) && !late(button)),
+    ...PAGES.map(([title, address]) => goTo('Page', 'forward', title, 'Page', address)), ...actions(late),
+  ]);
   await Promise.all([
     get<{ sessions: Session[] }>(`/v1/sessions?limit=${MOST}`).then(({ sessions }) => add(sessions.map(({ id, title, url, status }) =>
       goTo('Session', 'globe', title || hostOf(url), `Session · ${status} · ${hostOf(url)}`, path`/sessions/${id}`))), () => {}),

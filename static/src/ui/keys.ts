@@ -5,7 +5,7 @@ import { isMac } from './platform.js';
 
 /** What the keys of every page do, for the dialog that `?` opens. */
 const KEYS: [string, string][] = [
-  ['?', 'Show the keys'],
+  ['?', 'Show the keyboard shortcuts'],
   [isMac() ? '⌘ K' : 'Ctrl K', 'Go to a page, a session or a script, or do something'],
   ['/', 'Search or filter this page'],
   ['J, K', 'Go down or up in a list'],
@@ -13,6 +13,9 @@ const KEYS: [string, string][] = [
   ['Ctrl Alt Enter', 'Leave the page of a session'],
   ['Esc', 'Close what is open'],
 ];
+
+/** What the palette finds, in words. */
+const SEARCHES = 'Search sessions, scripts, actions';
 
 /** Lets keys open the palette and the list of keys, focus the filter, and go through lists. */
 export function enableKeys(): void {
@@ -66,18 +69,18 @@ function openKeys(): void {
     return;
   }
   const close = h('button', { type: 'button', class: 'button', text: 'Close' });
-  const list = h('dl', { class: 'key-list' }, ...KEYS.map(([keys, does]) => h('div', {}, h('dt', {}, h('kbd', { text: keys })), h('dd', { text: does }))));
-  const dialog = openDialog('Keys', 'keys-dialog', h('div', { class: 'dialog-body' }, h('h2', { text: 'Keys' }), list, h('div', { class: 'dialog-actions' }, close)));
+  const list = h('dl', { class: 'key-list', tabindex: '0' }, ...KEYS.map(([keys, does]) => h('div', {}, h('dt', {}, h('kbd', { text: keys })), h('dd', { text: does }))));
+  const dialog = openDialog('Keyboard shortcuts', 'keys-dialog', h('div', { class: 'dialog-body' }, h('h2', { text: 'Keyboard shortcuts' }), list, h('div', { class: 'dialog-actions' }, close)));
   close.addEventListener('click', () => dialog.close());
   close.focus();
 }
 
 function openPalette(): void {
   const field = h('input', {
-    type: 'text', class: 'palette-field', role: 'combobox', 'aria-label': 'Go to, or do', 'aria-expanded': 'true', 'aria-controls': 'palette-list', placeholder: 'Go to, or do…', autocomplete: 'off', spellcheck: 'false',
+    type: 'text', class: 'palette-field', role: 'combobox', 'aria-label': SEARCHES, 'aria-expanded': 'true', 'aria-controls': 'palette-list', placeholder: SEARCHES, autocomplete: 'off', spellcheck: 'false',
   });
   const list = h('ul', { id: 'palette-list', class: 'palette-list', role: 'listbox', 'aria-label': 'What there is' });
-  const dialog = openDialog('Go to, or do', 'palette', field, list);
+  const dialog = openDialog(SEARCHES, 'palette', field, list);
   let all: Choice[] = [];
   const draw = enableChoosing(field, list, {
     find: (search) => found(all, search),
