@@ -86,6 +86,7 @@ type Monitor struct {
 	link      *link     // the attached browser; nil while there is none
 	last      *link     // the newest link; Attach and Close wait for its goroutines
 	awaySince time.Time // when the last browser went away during a capture
+	left      *link     // whose browser is stopped on purpose
 	// Events before these times are history, which Chromium reports again when a
 	// domain is enabled; Unix ms.
 	consoleSince, shiftsSince, paintsSince float64
@@ -220,10 +221,21 @@ func (m *Monitor) detached(l *link, reason string) {
 		return
 	}
 	m.link = nil
-	if m.running {
-		m.awaySince = time.Now()
+	if !m.running {
+		return
+	}
+	m.awaySince = time.Now()
+	if l != m.left {
 		m.writeLocked(Event{}, TypeMonitorDisconnected, disconnectedData{reason})
 	}
+}
+
+// Leave says that the browser is about to be stopped on purpose, so that no event says that
+// it was lost.
+func (m *Monitor) Leave() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.left = m.link
 }
 
 // Started is the result of Start.

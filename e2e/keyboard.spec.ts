@@ -18,7 +18,7 @@ async function tabTo(page: Page, selector: string): Promise<void> {
     const stop = await page.evaluate((wanted) => {
       const element = document.activeElement as HTMLElement;
       // For some fields, a surrounding element shows the focus.
-      const shown = [element, element.closest('.address-field, .filter-text'), element.closest('.stage-area[data-focused]')];
+      const shown = [element, element.closest('.address-field, .filter-text, .monaco-host'), element.closest('.stage-area[data-focused]')];
       const seen = shown.some((one) => one && (getComputedStyle(one).outlineStyle !== 'none' || one.matches('[data-focused]')));
       const { x, y, width, height } = element.getBoundingClientRect();
       return { found: element.matches(wanted), name: `${element.tagName}#${element.id} ${element.className} at ${x}, ${y}`, seen: seen && width > 0 && height > 0 };

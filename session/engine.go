@@ -228,6 +228,9 @@ func (s *Session) stopEngine(eng *engine) {
 	if eng.desk != nil {
 		eng.desk.Close()
 	}
+	if eng.proc.Conn().Err() == nil {
+		s.monitor.Leave()
+	}
 	errs := []error{eng.proc.Close()}
 	if eng.model != nil {
 		errs = append(errs, eng.model.Close())

@@ -85,8 +85,12 @@ func (s SessionInfo) place() string {
 	if s.URL == "" {
 		return blank
 	}
-	if where := host(s.URL); where != s.label() {
+	where := host(s.URL)
+	switch {
+	case where != s.label():
 		return where
+	case strings.HasPrefix(s.URL, "http"):
+		return "" // the label says it
 	}
 	return s.URL
 }
@@ -298,6 +302,20 @@ func span(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%d d", int(d.Hours()/24))
 	}
+}
+
+// took returns how long something took: "48 ms", "1.2 s", "2:05 min", "1:02:30 h". The
+// page's scripts write it likewise.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", max(0, d.Round(time.Millisecond).Milliseconds()))
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		return clock(d.Truncate(time.Second)) + " min"
+	}
+	return clock(d.Truncate(time.Second)) + " h"
 }
 
 func clock(d time.Duration) string {

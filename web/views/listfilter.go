@@ -134,7 +134,7 @@ func endedAt(s SessionInfo) string {
 }
 
 func (p SessionsPage) showsWaiting(w Waiting) bool {
-	return p.Filter.shows(filterEntry{search: waitingSearch(w), states: "waiting live", script: w.Script}, p.now())
+	return p.Filter.shows(filterEntry{search: waitingSearch(w), states: "waiting", script: w.Script}, p.now())
 }
 
 func (p SessionsPage) showsRow(s SessionInfo) bool { return p.Filter.shows(rowEntry(s), p.now()) }

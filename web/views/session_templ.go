@@ -1069,7 +1069,7 @@ func eventsPane(p SessionPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 97, "</div><select id=\"events-standing\" class=\"chip-select\" aria-label=\"Status of requests\"><option value=\"\" selected>Any status</option> <option value=\"pending\">Pending</option> <option value=\"2\">2xx</option> <option value=\"3\">3xx</option> <option value=\"4\">4xx</option> <option value=\"5\">5xx</option> <option value=\"failed\">Failed</option></select> <select id=\"events-tab\" class=\"chip-select\" aria-label=\"Tab\" hidden><option value=\"\" selected>Any tab</option></select></div><label class=\"filter-text\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 97, "</div><select id=\"events-standing\" class=\"chip-select\" aria-label=\"Status of requests\" hidden><option value=\"\" selected>Any status</option> <option value=\"pending\">Pending</option> <option value=\"2\">2xx</option> <option value=\"3\">3xx</option> <option value=\"4\">4xx</option> <option value=\"5\">5xx</option> <option value=\"failed\">Failed</option></select> <select id=\"events-tab\" class=\"chip-select\" aria-label=\"Tab\" hidden><option value=\"\" selected>Any tab</option></select></div><label class=\"filter-text\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -384,11 +384,11 @@ func (t TakeoverRow) person() string {
 func (t TakeoverRow) waited(now time.Time) string {
 	switch {
 	case !t.Claimed.IsZero():
-		return span(t.Claimed.Sub(t.At))
+		return took(t.Claimed.Sub(t.At))
 	case t.open():
 		return span(now.Sub(t.At))
 	}
-	return span(t.Ended.Sub(t.At))
+	return took(t.Ended.Sub(t.At))
 }
 
 // worked returns how long somebody worked on it, or "".
@@ -399,7 +399,7 @@ func (t TakeoverRow) worked(now time.Time) string {
 	case t.open():
 		return span(now.Sub(t.Claimed))
 	}
-	return span(t.Ended.Sub(t.Claimed))
+	return took(t.Ended.Sub(t.Claimed))
 }
 
 var _ = templruntime.GeneratedTemplate

@@ -1599,7 +1599,7 @@ func (t TrajectoryRow) lasted() string {
 	if t.Ended.IsZero() {
 		return ""
 	}
-	return span(t.Ended.Sub(t.Started))
+	return took(t.Ended.Sub(t.Started))
 }
 
 // TrajectoryPage is the data for `/trajectories/:trajectory`.
@@ -1666,7 +1666,7 @@ func (s TrajectoryStep) shape() string {
 func (s TrajectoryStep) took() string {
 	if s.Kind != "tool_call_start" || !s.Done {
 		if s.Kind == "takeover_start" {
-			return span(s.Ended.Sub(s.At))
+			return took(s.Ended.Sub(s.At))
 		}
 		return ""
 	}

@@ -117,7 +117,7 @@ func TestTimes(t *testing.T) {
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ title, url, name, place string }{
 		{"Sign in", "https://www.example.com/login", "Sign in", "example.com/login"},
-		{"", "https://example.com/login", "example.com/login", "https://example.com/login"},
+		{"", "https://example.com/login", "example.com/login", ""},
 		{"about:blank", "about:blank", "Empty page", "about:blank"},
 		{" ", "", "Empty page", "about:blank"},
 	} {
@@ -136,7 +136,7 @@ func TestSessionLife(t *testing.T) {
 		if !strings.Contains(html, " selected>"+want+"</option>") {
 			t.Errorf("a server whose sessions live %v does not offer %s first", life, want)
 		}
-		if !strings.Contains(html, "A takeover request expires after 90 seconds unless it sets another time.") {
+		if !strings.Contains(html, "A request for a person expires after 90 seconds, unless the script says otherwise.") {
 			t.Error("the page does not say when a takeover expires")
 		}
 	}

@@ -59,6 +59,8 @@ for (const each of root.querySelectorAll<HTMLDetailsElement>('.ended-run')) {
   each.addEventListener('toggle', () => void (each.open && showScript(each.dataset.run ?? '')));
 }
 
+const line = maybeById('failed-line');
+line?.addEventListener('click', () => reveal(line.dataset.run ?? '', Number(line.dataset.line)));
 const again = byId('again');
 again.addEventListener('click', () => void busy(again, notice, async () => {
   const script = run ? (await get<{ code: string }>(path`/v1/sessions/${session}/runs/${run}/script`)).code : '';

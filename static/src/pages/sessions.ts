@@ -8,7 +8,7 @@ import { busy, enableDialogs, enableMenus, formError } from '../ui/menus.js';
 import { morph } from '../ui/morph.js';
 import { notice } from '../ui/notices.js';
 import { Thumbnails } from '../sessions/thumbnails.js';
-import { startTicking, tick, timeOfDay } from '../ui/times.js';
+import { startTicking, tick, timeOfDay, writeTimes } from '../ui/times.js';
 import { runAgain } from '../workbench/again.js';
 import { Watching, type Overview } from '../ui/watching.js';
 
@@ -68,6 +68,7 @@ async function draw(): Promise<void> {
   if (shape) shape.className = online.dataset.state === 'open' ? 'shape dot good' : 'shape cross wrong';
   showCount();
   thumbnails.scan();
+  writeTimes(byId('live'));
   tick();
 }
 

@@ -93,9 +93,11 @@ export class Stage {
   #showFocus(): void {
     const hint = byId('keys-hint');
     const focused = document.activeElement === this.#field;
+    const over = this.live.connection.state.phase === 'closed';
     const typing = this.#field.hasAttribute('data-typing');
     this.#area.toggleAttribute('data-focused', focused || typing);
-    show(byId('keys-enter'), focused && !typing);
+    show(byId('keys-enter'), focused && !typing && !over);
+    if (over) return show(hint, false);
     show(hint, typing && !this.coarse && !recall('takeover.hint'));
     if (!typing) return;
     keep('takeover.hint', '1');
@@ -120,6 +122,7 @@ export class Stage {
     const skeleton = byId('skeleton');
     this.screen.on('drawn', () => show(skeleton, false));
     live.on('control', (party) => (this.#area.dataset.party = party));
+    live.on('connection', () => this.#showFocus());
     new Overlay(live, this.screen);
   }
 

@@ -1,6 +1,9 @@
 import { byId, show } from './dom.js';
 
 /** Makes `[data-menu]` buttons open and close their menus by mouse and keyboard. */
+/** What may stand at the bottom of the window (px), such as a phone's navigation. A menu that would reach it opens upwards. */
+const BELOW = 64;
+
 export function enableMenus(): void {
   let open: HTMLElement | null = null;
 
@@ -14,7 +17,11 @@ export function enableMenus(): void {
     open ? [...byId(open.dataset.menu ?? '').querySelectorAll<HTMLElement>('.menu-item, .choice input')].filter((item) => item.checkVisibility()) : [];
   const start = (button: HTMLElement): void => {
     open = button;
-    show(byId(button.dataset.menu ?? ''), true);
+    const menu = byId(button.dataset.menu ?? '');
+    menu.classList.remove('up');
+    show(menu, true);
+    const { bottom, height } = menu.getBoundingClientRect();
+    menu.classList.toggle('up', bottom > innerHeight - BELOW && height < button.getBoundingClientRect().top);
     button.setAttribute('aria-expanded', 'true');
   };
 

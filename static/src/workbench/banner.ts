@@ -22,16 +22,18 @@ export function showBanner(live: Live, keyboard: Keyboard): void {
     document.title = open ? `(1) ${takeover.reason}` : title;
     if (!open) return;
     const mine = live.mine;
-    setText(byId('banner-lead'), mine ? 'You are helping with:' : takeover.state === 'claimed' ? 'A helper is working:' : live.mayControl ? 'Waiting for you:' : 'Waiting for a person:');
+    /** Whoever claimed it may have left it without an answer. */
+    const helped = takeover.state === 'claimed' && (live.party === 'person' || live.away);
+    setText(byId('banner-lead'), mine ? 'You are helping with:' : helped ? 'A helper is working:' : live.mayControl ? 'Waiting for you:' : 'Waiting for a person:');
     setText(byId('banner-reason'), takeover.reason);
     setText(byId('banner-note'), takeover.requestNote ?? '');
     show(byId('banner-note'), Boolean(takeover.requestNote));
     const link = maybeById('banner-link');
     if (link) Object.assign(link.dataset, { link: takeover.url ?? '', takeover: takeover.id });
     setText(byId('banner-clock'), clock(Date.parse(takeover.deadline) - Date.now()));
-    banner.querySelector('.shape')?.classList.toggle('calling', takeover.state === 'pending');
+    banner.querySelector('.shape')?.classList.toggle('calling', !helped && !mine);
     show(take, !mine && live.mayControl);
-    take.classList.toggle('person', takeover.state === 'pending');
+    take.classList.toggle('person', !helped);
     done.classList.toggle('person', mine);
     // The person who is working on the takeover ends it; an operator may do so at any time.
     const settles = live.mayControl && (!guest || live.party !== 'person');

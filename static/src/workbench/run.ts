@@ -24,6 +24,7 @@ interface RunScript { filename: string; code: string; args?: unknown }
 const UNNAMED = 'script.ts';
 
 const isOver = (run: Run): boolean => run.status !== 'running' && run.status !== 'waiting';
+const isWrong = (run: Run | undefined): boolean => run?.status === 'failed' || run?.status === 'timeout';
 
 /** Runs the editor's script in the session, and shows its output and earlier runs. */
 export class Runner {
@@ -91,14 +92,13 @@ export class Runner {
     }
   }
 
-  /** Shows a run that was started elsewhere, or before this page was loaded. */
-  /** Follows the run that goes on, or shows the one that the page's address names. */
+  /** Follows the run that goes on, or shows the one that the page's address names, or the last one if it failed. */
   async #adopt(): Promise<void> {
     const named = new URLSearchParams(location.search).get('run');
     const runs = await this.#list();
     const open = runs.find((run) => !isOver(run));
     if (open && !this.#current) void this.#join(open);
-    else if (named && !this.#current) void this.#replay(named);
+    else if (!this.#current && (named || isWrong(runs[0]))) void this.#replay(named ?? runs[0]!.id);
   }
 
   /** Follows a run that somebody else started. */
@@ -241,6 +241,7 @@ export class Runner {
     const count = byId('runs-count');
     show(count, runs.length > 0);
     setText(count, String(runs.length));
+    count.toggleAttribute('data-wrong', isWrong(runs[0]));
     panel.replaceChildren(...(runs.length ? runs.map((run) => this.#row(run)) : [h('p', { class: 'runs-empty', text: 'No script has run in this session yet.' })]));
     return runs;
   }

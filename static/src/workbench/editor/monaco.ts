@@ -91,8 +91,15 @@ export async function mount(options: MountOptions): Promise<EditorView> {
     ariaLabel: 'Script',
     accessibilitySupport: 'auto',
     unicodeHighlight: { ambiguousCharacters: false },
+    editContext: false, // what it gets cannot be looked at before it is typed; see below
   });
   view.addCommand(KeyMod.CtrlCmd | KeyCode.Enter, () => options.run());
+  // Monaco would indent each line of a text that an input method or a drop puts in, as if somebody typed it.
+  element.addEventListener('beforeinput', (event) => {
+    if (event.inputType !== 'insertText' || !event.data?.includes('\n')) return;
+    event.preventDefault();
+    view.trigger('insert', 'paste', { text: event.data, pasteOnNewLine: false, multicursorText: null });
+  }, true);
   model.onDidChangeContent(() => options.changed());
   monaco.onDidChangeMarkers(() => options.problems(monaco.getModelMarkers({ resource: model.uri }).filter(({ severity }) => severity >= MarkerSeverity.Warning).length));
   document.addEventListener('themechange', () => {

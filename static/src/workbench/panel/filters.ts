@@ -69,6 +69,7 @@ export class Filters {
     this.wanted = { ...this.wanted, ...change };
     for (const [name, { button }] of this.#chips) button.setAttribute('aria-pressed', String(name === this.wanted.filter));
     for (const select of [this.#standing, this.#tab]) select.toggleAttribute('data-set', select.value !== '');
+    show(this.#standing, this.wanted.filter === 'network' || this.wanted.standing !== '');
     byId('events-list').toggleAttribute('data-network', this.wanted.filter === 'network');
     this.changed();
   }

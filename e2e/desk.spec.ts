@@ -1,0 +1,101 @@
+import { expect, test } from './test.js';
+import { auth, getCookie, newSession, run, signIn } from './remote.js';
+
+/** What operators see: small faults that were there once. */
+
+test.afterEach(async ({ request }) => {
+  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
+});
+
+test('a session that ends as it should shows no error, and its hints go', async ({ page, request }) => {
+  await signIn(page);
+  const id = await newSession(page);
+  await page.locator('#keys').focus();
+  await expect(page.locator('#keys-enter')).toBeVisible();
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await expect(page.locator('#overlay')).toContainText('ended');
+  await expect(page.locator('#keys-enter')).toBeHidden();
+  await expect(page.locator('#keys-hint')).toBeHidden();
+  await expect(page.locator('#events-filters').getByRole('button', { name: 'Errors' })).toHaveText('Errors');
+  const events = (await (await request.get(`/v1/sessions/${id}/events?limit=500`, { headers: auth() })).json()).events as { type: string }[];
+  expect(events.length).toBeGreaterThan(0);
+  expect(events.filter(({ type }) => type === 'monitor_disconnected')).toEqual([]);
+});
+
+test('a text that is put into the editor keeps its indentation', async ({ page, request }) => {
+  await signIn(page);
+  const id = await newSession(page);
+  const code = `for (const word of ['one', 'two']) {\n  if (word) {\n    console.log(word);\n  }\n}\nreturn 'done';`;
+  await run(page, code);
+  const runs = async (): Promise<{ id: string }[]> => (await (await request.get(`/v1/sessions/${id}/runs`, { headers: auth() })).json()).runs;
+  await expect.poll(async () => (await runs()).length).toBe(1);
+  const script = await (await request.get(`/v1/sessions/${id}/runs/${(await runs())[0]!.id}/script`, { headers: auth() })).json();
+  expect(script.code).toBe(code);
+});
+
+test('filters of events cover nothing, in any width', async ({ page, request, baseURL }) => {
+  await signIn(page);
+  const id = await newSession(page);
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `for (let i = 0; i < 30; i++) { console.error(i); } await page.goto('${baseURL}/demo/login'); await page.goto('${baseURL}/demo/')`, wait: true } });
+  await page.locator('#events-filters').getByRole('button', { name: 'Network' }).click();
+  for (const width of [1440, 1280, 1100, 1024, 900]) {
+    await page.setViewportSize({ width, height: 800 });
+    const boxes = await page.locator('.events-bar > :visible').evaluateAll((all) => all.map((each) => {
+      const { left, right, top, bottom } = each.getBoundingClientRect();
+      return { name: each.id || each.className, left, right, top, bottom };
+    }));
+    const over = boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1).map((b) => `${a.name} ${b.name}`));
+    expect(over, `at ${width} px`).toEqual([]);
+    expect(await page.locator('.filter-bar').evaluate((bar) => getComputedStyle(bar).overflowX === 'auto' || bar.scrollWidth <= bar.clientWidth)).toBe(true);
+  }
+});
+
+test('an ended session says first why its script failed', async ({ page, request, browser, baseURL }) => {
+  await signIn(page);
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login`, capture: false } })).json();
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `console.log('begin');\nawait page.click('#nope', { timeout: 300 });`, wait: true } });
+  // Whoever opens the live page later sees it, too.
+  await page.goto(`/sessions/${id}`);
+  await expect(page.locator('#output')).toContainText('#nope');
+  await expect(page.locator('#runs-count')).toHaveAttribute('data-wrong', '');
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  for (const [width, height] of [[1440, 900], [1024, 768], [390, 844], [844, 390], [320, 568]] as const) {
+    const context = await browser.newContext({ viewport: { width, height }, hasTouch: height < 600, isMobile: height < 600 });
+    const small = await context.newPage();
+    await getCookie(small);
+    await small.goto(`/sessions/${id}`);
+    await expect(small.locator('.ended-failure'), `${width}×${height}`).toBeInViewport();
+    await expect(small.locator('.ended-failure')).toContainText('Timeout 300ms exceeded');
+    await context.close();
+  }
+  await page.goto(`/sessions/${id}`);
+  await page.getByRole('button', { name: 'Line 2' }).click();
+  await expect(page.locator('.code-line.at-moment')).toContainText('#nope');
+  // A session that was never looked at and does not ask for a capture has no events, and says why.
+  const silent = await (await request.post('/v1/sessions', { headers: auth(), data: { capture: false } })).json();
+  await request.post(`/v1/sessions/${silent.id}/release`, { headers: auth(), data: {} });
+  await page.goto(`/sessions/${silent.id}`);
+  await page.getByRole('tab', { name: 'Events' }).click();
+  await expect(page.locator('#panel-events')).toContainText('capture: true');
+});
+
+test('menus and dialogs stay in the window', async ({ browser, request }) => {
+  for (let i = 0; i < 9; i++) {
+    const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+    await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  }
+  for (const [width, height] of [[1440, 600], [390, 844], [844, 390]] as const) {
+    const context = await browser.newContext({ viewport: { width, height }, hasTouch: width !== 1440, isMobile: width !== 1440 });
+    const page = await context.newPage();
+    await signIn(page);
+    const buttons = page.locator('.row [data-menu]:visible');
+    const last = buttons.nth((await buttons.count()) - 1);
+    await last.scrollIntoViewIfNeeded();
+    await last.click();
+    await expect(page.locator('.menu:visible .menu-item').last(), `${width}×${height}`).toBeInViewport({ ratio: 1 });
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Options' }).click();
+    await expect(page.getByRole('button', { name: 'Start', exact: true }), `${width}×${height}`).toBeInViewport({ ratio: 1 });
+    await context.close();
+  }
+});
