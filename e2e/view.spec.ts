@@ -278,7 +278,7 @@ test('a session that ends while the line is cut says why', async ({ page, reques
     await expect(page.locator('#overlay')).toContainText('Connection lost');
     expect((await request.post(`/v1/sessions/${session}/release`, { headers: auth() })).status()).toBe(200);
     await line.mend();
-    await expect(page.locator('#overlay')).toContainText('Someone ended it');
+    await expect(page.locator('#overlay')).toContainText('A program ended it over the API');
     await expect(page.locator('#connection')).toContainText('Closed');
   } finally {
     line.cut();
@@ -290,7 +290,7 @@ test('a session that is over says why, and what to do', async ({ page, request }
   await open(page, session);
   await request.post(`/v1/sessions/${session}/release`, { headers: auth() });
   const overlay = page.locator('#overlay');
-  await expect(overlay).toContainText('Someone ended it');
+  await expect(overlay).toContainText('A program ended it over the API');
   await expect(overlay).toContainText('new session');
   await expect(page.getByRole('link', { name: 'All sessions' })).toBeVisible();
   await expect(page.locator('#connection')).toContainText('Closed');

@@ -150,10 +150,19 @@ func (s *Server) releaseSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := one.Release("released"); err != nil {
+	if err := one.Release(endReason(c)); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, releasedView{sessionView: s.viewOf(c, one), Success: true, Message: "The session was released."})
+}
+
+// endReason returns why a session ends that a caller releases: programs have a key, and
+// people on our pages a sign-in.
+func endReason(c echo.Context) string {
+	if caller(c).kind == signedIn {
+		return "ended by a person"
+	}
+	return "released"
 }
 
 // forgetSession handles POST /v1/sessions/:id/forget. DELETE does not do this, because it is
@@ -181,8 +190,9 @@ func (s *Server) releaseAll(c echo.Context) error {
 	all := slices.DeleteFunc(s.manager.List(), func(one *session.Session) bool { return one.Status().Ended() })
 	released := make([]bool, len(all))
 	var work sync.WaitGroup
+	reason := endReason(c)
 	for i, one := range all { // in parallel, because each waits for its Chromium to end
-		work.Go(func() { released[i] = one.Release("released") == nil }) // false if it has ended by itself meanwhile
+		work.Go(func() { released[i] = one.Release(reason) == nil }) // false if it has ended by itself meanwhile
 	}
 	work.Wait()
 	for i, one := range all {

@@ -41,7 +41,7 @@ var takeoverTools = []tool{
 			"They open a link, work in the same page, and press Done. Give the link to your user. Then call takeover_status with wait until it ends, and go on in the same page.",
 		`{"reason": "Sign in to the shop", "until": "**/account"}`, (*call).requestTakeover)),
 	row("takeover_status", setTakeover, "How a takeover stands", reads,
-		"See whether the person has finished, or wait for it. state: pending (nobody has come), claimed (somebody is on it), done, failed (note says why), expired, cancelled.",
+		"See whether the person has finished, or wait for it. state: pending (nobody has come), claimed (a person is working on it), done, failed (note says why), expired, cancelled.",
 		`{"takeover": "to_…", "wait": 60}`, (*call).takeoverStatus),
 }
 
@@ -150,7 +150,7 @@ func (c *call) await(t *session.Takeover, timer <-chan time.Time) error {
 	defer c.progress(func() (float64, float64, string) {
 		message := "waiting for a person: " + info.Reason
 		if t.Info().State == session.TakeoverClaimed {
-			message = "a person is on it: " + info.Reason
+			message = "a person is working on it: " + info.Reason
 		}
 		return time.Since(info.CreatedAt).Seconds(), total, message
 	})()

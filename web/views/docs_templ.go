@@ -940,7 +940,7 @@ func docsBeginning(p DocsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, " and its events are not captured, unless <code>timeout</code> (in milliseconds) and <code>capture</code> say otherwise.</span></p></li><li><h3>Run a script that asks for a person</h3>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, " and its events are not captured, unless <code>timeout</code> (in milliseconds), <code>capture</code> or the server’s <code>--capture</code> say otherwise.</span></p></li><li><h3>Run a script that asks for a person</h3>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -165,6 +165,9 @@ func (p SessionsPage) waits(s SessionInfo) bool {
 	return slices.ContainsFunc(p.Waiting, func(w Waiting) bool { return w.SessionID == s.ID })
 }
 
+// endedByPerson is the reason of the end of a session that a person ended on a page.
+const endedByPerson = "ended by a person"
+
 func (s SessionInfo) endWords() string {
 	switch s.EndReason {
 	case "":
@@ -172,7 +175,9 @@ func (s SessionInfo) endWords() string {
 	case "timeout":
 		return "Time limit reached"
 	case "released":
-		return "Ended by somebody"
+		return "Ended over the API"
+	case endedByPerson:
+		return "Ended by a person"
 	case "idle timeout":
 		return "Nobody used it for a while"
 	case "drained":
@@ -242,7 +247,7 @@ func (s SessionInfo) outcomeDetail() string {
 	if s.Failure != "" {
 		return s.Failure
 	}
-	if s.EndReason == "released" {
+	if s.EndReason == "released" || s.EndReason == endedByPerson {
 		return ""
 	}
 	return s.endWords()
@@ -353,13 +358,13 @@ func count(n int, one, many string) string {
 func askedBy(who string) string {
 	switch who {
 	case "":
-		return "asked"
+		return "requested"
 	case "script":
-		return "asked by a script"
+		return "requested by a script"
 	case "api":
-		return "asked by a program"
+		return "requested by a program"
 	default:
-		return "asked by " + who
+		return "requested by " + who
 	}
 }
 

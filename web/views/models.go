@@ -254,7 +254,9 @@ func SessionEnded(p Page, reason string) ProblemPage {
 	case "drained":
 		why = "Its server was stopped, and its browser is closed."
 	case "released":
-		why = "Someone ended it, and its browser is closed."
+		why = "A program ended it over the API, and its browser is closed."
+	case endedByPerson:
+		why = "A person ended it, and its browser is closed."
 	default:
 		why += " Reason: " + reason + "."
 	}

@@ -147,7 +147,8 @@ func TestSessionLife(t *testing.T) {
 func TestSessionEnded(t *testing.T) {
 	for reason, want := range map[string]string{
 		"":             "<p class=\"hint\">Its browser is closed. If you",
-		"released":     "Someone ended it, and its browser is closed. If you",
+		"released":     "A program ended it over the API, and its browser is closed. If you",
+		endedByPerson:  "A person ended it, and its browser is closed. If you",
 		"timeout":      "The session reached its time limit, and its browser is closed. If you",
 		"idle timeout": "Nobody used it for a while, so its browser is closed. If you",
 		"drained":      "Its server was stopped, and its browser is closed. If you",

@@ -6,6 +6,8 @@ test('an ending says why, and what to do', () => {
   assert.match(endingOf('ended', 'timeout', false).title, /^Time is up$/);
   assert.match(endingOf('ended', 'timeout', false).text, /time limit.* new session/);
   assert.match(endingOf('ended', 'idle timeout', false).text, /Nobody used it/);
+  assert.match(endingOf('ended', 'released', false).text, /^A program ended it over the API, /);
+  assert.match(endingOf('ended', 'ended by a person', false).text, /^A person ended it, /);
   assert.match(endingOf('ended', 'script finished', false).text, /Reason: script finished\./);
   assert.match(endingOf('gone', '', true).text, /ask the person who sent you the link/);
   assert.match(endingOf('forbidden', 'the link has expired.', true).text, /^the link has expired\. Ask the person/);

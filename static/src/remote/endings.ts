@@ -6,7 +6,8 @@ const WHY = new Map<string, Ending>(Object.entries({
   timeout: { title: 'Time is up', text: 'The session reached its time limit, and its browser is closed.' },
   'idle timeout': { title: 'This session has ended', text: 'Nobody used it for a while, so its browser is closed.' },
   drained: { title: 'This session has ended', text: 'Its server was stopped, and its browser is closed.' },
-  released: { title: 'This session has ended', text: 'Someone ended it, and its browser is closed.' },
+  released: { title: 'This session has ended', text: 'A program ended it over the API, and its browser is closed.' },
+  'ended by a person': { title: 'This session has ended', text: 'A person ended it, and its browser is closed.' },
 }));
 
 const OVER: Ending = { title: 'This session has ended', text: 'Its browser is closed.' };
