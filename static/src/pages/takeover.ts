@@ -136,7 +136,8 @@ function work(): void {
   });
 
   note();
-  firstVisit();
+  wholeReason();
+  live.on('control', (party) => party === 'me' && firstVisit());
   pasting(stage);
   stage.openOnForm();
   stage.open();
@@ -151,6 +152,7 @@ function showWhoWorks(live: Live): void {
       ? 'The person working on this lost their connection. Wait a moment, or ask for control.'
       : 'Another person is working on this. Leave it to them, or ask for control.';
     setText(byId('errand-busy'), busy ? words : '');
+    byId('errand-tools').inert = busy;
     show(byId('errand-busy'), busy);
     // Operators may end it at any time.
     show(byId('errand-actions'), !busy || signedIn);
@@ -165,6 +167,12 @@ function note(): void {
     show(text, open);
     button.setAttribute('aria-expanded', String(open));
   });
+}
+
+/** Marks a reason that is cut: a press shows it whole. */
+function wholeReason(): void {
+  const text = byId('errand-reason');
+  new ResizeObserver(() => text.parentElement?.toggleAttribute('data-cut', text.scrollHeight > text.clientHeight + 1)).observe(text);
 }
 
 function firstVisit(): void {
