@@ -51,13 +51,15 @@ test('a script is saved with its arguments, run again, renamed, opened and delet
   const row = page.getByRole('listitem').filter({ hasText: 'Double it' });
   await expect(row).toContainText('with arguments');
   await expect(row).toContainText(/changed (just now|\d+ s ago)/);
-  await row.getByRole('button', { name: 'Rename' }).click();
+  await expect(row.getByRole('link')).toHaveText(/^Succeeded (just now|\d+ s ago)$/);
+  await row.getByRole('button', { name: 'More about Double it' }).click();
+  await row.getByRole('button', { name: 'Rename…' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Twice');
   await page.locator('#rename-dialog').getByRole('button', { name: 'Rename' }).click();
   await expect(page.getByRole('heading', { name: 'Twice' })).toBeVisible();
   await accessible(page, 'scripts');
 
-  await page.getByRole('button', { name: 'Open in a new session' }).click();
+  await page.getByRole('button', { name: 'Edit' }).click();
   await page.waitForURL('**/sessions/*');
   await expect(menu).toHaveText('Twice');
   await expect(page.locator('.monaco-editor .view-lines')).toHaveText(/args\.n\s\*\s2/);
@@ -71,10 +73,42 @@ test('a script is saved with its arguments, run again, renamed, opened and delet
   await expect(menu).toHaveText('Twice');
   await expect(page.locator('[data-result]')).toHaveText('10');
 
+  // The row says how that ended, and leads there.
+  const session = new URL(page.url()).pathname;
   await page.goto('/scripts');
-  await page.getByRole('button', { name: 'Delete' }).first().click();
+  const last = page.getByRole('link', { name: /^Succeeded (just now|\d+ s ago)$/ });
+  await accessible(page, 'scripts, with a run');
+  await last.click();
+  await expect.poll(() => new URL(page.url()).pathname).toBe(session);
+
+  await page.goto('/scripts');
+  await page.getByRole('button', { name: 'More about Twice' }).click();
+  await page.getByRole('button', { name: 'Delete…' }).click();
   await page.locator('#delete-dialog').getByRole('button', { name: 'Delete' }).click();
   await expect(page.getByText('No saved scripts yet')).toBeVisible();
+});
+
+test('a new script has a name, and a sample its code', async ({ page, request }) => {
+  await signIn(page);
+  await page.goto('/scripts');
+  await page.getByRole('button', { name: 'Use this: Read a table from a page' }).click();
+  await page.waitForURL('**/sessions/*');
+  await expect(page.locator('.monaco-editor .view-lines')).toContainText('Returns the table of a page');
+  await page.locator('#run').click();
+  await expect(page.locator('[data-result]')).toContainText('Plant pot');
+
+  await page.goto('/scripts');
+  await page.getByRole('button', { name: 'New script' }).click();
+  await accessible(page, 'new script');
+  await page.getByRole('textbox', { name: 'Name' }).fill(' ');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await expect(page.locator('#new-dialog').getByRole('alert')).toBeVisible();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Check the shop');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.waitForURL('**/sessions/*');
+  await expect(page.locator('[data-menu="script-menu"]')).toHaveText('Check the shop');
+  const { sessions } = await (await request.get('/v1/sessions?status=live', { headers: auth() })).json();
+  expect(sessions).toHaveLength(2); // none is left of the name that was refused
 });
 
 test('an error shows the lines around it, and leads there', async ({ page }) => {

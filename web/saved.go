@@ -1,14 +1,19 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"takeover/limits"
 	"takeover/savedscripts"
+	"takeover/session"
+	"takeover/web/demo"
 	"takeover/web/views"
 )
 
@@ -92,8 +97,77 @@ func (s *Server) pageScripts(c echo.Context) error {
 		return err
 	}
 	p := views.ScriptsPage{Page: s.page(c)}
+	last := s.lastRuns()
 	for _, one := range all {
-		p.Scripts = append(p.Scripts, views.SavedScript{ID: one.ID, Name: one.Name, Code: one.Code, Args: string(one.Args), UpdatedAt: one.UpdatedAt})
+		p.Scripts = append(p.Scripts, views.SavedScript{ID: one.ID, Name: one.Name, Code: one.Code, Args: string(one.Args), UpdatedAt: one.UpdatedAt, Last: last[one.Filename()]})
+	}
+	if len(all) == 0 {
+		p.Samples = s.samples(cmp.Or(s.localURL(), s.baseURL(c.Request())))
 	}
 	return s.render(c, http.StatusOK, views.Scripts(p))
+}
+
+// lastRuns returns the newest run of each script that the kept sessions ran, by the
+// script's file name. Scripts without a name of their own are left out.
+func (s *Server) lastRuns() map[string]views.LastRun {
+	last := make(map[string]views.LastRun)
+	begun := make(map[string]time.Time)
+	for _, one := range s.manager.List() {
+		for _, r := range one.Runs() {
+			run := r.Brief()
+			if run.Filename == session.DefaultFilename || run.CreatedAt.Before(begun[run.Filename]) {
+				continue
+			}
+			at := run.CreatedAt
+			if run.EndedAt != nil {
+				at = *run.EndedAt
+			}
+			begun[run.Filename] = run.CreatedAt
+			last[run.Filename] = views.LastRun{ID: run.ID, SessionID: one.ID(), Status: string(run.Status), At: at}
+		}
+	}
+	return last
+}
+
+// Samples for servers without the demo site.
+const (
+	tableElsewhere = `// Returns the table of a page: a list for each row.
+await page.goto('https://www.iana.org/domains/root/db');
+const rows = page.locator('table tbody tr');
+return (await rows.evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.innerText)))).slice(0, 20);
+`
+	tableHere = `// Returns the table of a page: a list for each row.
+await page.goto('%s/demo/orders');
+const rows = page.locator('table tbody tr');
+return await rows.evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.innerText)));
+`
+	picture = `// Takes a picture of a whole page. It is then in the session's files.
+await page.goto('%s');
+await page.screenshot({ path: 'page.png', fullPage: true });
+return await page.title();
+`
+	signInElsewhere = `// Opens a page where one signs in, and waits until a person has.
+await page.goto('https://github.com/login');
+
+const help = await requestTakeover('Sign in', {
+  note: 'Choose Done when you are signed in.',
+});
+console.log('A person helped for', Math.round(help.durationMs / 1000), 's');
+
+return await page.title();
+`
+)
+
+// samples returns the scripts that the page of scripts offers: for the demo site, if there
+// is one.
+func (s *Server) samples(base string) []views.SampleScript {
+	signIn, table, place := signInElsewhere, tableElsewhere, "https://example.com/"
+	if s.cfg.Demo {
+		signIn, table, place = demo.SampleScript(base), fmt.Sprintf(tableHere, base), base+"/demo/catalog"
+	}
+	return []views.SampleScript{
+		{Title: "Sign in with a person’s help", Code: signIn},
+		{Title: "Read a table from a page", Code: table},
+		{Title: "Take a picture of a page", Code: fmt.Sprintf(picture, place)},
+	}
 }

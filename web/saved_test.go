@@ -56,6 +56,11 @@ func TestSavedScripts(t *testing.T) {
 		}
 	}
 
+	page = s.do(request{method: "GET", path: "/scripts"})
+	if text := string(page.body); !strings.Contains(text, "Succeeded <time") || !strings.Contains(text, "/sessions/"+id+"?run=") || strings.Count(text, "no run is kept") != 1 {
+		t.Error("the page does not show the last run of the script that ran, and only of that one")
+	}
+
 	for name, c := range map[string]struct {
 		body  map[string]any
 		field string

@@ -291,10 +291,22 @@ const maxScriptName = 100
 type ScriptsPage struct {
 	Page
 	Scripts []SavedScript
+	Samples []SampleScript // which the page offers as long as nothing is saved
 }
+
+// SampleScript is a script to begin with.
+type SampleScript struct{ Title, Code string }
 
 // SavedScript is a saved script. Args is JSON.
 type SavedScript struct {
 	ID, Name, Code, Args string
 	UpdatedAt            time.Time
+	Last                 LastRun // empty if no run of it is kept
+}
+
+// LastRun is the newest run of a script.
+type LastRun struct {
+	ID, SessionID string
+	Status        string
+	At            time.Time // of its end, or of its start while it runs
 }

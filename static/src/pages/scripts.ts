@@ -1,24 +1,53 @@
 import { path, post } from '../ui/api.js';
+import { byId } from '../ui/dom.js';
 import { listPage } from '../ui/listpage.js';
-import { busy } from '../ui/menus.js';
+import { busy, formError } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
+import { rememberScript } from '../workbench/editor/editor.js';
 
 /** How long (ms) a session lives that is started to open or run a script. */
 const SESSION_TIMEOUT = 30 * 60_000;
+/** The code of a new script: the editor is empty, and the server saves no script without any code. */
+const EMPTY = '\n';
 
 listPage((id) => path`/v1/saved-scripts/${id}`);
 
-/** Starts a session and opens it with a script in its editor, which runs at once if `run` is set. */
-async function open(script: string, run: boolean): Promise<void> {
+/** Starts a session, does something with it, and opens it with the query that this returns. Without success, no session is left. */
+async function start(prepare: (session: string) => Promise<Record<string, string>>): Promise<void> {
   const { id } = await post<{ id: string }>('/v1/sessions', { timeout: SESSION_TIMEOUT, capture: true });
-  const query = new URLSearchParams({ script });
-  if (run) query.set('run', (await post<{ id: string }>(path`/v1/sessions/${id}/scripts`, { script })).id);
-  location.assign(path`/sessions/${id}` + `?${query}`);
+  try {
+    const query = new URLSearchParams(await prepare(id)).toString();
+    location.assign(path`/sessions/${id}` + (query && `?${query}`));
+  } catch (error) {
+    await post(path`/v1/sessions/${id}/release`);
+    throw error;
+  }
+}
+
+/** Opens a script in the editor of a new session, where it runs at once if `run` is set. */
+function open(script: string, run: boolean): Promise<void> {
+  return start(async (session) => ({ script, ...(run && { run: (await post<{ id: string }>(path`/v1/sessions/${session}/scripts`, { script })).id }) }));
 }
 
 document.addEventListener('click', (event) => {
-  const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-open], [data-run]') : null;
+  const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-open], [data-run], [data-use]') : null;
   if (!button) return;
-  const { open: script, run } = button.dataset;
-  void busy(button, notice, () => open(run ?? script ?? '', run !== undefined));
+  const { open: script, run, use } = button.dataset;
+  void busy(button, notice, () => (use === undefined ? open(run ?? script ?? '', run !== undefined) : start(async (session) => {
+    rememberScript(session, button.closest('.sample')?.querySelector('pre')?.textContent ?? '');
+    return {};
+  })));
+});
+
+const form = byId<HTMLFormElement>('new-form');
+document.querySelector('[data-dialog="new-dialog"]')?.addEventListener('click', () => {
+  form.reset();
+  formError(form, '');
+});
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const name = String(new FormData(form).get('name'));
+  void busy(form.querySelector('[type=submit]'), (message) => formError(form, message), () => start(async () => ({
+    script: (await post<{ id: string }>('/v1/saved-scripts', { name, code: EMPTY })).id,
+  })));
 });

@@ -64,7 +64,7 @@ function operate(): void {
   const runner = new Runner(session, stage.live, editor, new Scripts(session, editor));
   new FilesPanel(session, stage.live);
   const unfold = enableFolding(root);
-  if (new URLSearchParams(location.search).has('run')) unfold();
+  if (/[?&](run|script)=/.test(location.search)) unfold(); // it is opened for its script
   const events = new EventsPanel(session, (run, line) => {
     if (root.dataset.sheet) root.dataset.sheet = 'script';
     unfold();
