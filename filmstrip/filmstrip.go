@@ -102,8 +102,9 @@ func (t *Strip) Hide(at time.Time) error {
 	if t.hides {
 		return nil
 	}
-	t.hides = true
-	return t.append(at, nil)
+	err := t.append(at, nil)
+	t.hides = err == nil
+	return err
 }
 
 // append writes a picture, or none where one is hidden.

@@ -228,7 +228,7 @@ func (s *Session) stopEngine(eng *engine) {
 	if eng.desk != nil {
 		eng.desk.Close()
 	}
-	if eng.proc.Conn().Err() == nil {
+	if s.ctx.Err() != nil && eng.proc.Conn().Err() == nil { // the session ends, and its browser lives
 		s.monitor.Leave()
 	}
 	errs := []error{eng.proc.Close()}

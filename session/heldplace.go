@@ -34,24 +34,25 @@ type placed interface {
 func (h *hold) look(ctx context.Context, s *Session) {
 	ticker := time.NewTicker(lookHeldEvery)
 	defer ticker.Stop()
-	for {
-		h.tellPlace(s, findHeld(ctx, s))
+	var last *heldPlace
+	for ctx.Err() == nil {
+		now := findHeld(ctx, s)
+		if ctx.Err() != nil {
+			break
+		}
+		if same := last == now || last != nil && now != nil && *last == *now; !same {
+			h.place.Store(now)
+			last = now
+			s.tellControl()
+		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			h.tellPlace(s, nil)
-			return
 		}
 	}
-}
-
-// tellPlace tells viewers of a place, if it is another one than before.
-func (h *hold) tellPlace(s *Session, now *heldPlace) {
-	was := h.place.Swap(now)
-	if was == nil && now == nil || was != nil && now != nil && *was == *now {
-		return
+	if last != nil && h.place.CompareAndSwap(last, nil) { // another hold may have begun
+		s.tellControl()
 	}
-	s.tellControl()
 }
 
 // findHeld returns the place of the action that waits first, or nil.

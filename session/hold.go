@@ -34,7 +34,8 @@ type hold struct {
 	run *Run        // whose clock stands; nil for none
 	end *time.Timer // lets programs go on, because nobody is left who could
 
-	until time.Time // when programs go on if nobody watches then; zero without HoldPrograms
+	until  time.Time // the end of the time of HoldPrograms; zero without it
+	endsAt time.Time // when end lets programs go on, if nobody watches then
 
 	stopLooking context.CancelFunc // nil while programs are not held
 
@@ -51,7 +52,7 @@ type ControlHeld struct {
 type Held struct {
 	Held bool `json:"held" doc:"Somebody holds what programs do."`
 	ControlHeld
-	GoesOnAt *time.Time `json:"goesOnAt" doc:"When programs go on if nobody with a role to control watches then; null if they are not held by this call."`
+	GoesOnAt *time.Time `json:"goesOnAt" doc:"When programs go on by themselves; null if they are not held, or somebody watches who could let them go on."`
 }
 
 // HeldAction is an action of a program that waits.
@@ -93,7 +94,6 @@ func HoldPrograms(s *Session, action string, number uint64, within time.Duration
 	if err := s.life.alive(); err != nil {
 		return Held{}, err
 	}
-	h := &s.runs.hold
 	switch action {
 	case "status":
 	case "hold":
@@ -101,10 +101,8 @@ func HoldPrograms(s *Session, action string, number uint64, within time.Duration
 		if within < MinHold || within > MaxHold {
 			return Held{}, invalid.Field("timeout", "must be from %d to %d", MinHold.Milliseconds(), MaxHold.Milliseconds())
 		}
-		h.mu.Lock()
-		h.until = time.Now().Add(within).UTC()
-		h.mu.Unlock()
-		fallthrough
+		setHeld(s, true, "", time.Now().Add(within).UTC())
+		watchersChanged(s, 0)
 	default:
 		if done, err := act(s, action, number, ""); err != nil {
 			return Held{}, err
@@ -112,18 +110,25 @@ func HoldPrograms(s *Session, action string, number uint64, within time.Duration
 			return Held{}, ErrNothingWaits
 		}
 	}
+	return heldNow(s), nil
+}
+
+// heldNow describes what is held, for a program.
+func heldNow(s *Session) Held {
 	now := Held{ControlHeld: ControlHeld{Waiting: []HeldAction{}}}
 	held, waiting := s.control.Held()
 	if !held {
-		return now, nil
+		return now
 	}
 	now.Held, now.Waiting = true, shownHeld(s, waiting)
+	alone := !watched(s)
+	h := &s.runs.hold
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.until.IsZero() {
-		now.GoesOnAt = new(h.until)
+	if h.end != nil && alone {
+		now.GoesOnAt = new(h.endsAt)
 	}
-	return now, nil
+	return now
 }
 
 // act holds programs, lets them go on, or decides about an action that waits. done is
@@ -131,25 +136,33 @@ func HoldPrograms(s *Session, action string, number uint64, within time.Duration
 func act(s *Session, action string, number uint64, by string) (done bool, err error) {
 	switch action {
 	case "hold":
-		setHeld(s, true, by)
-		watchersChanged(s) // whoever wanted it may have left meanwhile
+		setHeld(s, true, by, time.Time{})
+		watchersChanged(s, s.control.Grace()) // whoever wanted it may have left meanwhile
 	case "go_on":
-		setHeld(s, false, by)
+		setHeld(s, false, by, time.Time{})
 	case "pass":
 		return s.control.Pass(number), nil
 	case "end":
 		return s.control.Refuse(number), nil
 	default:
-		return false, invalid.Field("action", "must be hold, pass, end or go_on")
+		return false, invalid.Field("action", "must be hold, pass, end or go_on, or status over HTTP and MCP")
 	}
 	return true, nil
 }
 
-// setHeld holds programs or lets them go on, and records who wanted it.
-func setHeld(s *Session, held bool, by string) {
+// setHeld holds programs or lets them go on, and records who wanted it. until is for
+// HoldPrograms.
+func setHeld(s *Session, held bool, by string, until time.Time) {
 	h := &s.runs.hold
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.setLocked(s, held, by, until)
+}
+
+func (h *hold) setLocked(s *Session, held bool, by string, until time.Time) {
+	if held && until.After(h.until) {
+		h.until = until
+	}
 	if was, _ := s.control.Held(); was == held {
 		return
 	}
@@ -229,8 +242,8 @@ func shownHeld(s *Session, waiting []control.Waiting) []HeldAction {
 }
 
 // watchersChanged lets programs go on if nobody is left who could, unless somebody comes
-// meanwhile: after the grace of a lease, or at the end of the time of HoldPrograms.
-func watchersChanged(s *Session) {
+// meanwhile: after a time, or at the end of that of HoldPrograms.
+func watchersChanged(s *Session, after time.Duration) {
 	held, _ := s.control.Held()
 	leaves := held && !watched(s)
 	h := &s.runs.hold
@@ -243,11 +256,19 @@ func watchersChanged(s *Session) {
 	if !leaves {
 		return
 	}
-	h.end = time.AfterFunc(max(s.control.Grace(), time.Until(h.until)), func() {
-		if s.ctx.Err() == nil && !watched(s) {
-			setHeld(s, false, "")
+	after = max(after, time.Until(h.until))
+	h.endsAt = time.Now().Add(after).UTC()
+	var end *time.Timer
+	end = time.AfterFunc(after, func() {
+		alone := !watched(s)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.end == end && alone && s.ctx.Err() == nil { // otherwise the hold was renewed meanwhile
+			h.end = nil
+			h.setLocked(s, false, "", time.Time{})
 		}
 	})
+	h.end = end
 }
 
 // watched reports whether a viewer may hold programs, and let them go on.

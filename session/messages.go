@@ -182,7 +182,7 @@ type Info struct {
 	Timeout      int64          `json:"timeout" doc:"The session's life from its start, in milliseconds."`
 	Dimensions   Dimensions     `json:"dimensions" doc:"The page's viewport, in CSS pixels."`
 	IsMobile     bool           `json:"isMobile,omitempty" doc:"The page is shown as on a phone: touch, and the viewport that pages ask for."`
-	StartURL     string         `json:"startUrl,omitempty" doc:"The address with which the session began. Not for share links."`
+	StartURL     string         `json:"startUrl" doc:"The address with which the session began. Not for share links."`
 	UserAgent    string         `json:"userAgent" doc:"The User-Agent of requests."`
 	URL          string         `json:"url" doc:"The address of the shown tab."`
 	Title        string         `json:"title" doc:"The title of the shown tab."`

@@ -365,7 +365,7 @@ func (v *Viewer) leave(giveBack bool) {
 	if alone {
 		s.questions.Abandoned()
 	}
-	watchersChanged(s)
+	watchersChanged(s, s.control.Grace())
 	v.out.close()
 	s.note("viewer_left", map[string]any{"viewer": v.id})
 	s.life.wakeClock()

@@ -49,7 +49,7 @@ func (s *Server) serveMCP(c echo.Context) error {
 	by := mcp.Caller{
 		Key: caller(c).key, Address: limitedAs(req.RemoteAddr), BaseURL: s.baseURL(req), Session: c.QueryParam("session"),
 		Single:  isCall && fromNode(req) && req.Header.Get(mcp.ClientHeader) == "",
-		Foreign: func() ([]session.Info, []string) { return s.sessionsOfOthers(c) },
+		Foreign: func(ended bool) ([]session.Info, []string) { return s.sessionsOfOthers(c, ended) },
 	}
 	req = req.WithContext(mcp.As(req.Context(), by))
 	req.Body = io.NopCloser(bytes.NewReader(body))
@@ -101,10 +101,14 @@ func (s *Server) nodeOfTool(c echo.Context, to toolArgs) (*cluster.Node, error) 
 	return s.another(caller(c), owner, err)
 }
 
-// sessionsOfOthers returns the newest sessions of each other node, for a caller of a tool,
-// and the names of the nodes that did not answer.
-func (s *Server) sessionsOfOthers(c echo.Context) (list []session.Info, missing []string) {
-	parts, missing := ofNodesAt[struct{ Sessions []session.Info }](s, c, http.MethodGet, "/v1/sessions?limit="+strconv.Itoa(mcpListed), listTime)
+// sessionsOfOthers returns the newest sessions of each other node, live ones or all, for a
+// caller of a tool, and the names of the nodes that did not answer.
+func (s *Server) sessionsOfOthers(c echo.Context, ended bool) (list []session.Info, missing []string) {
+	path := "/v1/sessions?limit=" + strconv.Itoa(mcpListed)
+	if !ended {
+		path += "&status=" + string(session.StatusLive)
+	}
+	parts, missing := ofNodesAt[struct{ Sessions []session.Info }](s, c, http.MethodGet, path, listTime)
 	for _, part := range parts {
 		list = append(list, part.Sessions...)
 	}

@@ -1185,7 +1185,7 @@ type Finding struct {
 
 // Held defines model for Held.
 type Held struct {
-	// GoesOnAt When programs go on if nobody with a role to control watches then; null if they are not held by this call.
+	// GoesOnAt When programs go on by themselves; null if they are not held, or somebody watches who could let them go on.
 	GoesOnAt *time.Time `json:"goesOnAt"`
 
 	// Held Somebody holds what programs do.
@@ -2005,7 +2005,7 @@ type Released struct {
 	SolveCaptcha *bool `json:"solveCaptcha,omitempty"`
 
 	// StartUrl The address with which the session began. Not for share links.
-	StartUrl *string `json:"startUrl,omitempty"`
+	StartUrl string `json:"startUrl"`
 
 	// Status starting, live or crashed; released or failed at the end.
 	Status string `json:"status"`
@@ -2454,7 +2454,7 @@ type Session struct {
 	SolveCaptcha *bool `json:"solveCaptcha,omitempty"`
 
 	// StartUrl The address with which the session began. Not for share links.
-	StartUrl *string `json:"startUrl,omitempty"`
+	StartUrl string `json:"startUrl"`
 
 	// Status starting, live or crashed; released or failed at the end.
 	Status string `json:"status"`

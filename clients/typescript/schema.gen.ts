@@ -3155,7 +3155,7 @@ export interface components {
             title: string;
         };
         Held: {
-            /** @description When programs go on if nobody with a role to control watches then; null if they are not held by this call. */
+            /** @description When programs go on by themselves; null if they are not held, or somebody watches who could let them go on. */
             goesOnAt: string | null;
             /** @description Somebody holds what programs do. */
             held: boolean;
@@ -3767,7 +3767,7 @@ export interface components {
             /** @description Only for Steel's client: false. */
             solveCaptcha?: boolean;
             /** @description The address with which the session began. Not for share links. */
-            startUrl?: string;
+            startUrl: string;
             /** @description starting, live or crashed; released or failed at the end. */
             status: string;
             /** @description true. */
@@ -4109,7 +4109,7 @@ export interface components {
             /** @description Only for Steel's client: false. */
             solveCaptcha?: boolean;
             /** @description The address with which the session began. Not for share links. */
-            startUrl?: string;
+            startUrl: string;
             /** @description starting, live or crashed; released or failed at the end. */
             status: string;
             /** @description The open tabs. */

@@ -60,6 +60,7 @@ type Client struct {
 	raw     *session.RawClient
 	log     *slog.Logger
 	outbox  *socket.Outbox[item]
+	letting unanswered     // commands that let pages go on
 	socket  *socket.Socket // set by Serve
 
 	ctx    context.Context // ends with the connection
@@ -396,7 +397,7 @@ func (c *Client) post(cmd *call) (sent bool, err error) {
 	if !cmd.writes {
 		err = c.raw.Post(c.ctx, cmd.on, cmd.method, cmd.params, cmd)
 		if err == nil && cmd.method == debugger.Enable.Method {
-			c.letGoOn(nil)
+			c.letGoOn()
 			c.watchOver()
 		}
 		return err == nil, err

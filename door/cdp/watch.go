@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/inspector"
@@ -19,6 +19,9 @@ const (
 	// holdTime is how long a client may keep a new page from running while a person,
 	// who may wait for it, is in control.
 	holdTime = 20 * time.Second
+
+	// answerTime is how long an answer of Chromium is waited for.
+	answerTime = time.Second
 
 	// watchEvery is how often paused targets and crashes are looked at while there are
 	// any. No event says that a client need not wait for a person any more.
@@ -44,7 +47,7 @@ func (c *Client) watch() {
 			return
 		}
 		for {
-			paused, held, crashed := c.letRun(), c.letGoOn(nil), c.tellOfCrashes()
+			paused, held, crashed := c.letRun(), c.letGoOn(), c.tellOfCrashes()
 			if !paused && !held && !crashed {
 				break
 			}
@@ -82,34 +85,63 @@ func (c *Client) letRun() (more bool) {
 	return more
 }
 
+// unanswered counts commands that let pages go on, until Chromium has answered them. The
+// zero value is ready.
+type unanswered struct {
+	mu    sync.Mutex
+	left  int
+	after []func() // are called when left is 0
+}
+
+// add counts a command. answered is called when it is answered; a command of a page that is
+// gone may never be, so it counts for answerTime at most.
+func (u *unanswered) add() (answered func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.left++
+	answered = sync.OnceFunc(func() {
+		u.mu.Lock()
+		var after []func()
+		if u.left--; u.left == 0 {
+			after, u.after = u.after, nil
+		}
+		u.mu.Unlock()
+		for _, f := range after {
+			f()
+		}
+	})
+	time.AfterFunc(answerTime, answered)
+	return answered
+}
+
+// then calls a function when all are answered, which may be at once.
+func (u *unanswered) then(f func()) {
+	u.mu.Lock()
+	if u.left > 0 {
+		u.after = append(u.after, f)
+		f = func() {}
+	}
+	u.mu.Unlock()
+	f()
+}
+
 // letGoThen lets pages go on for a person who has taken control, and calls done when
 // Chromium has answered for all of them.
 func (c *Client) letGoThen(done func()) {
-	var left atomic.Int64
-	left.Store(1)
-	answered := func() {
-		if left.Add(-1) == 0 {
-			done()
-		}
-	}
-	c.letGoOn(func() func() { left.Add(1); return answered })
-	answered()
+	c.letGoOn()
+	c.letting.then(done)
 }
 
 // letGoOn lets pages go on while a person is in control. It reports whether it may have
-// something to do later. then is nil, or returns what is called after a reply.
-func (c *Client) letGoOn(then func() func()) (more bool) {
+// something to do later.
+func (c *Client) letGoOn() (more bool) {
 	person := c.raw.PersonInControl()
 	c.sight.mu.Lock()
 	sessions := slices.Collect(maps.Values(c.sight.sessions))
 	c.sight.mu.Unlock()
 	for _, a := range sessions {
 		for _, call := range a.scope.LetGoOn(person, min(policy.AnswerTime, c.options.StallLimit)) {
-			var replied func()
-			if then != nil {
-				replied = then()
-			}
-			c.tell(a.id, call.Method, call.Params, replied)
+			c.tell(a.id, call.Method, call.Params, c.letting.add())
 		}
 		more = more || a.scope.Holds()
 	}

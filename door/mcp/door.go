@@ -151,9 +151,9 @@ type Caller struct {
 	// Single says that a request stands for itself, whatever its version: another node of
 	// a cluster passes it on, where the client is known.
 	Single bool
-	// Foreign returns sessions of the other nodes of a cluster, and the names of those
-	// that did not answer. Default: there are none.
-	Foreign func() (list []session.Info, missing []string)
+	// Foreign returns the newest sessions of the other nodes of a cluster, the live ones or
+	// all, and the names of those that did not answer. Default: there are none.
+	Foreign func(ended bool) (list []session.Info, missing []string)
 }
 
 type callerKey struct{}

@@ -56,7 +56,7 @@ var sessionTools = []tool{
 	row("session_extend", setSessions, "Give a browser more time", repeats,
 		"Let a session live longer.", `{"timeout": 3600000}`, (*call).extend),
 	row("session_hold", setHold, "Hold programs", repeats,
-		"Hold what programs do in a session (your own tools, too): hold, then status to see what waits, pass or end for one action, go_on for all. Programs go on by themselves when timeout is over.",
+		"Hold what programs do in a session (your own tools, too): hold, then status to see what waits, pass or end for one action, go_on for all. Programs go on by themselves when timeout is over, unless a person watches who may control.",
 		`{"action": "hold", "timeout": 60000}`, (*call).hold),
 	row("profile_list", setSessions, "List profiles", reads,
 		"List the saved profiles. session_create with profile starts with one's cookies and storage, signed in where it was.", `{}`, (*call).listProfiles),
@@ -113,7 +113,7 @@ func (c *call) create(in map[string]any) (*answer, error) {
 func (c *call) list(in listArgs) (*answer, error) {
 	a, n := &answer{}, 0
 	list := []sessionView{}
-	all, missing := c.sessions()
+	all, missing := c.sessions(in.All)
 	for i := range all {
 		info := &all[i]
 		if info.Status.Ended() && !in.All {
@@ -151,14 +151,15 @@ func (c *call) list(in listArgs) (*answer, error) {
 	return a, nil
 }
 
-// sessions returns the sessions of this server and, in a cluster, of the others. missing are
-// the names of those that did not answer.
-func (c *call) sessions() (all []session.Info, missing []string) {
+// sessions returns the sessions of this server and, in a cluster, of the others: the live
+// ones there, or also those that have ended. missing are the names of those that did not
+// answer.
+func (c *call) sessions(ended bool) (all []session.Info, missing []string) {
 	for _, one := range c.door.o.Manager.List() {
 		all = append(all, one.Info())
 	}
 	if c.caller.Foreign != nil {
-		foreign, silent := c.caller.Foreign()
+		foreign, silent := c.caller.Foreign(ended)
 		all, missing = append(all, foreign...), silent
 	}
 	slices.SortStableFunc(all, func(a, b session.Info) int { return b.CreatedAt.Compare(a.CreatedAt) })

@@ -313,12 +313,12 @@ func span(d time.Duration) string {
 // page's scripts write it likewise.
 func took(d time.Duration) string {
 	switch {
-	case d < time.Second:
+	case d.Round(time.Millisecond) < time.Second:
 		return fmt.Sprintf("%d ms", max(0, d.Round(time.Millisecond).Milliseconds()))
-	case d < time.Minute:
+	case d < time.Minute-50*time.Millisecond:
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	case d < time.Hour:
-		return clock(d.Truncate(time.Second)) + " min"
+		return clock(max(d.Truncate(time.Second), time.Minute)) + " min"
 	}
 	return clock(d.Truncate(time.Second)) + " h"
 }

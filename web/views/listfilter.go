@@ -39,7 +39,7 @@ type filterState struct {
 
 func (p SessionsPage) states() []filterState {
 	return []filterState{
-		{"waiting", "Waiting", len(p.Waiting)}, {"live", "Live", len(p.Live)},
+		{"waiting", "Waiting", len(p.Waiting)}, {"live", "Live", len(p.rows())},
 		{"ended", "Ended", p.EndedTotal}, {"failed", "Failed", p.FailedTotal},
 	}
 }

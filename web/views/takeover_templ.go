@@ -257,7 +257,7 @@ func Takeover(p TakeoverPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "</p><div id=\"errand-tools\" class=\"errand-tools\" role=\"toolbar\" aria-label=\"Tools\"><button type=\"button\" class=\"button quiet\" data-keyboard aria-pressed=\"false\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "</p><div class=\"errand-tools\" role=\"toolbar\" aria-label=\"Tools\"><button type=\"button\" class=\"button quiet\" data-keyboard aria-pressed=\"false\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -152,7 +152,7 @@ function showWhoWorks(live: Live): void {
       ? 'The person working on this lost their connection. Wait a moment, or ask for control.'
       : 'Another person is working on this. Leave it to them, or ask for control.';
     setText(byId('errand-busy'), busy ? words : '');
-    byId('errand-tools').inert = busy;
+    for (const each of root.querySelectorAll<HTMLElement>('.errand-tools > .button')) each.inert = busy; // the menu works for everybody
     show(byId('errand-busy'), busy);
     // Operators may end it at any time.
     show(byId('errand-actions'), !busy || signedIn);

@@ -1,9 +1,9 @@
 import { byId, show } from './dom.js';
 
-/** Makes `[data-menu]` buttons open and close their menus by mouse and keyboard. */
 /** What may stand at the bottom of the window (px), such as a phone's navigation. A menu that would reach it opens upwards. */
 const BELOW = 64;
 
+/** Makes `[data-menu]` buttons open and close their menus by mouse and keyboard. */
 export function enableMenus(): void {
   let open: HTMLElement | null = null;
 

@@ -35,9 +35,9 @@ export function timeLeft(ms: number): string {
 
 /** Returns a duration: "48 ms", "1.2 s", "2:05 min", "1:02:30 h". The server writes it likewise. */
 export function took(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < MINUTE) return `${(ms / 1000).toFixed(1)} s`;
-  return `${clock(Math.floor(ms / SECOND) * SECOND)} ${ms < HOUR ? 'min' : 'h'}`;
+  if (Math.round(ms) < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE - 50) return `${(ms / 1000).toFixed(1)} s`;
+  return `${clock(Math.max(MINUTE, Math.floor(ms / SECOND) * SECOND))} ${ms < HOUR ? 'min' : 'h'}`;
 }
 
 /** Returns the time of day, to the second. */

@@ -31,15 +31,19 @@ export async function startAgain({ url, width, height, touch, script, begin }: E
   location.assign(path`/sessions/${id}` + shown);
 }
 
+/** What stands in place of a secret, with which an address leads nowhere. */
+const HIDDEN = '[REDACTED]';
+
 /** A session of the past, and a run of it. */
-interface Before { startUrl?: string; dimensions: { width: number; height: number }; isMobile?: boolean }
+interface Before { url: string; startUrl: string; dimensions: { width: number; height: number }; isMobile?: boolean }
 interface Ran { filename: string; code: string; args: unknown }
 
 /** Starts a session like an earlier one: its size, touch and first page, and the script of a run of it, the newest one by default. Opens it. */
 export async function runAgain(session: string, run?: string): Promise<void> {
-  const { startUrl = '', dimensions, isMobile = false } = await get<Before>(path`/v1/sessions/${session}`);
+  const { url, startUrl, dimensions, isMobile = false } = await get<Before>(path`/v1/sessions/${session}`);
   const id = run ?? (await get<{ runs: { id: string }[] }>(path`/v1/sessions/${session}/runs` + '?limit=1')).runs[0]?.id;
   if (!id) throw new Error('No script ran in this session.');
   const { filename, code, args } = await get<Ran>(path`/v1/sessions/${session}/runs/${id}/script`);
-  await startAgain({ url: startUrl, ...dimensions, touch: isMobile, script: code, begin: { filename, args } });
+  const first = startUrl || url; // of a session of an earlier version, only its last page is known
+  await startAgain({ url: first.includes(HIDDEN) ? '' : first, ...dimensions, touch: isMobile, script: code, begin: { filename, args } });
 }

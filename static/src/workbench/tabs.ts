@@ -9,6 +9,13 @@ import type { Tab } from '../remote/protocol.js';
 /** Favicons are shown only as data: URLs, because fetching them from the page's server would reveal who watches. */
 const SAFE_ICON = /^data:image\/(png|jpeg|gif|webp|x-icon|vnd\.microsoft\.icon|svg\+xml)[;,]/;
 
+const narrow = matchMedia('(max-width: 720px)');
+
+/** Returns an address as there is room for it: on phones, without its scheme. What is beside it says whether it is encrypted. */
+function brief(url: string): string {
+  return narrow.matches ? url.replace(/^https?:\/\//, '') : url;
+}
+
 /** Shows the remote browser's tabs and its address bar. */
 export function showTabs(live: Live, keyboard: Keyboard): void {
   const strip = byId('tabs');
@@ -25,7 +32,7 @@ export function showTabs(live: Live, keyboard: Keyboard): void {
     fresh.append(...tabs.map((tab) => tabElement(tab, tab.tab === active)));
     morph(strip, fresh);
     const url = current?.url ?? '';
-    if (document.activeElement !== address) address.value = url === 'about:blank' ? '' : url;
+    if (document.activeElement !== address) address.value = url === 'about:blank' ? '' : brief(url);
     const secure = url.startsWith('https:');
     security.toggleAttribute('data-secure', secure);
     security.title = secure ? 'The connection to this page is encrypted' : 'The connection to this page is not encrypted';
@@ -60,7 +67,13 @@ export function showTabs(live: Live, keyboard: Keyboard): void {
     address.readOnly = !live.mayControl;
     for (const button of byId('address-form').querySelectorAll('button')) button.disabled = !live.mayControl;
   });
-  address.addEventListener('focus', () => address.select());
+  address.addEventListener('focus', () => {
+    if (address.value && address.value === brief(current?.url ?? '')) address.value = current?.url ?? '';
+    address.select();
+  });
+  address.addEventListener('blur', () => {
+    if (address.value === current?.url) address.value = brief(address.value);
+  });
   address.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
     address.value = current?.url ?? '';
