@@ -99,3 +99,54 @@ test('menus and dialogs stay in the window', async ({ browser, request }) => {
     await context.close();
   }
 });
+
+test('a request’s link ends with it, and keys do not take the request', async ({ page, request }) => {
+  await signIn(page);
+  const id = await newSession(page);
+  const { id: takeover } = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Look at this' } })).json();
+  await expect(page.locator('#banner')).toBeVisible();
+  for (let i = 0; i < 25; i++) await page.keyboard.press('Tab');
+  expect((await (await request.get(`/v1/sessions/${id}/takeovers/${takeover}`, { headers: auth() })).json()).state).toBe('pending');
+  await page.getByRole('button', { name: 'Share' }).click();
+  const row = page.locator('.share-row', { hasText: 'Help with one request' });
+  await expect(row).toContainText('until the request ends');
+  await expect(row.locator('[data-deadline]')).toHaveCount(0);
+});
+
+test('on a phone, the page’s name has room beside another person, and the menu has the link for a helper', async ({ page, browser, request }) => {
+  await signIn(page);
+  const id = await newSession(page);
+  await page.getByRole('button', { name: 'Take control' }).click();
+  for (const width of [390, 320]) {
+    const context = await browser.newContext({ viewport: { width, height: 700 }, hasTouch: true, isMobile: true, permissions: ['clipboard-read', 'clipboard-write'] });
+    const phone = await context.newPage();
+    await getCookie(phone);
+    await phone.goto(`/sessions/${id}`);
+    await expect(phone.locator('#control-state')).toHaveAttribute('data-party', 'person');
+    expect(await phone.locator('#session-title').evaluate((title) => title.getBoundingClientRect().width), `at ${width} px`).toBeGreaterThan(56);
+    const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Look at this' } })).json();
+    await phone.getByRole('button', { name: 'More' }).tap();
+    await phone.getByRole('button', { name: 'Copy the link for a helper' }).tap();
+    await expect(phone.locator('.toast')).toContainText('copied');
+    await request.post(`/v1/sessions/${id}/takeovers/${asked.id}/cancel`, { headers: auth(), data: {} });
+    await context.close();
+  }
+});
+
+test('settings say how many browsers are in use, and rows of the list are not cut by their card', async ({ page, request, baseURL }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login` } })).json();
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `throw new Error('${'a long reason '.repeat(20)}')`, wait: true } });
+  await signIn(page);
+  await page.goto('/settings');
+  await expect(page.locator('.facts').first()).toContainText(/\d+ of \d+ in use/);
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await page.goto('/');
+  for (const width of [1440, 1024, 800, 390, 320]) {
+    await page.setViewportSize({ width, height: 800 });
+    const outside = await page.locator('.row').evaluateAll((rows) => rows.flatMap((row) => {
+      const { left, right } = row.getBoundingClientRect();
+      return [...row.querySelectorAll('.row-state > *, .row-times > *, .row-name > *')].map((each) => each.getBoundingClientRect()).filter((box) => box.width > 0 && (box.left < left || box.right > right + 1)).length ? [row.textContent] : [];
+    }));
+    expect(outside, `at ${width} px`).toEqual([]);
+  }
+});
