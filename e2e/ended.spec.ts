@@ -62,16 +62,28 @@ test('the takeovers that were asked for are listed', async ({ page, request }) =
   await signIn(page);
   await page.goto('/takeovers');
   const row = page.getByRole('row', { name: 'Enter the code of the bank' });
-  await expect(row).toContainText('could not be done');
+  await expect(row).toContainText('Cannot be done');
   await expect(row).toContainText('The code of the bank did not arrive');
   // One that is asked for meanwhile comes by itself, and above it.
   await ask('Choose a colour');
   await expect(page.locator('tbody tr').first()).toContainText('Choose a colour');
-  await expect(page.locator('tbody tr').first()).toContainText('waiting for a person');
+  await expect(page.locator('tbody tr').first()).toContainText('Waiting for a person');
   await accessible(page, 'takeovers');
-  await row.getByRole('link').click();
+  // Only one that waits can be opened, and its link be copied.
+  const waits = page.getByRole('row', { name: 'Choose a colour' });
+  const copy = waits.getByRole('button', { name: 'Copy link' });
+  await copy.click();
+  await expect(copy).toHaveAttribute('data-copied-link', /\/takeover\/[^#]+#./);
+  await expect(waits.getByRole('link', { name: 'Open' })).toHaveAttribute('href', /^\/takeover\//);
+  await expect(row.getByRole('link')).toHaveText('Empty page');
+  await expect(row.getByRole('button')).toHaveCount(0);
+  // A press anywhere in a row leads to its session.
+  await row.click({ position: { x: 24, y: 16 } });
   await expect(page).toHaveURL(`/sessions/${id}`);
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await page.goto('/takeovers');
+  await expect(waits).toContainText('Cancelled');
+  await expect(waits).toContainText('The session ended');
 });
 
 test('a session that ended can be read', async ({ page, request, baseURL }) => {

@@ -24,7 +24,7 @@ async function tooSmall(page: Page): Promise<string[]> {
     return [...document.querySelectorAll<HTMLElement>('a, button, input, select, textarea, summary')]
       .filter((element) => element.checkVisibility() && !element.closest(text) && element.id !== 'keys')
       // Touching what is drawn around a field also reaches the field, and a row its link.
-      .map((element): [HTMLElement, DOMRect] => [element, (element.closest(element.matches('.row-link') ? '.row' : '.address-field, .filter-text, .choice') ?? element).getBoundingClientRect()])
+      .map((element): [HTMLElement, DOMRect] => [element, (element.closest(element.matches('.row-link') ? '.row, .requests tr' : '.address-field, .filter-text, .choice') ?? element).getBoundingClientRect()])
       // What is drawn over a button reaches it, too.
       .map(([element, { width, height }]): [HTMLElement, { width: number; height: number }] => {
         const { position, top, bottom } = getComputedStyle(element, '::after');

@@ -23,7 +23,17 @@ func (s *Server) pageTakeovers(c echo.Context) error {
 	})
 	p := views.TakeoversPage{Page: s.page(c), Total: len(all), Missing: missing}
 	for i := range all[:min(len(all), takeoversShown)] {
-		p.Takeovers = append(p.Takeovers, views.TakeoverRow{SessionID: all[i].SessionID, EndedTakeover: endedTakeover(&all[i])})
+		p.Takeovers = append(p.Takeovers, views.TakeoverRow{Session: s.askingSession(all[i].SessionID), Link: all[i].URL, EndedTakeover: endedTakeover(&all[i])})
 	}
 	return s.render(c, http.StatusOK, views.Takeovers(p))
+}
+
+// askingSession returns what names a session, or only its id if another server has it.
+func (s *Server) askingSession(id string) views.SessionInfo {
+	one, err := s.manager.Get(id)
+	if err != nil {
+		return views.SessionInfo{ID: id}
+	}
+	info := one.Info()
+	return views.SessionInfo{ID: id, Script: scriptOf(one), Title: info.Title, URL: info.URL, CreatedAt: info.CreatedAt}
 }

@@ -36,6 +36,12 @@ func every(asset func(string) string) map[string]templ.Component {
 			Page: p, Session: s, Picture: true, Runs: []EndedRun{{ID: hostile, Filename: hostile, Status: hostile, Failure: hostile, Error: hostile, Result: hostile, Code: []string{hostile}, Output: []OutputLine{{Kind: hostile, Text: hostile}}, Picture: true}},
 			Takeovers: []EndedTakeover{{Reason: hostile, State: hostile}},
 		}),
+		"scripts": Scripts(ScriptsPage{Page: p, Scripts: []SavedScript{{ID: hostile, Name: hostile, Code: hostile, Last: LastRun{ID: hostile, SessionID: hostile, Status: hostile}}}}),
+		"samples": Scripts(ScriptsPage{Page: p, Samples: []SampleScript{{Title: hostile, Code: hostile}}}),
+		"asked": Takeovers(TakeoversPage{Page: p, Missing: []string{hostile}, Takeovers: []TakeoverRow{
+			{Session: s, Link: hostile, EndedTakeover: EndedTakeover{ID: hostile, Reason: hostile, State: "pending", Note: hostile}},
+			{Session: s, EndedTakeover: EndedTakeover{ID: hostile, Reason: hostile, State: hostile, Person: hostile, Note: hostile}},
+		}}),
 		"problem": Problem(ProblemPage{Page: p, Title: hostile, Detail: hostile, ActionURL: "javascript:alert(1)", ActionText: hostile}),
 	}
 }
@@ -200,5 +206,28 @@ func TestFullServer(t *testing.T) {
 	p.Taken = 4
 	if html := render(t, Sessions(p)); strings.Contains(html, "disabled") || strings.Contains(html, "in use") {
 		t.Error("with room, nothing can be started")
+	}
+}
+
+func TestTakeoverRows(t *testing.T) {
+	for _, c := range []struct {
+		state, note, person   string
+		shape, words, because string
+		helper                string
+	}{
+		{"pending", "", "", "dot person calling", "Waiting for a person", "", ""},
+		{"done", "42", "viewer:1", "tick good", "Done", "42", "A person"},
+		{"failed", "no phone", "Ada", "cross wrong", "Cannot be done", "no phone", "Ada"},
+		{"expired", "", "", "cross wrong", "Expired", "", ""},
+		{"cancelled", "released", "api", "dash", "Cancelled", "The session ended", ""},
+		{"cancelled", "the server was restarted", "", "dash", "Cancelled", "The server was restarted", ""},
+	} {
+		row := TakeoverRow{EndedTakeover: EndedTakeover{State: c.state, Note: c.note, Person: c.person}}
+		if row.shape() != c.shape || row.words() != c.words || row.noteWords() != c.because || row.helper() != c.helper {
+			t.Errorf("%s is %q, %q, because %q, helped by %q", c.state, row.shape(), row.words(), row.noteWords(), row.helper())
+		}
+	}
+	if got := (TakeoverRow{Session: SessionInfo{ID: "a587c286-074c-41ff"}}).session(); got != "Session a587c286…" {
+		t.Errorf("a session of another server is called %q", got)
 	}
 }

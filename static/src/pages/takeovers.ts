@@ -1,3 +1,4 @@
+import { enableTakeoverLinks } from '../ui/copying.js';
 import { byId } from '../ui/dom.js';
 import { enableKeys } from '../ui/keys.js';
 import { enableMenus } from '../ui/menus.js';
@@ -17,6 +18,7 @@ async function refresh(): Promise<void> {
 }
 
 enableMenus();
+enableTakeoverLinks();
 enableKeys();
 startTicking();
 new Watching(() => void refresh(), () => undefined);
