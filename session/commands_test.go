@@ -58,6 +58,7 @@ func TestCommandsTimeOut(t *testing.T) {
 	}
 	v := join(t, s, RoleControl)
 	v.take()
+	c.timeout = time.Second // so that they come to wait, also on a busy machine
 	first, second := c.begin(t, "setContent", "<title>first</title>"), c.begin(t, "setContent", "<title>second</title>")
 	for _, done := range []<-chan error{first, second} {
 		if err := <-done; err == nil || !strings.Contains(err.Error(), control.ErrWaited.Error()) {

@@ -206,14 +206,6 @@ func runWords(status string) string {
 	return status
 }
 
-// takeoverWords returns a takeover's state in the words of the pages.
-func takeoverWords(state string) string {
-	if state == "failed" {
-		return "could not be done"
-	}
-	return state
-}
-
 // Failed reports whether a session or one of its runs failed.
 func (s SessionInfo) Failed() bool { return s.Status == "failed" || s.RunsFailed > 0 }
 

@@ -445,7 +445,7 @@ func (t TakeoverRow) title() string {
 	return t.Reason
 }
 
-func (t TakeoverRow) shape() string {
+func (t EndedTakeover) shape() string {
 	switch t.State {
 	case "pending":
 		return "dot person calling"
@@ -459,7 +459,7 @@ func (t TakeoverRow) shape() string {
 	return "cross wrong"
 }
 
-func (t TakeoverRow) words() string {
+func (t EndedTakeover) words() string {
 	switch t.State {
 	case "pending":
 		return "Waiting for a person"
@@ -472,7 +472,7 @@ func (t TakeoverRow) words() string {
 }
 
 // noteWords returns what a person answered, or why the takeover was cancelled.
-func (t TakeoverRow) noteWords() string {
+func (t EndedTakeover) noteWords() string {
 	if t.State != "cancelled" {
 		return t.Note
 	}
@@ -492,7 +492,7 @@ func (t TakeoverRow) noteWords() string {
 }
 
 // helper returns who worked on it, or "".
-func (t TakeoverRow) helper() string {
+func (t EndedTakeover) helper() string {
 	if t.Person == "" || t.Person == "api" { // a program ended it
 		return ""
 	}
