@@ -49,7 +49,7 @@ func (s *Server) serveMCP(c echo.Context) error {
 	by := mcp.Caller{
 		Key: caller(c).key, Address: limitedAs(req.RemoteAddr), BaseURL: s.baseURL(req), Session: c.QueryParam("session"),
 		Single:  isCall && fromNode(req) && req.Header.Get(mcp.ClientHeader) == "",
-		Foreign: func(ended bool) ([]session.Info, []string) { return s.sessionsOfOthers(c, ended) },
+		Foreign: s.sessionsOfOthers(req.Clone(context.WithoutCancel(req.Context()))),
 	}
 	req = req.WithContext(mcp.As(req.Context(), by))
 	req.Body = io.NopCloser(bytes.NewReader(body))
@@ -101,18 +101,20 @@ func (s *Server) nodeOfTool(c echo.Context, to toolArgs) (*cluster.Node, error) 
 	return s.another(caller(c), owner, err)
 }
 
-// sessionsOfOthers returns the newest sessions of each other node, live ones or all, for a
-// caller of a tool, and the names of the nodes that did not answer.
-func (s *Server) sessionsOfOthers(c echo.Context, ended bool) (list []session.Info, missing []string) {
-	path := "/v1/sessions?limit=" + strconv.Itoa(mcpListed)
-	if !ended {
-		path += "&status=" + string(session.StatusLive)
+// sessionsOfOthers returns what mcp.Caller.Foreign is for the client that sent r. A client
+// may outlive its first request, whose echo.Context is used again by then.
+func (s *Server) sessionsOfOthers(r *http.Request) func(ctx context.Context, ended bool) (list []session.Info, missing []string) {
+	return func(ctx context.Context, ended bool) (list []session.Info, missing []string) {
+		path := "/v1/sessions?limit=" + strconv.Itoa(mcpListed)
+		if !ended {
+			path += "&status=" + string(session.StatusLive)
+		}
+		parts, missing := askNodes[struct{ Sessions []session.Info }](ctx, s, r, http.MethodGet, path, listTime)
+		for _, part := range parts {
+			list = append(list, part.Sessions...)
+		}
+		return list, missing
 	}
-	parts, missing := ofNodesAt[struct{ Sessions []session.Info }](s, c, http.MethodGet, path, listTime)
-	for _, part := range parts {
-		list = append(list, part.Sessions...)
-	}
-	return list, missing
 }
 
 // mcpListed is how many sessions of each other node session_list looks at.

@@ -44,10 +44,15 @@ func ofNodes[T any](s *Server, c echo.Context, within time.Duration) (answers []
 // ofNodesAt asks them for something else on the caller's behalf: a method, and a path with
 // its query.
 func ofNodesAt[T any](s *Server, c echo.Context, method, path string, within time.Duration) (answers []T, missing []string) {
-	if s.cfg.Cluster == nil || fromNode(c.Request()) {
+	return askNodes[T](c.Request().Context(), s, c.Request(), method, path, within)
+}
+
+// askNodes does so on behalf of the caller of r, which may have been answered already.
+func askNodes[T any](ctx context.Context, s *Server, r *http.Request, method, path string, within time.Duration) (answers []T, missing []string) {
+	if s.cfg.Cluster == nil || fromNode(r) {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(c.Request().Context(), within)
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var mu sync.Mutex
 	var asked sync.WaitGroup
@@ -59,7 +64,7 @@ func ofNodesAt[T any](s *Server, c echo.Context, method, path string, within tim
 			var answer T
 			err := cluster.ErrLost
 			if !node.Lost {
-				err = s.askNode(ctx, c.Request(), node.Node, method, path, &answer)
+				err = s.askNode(ctx, r, node.Node, method, path, &answer)
 			}
 			mu.Lock()
 			defer mu.Unlock()

@@ -153,7 +153,7 @@ type Caller struct {
 	Single bool
 	// Foreign returns the newest sessions of the other nodes of a cluster, the live ones or
 	// all, and the names of those that did not answer. Default: there are none.
-	Foreign func(ended bool) (list []session.Info, missing []string)
+	Foreign func(ctx context.Context, ended bool) (list []session.Info, missing []string)
 }
 
 type callerKey struct{}

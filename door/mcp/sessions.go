@@ -159,7 +159,7 @@ func (c *call) sessions(ended bool) (all []session.Info, missing []string) {
 		all = append(all, one.Info())
 	}
 	if c.caller.Foreign != nil {
-		foreign, silent := c.caller.Foreign(ended)
+		foreign, silent := c.caller.Foreign(c.ctx, ended)
 		all, missing = append(all, foreign...), silent
 	}
 	slices.SortStableFunc(all, func(a, b session.Info) int { return b.CreatedAt.Compare(a.CreatedAt) })
