@@ -69,6 +69,14 @@ func (s SessionInfo) live() bool { return s.EndedAt.IsZero() }
 // full reports whether every browser of the server is in use.
 func (p SessionsPage) full() bool { return p.Most > 0 && p.Taken >= p.Most && len(p.Nodes) == 0 }
 
+// liveWords is the heading of the live sessions that wait for nobody.
+func (p SessionsPage) liveWords() string {
+	if len(p.Waiting) > 0 {
+		return "Also live"
+	}
+	return "Live"
+}
+
 // oldestIdle returns the live session that nobody has used for longest, or nil.
 func (p SessionsPage) oldestIdle() *SessionInfo {
 	var oldest *SessionInfo

@@ -39,7 +39,7 @@ type filterState struct {
 
 func (p SessionsPage) states() []filterState {
 	return []filterState{
-		{"waiting", "Waiting", len(p.Waiting)}, {"live", "Live", len(p.rows())},
+		{"waiting", "Waiting", len(p.Waiting)}, {"live", "Live", len(p.Live)},
 		{"ended", "Ended", p.EndedTotal}, {"failed", "Failed", p.FailedTotal},
 	}
 }
@@ -134,7 +134,7 @@ func endedAt(s SessionInfo) string {
 }
 
 func (p SessionsPage) showsWaiting(w Waiting) bool {
-	return p.Filter.shows(filterEntry{search: waitingSearch(w), states: "waiting", script: w.Script}, p.now())
+	return p.Filter.shows(filterEntry{search: waitingSearch(w), states: "waiting live", script: w.Script}, p.now())
 }
 
 func (p SessionsPage) showsRow(s SessionInfo) bool { return p.Filter.shows(rowEntry(s), p.now()) }
