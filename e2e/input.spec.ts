@@ -1,5 +1,5 @@
 import { devices, expect, test, type APIRequestContext, type CDPSession, type Page } from './test.js';
-import { auth, hasPicture, newSession, Remote, signIn } from './remote.js';
+import { auth, hasPicture, openComputer, Remote, signIn } from './remote.js';
 
 /** What a person does with hands and clipboard, and what the remote page receives. */
 
@@ -46,7 +46,7 @@ interface Opened { session: string; remote: Remote; look(): Promise<Received> }
 
 async function open(page: Page, request: APIRequestContext): Promise<Opened> {
   await signIn(page);
-  const session = await newSession(page);
+  const session = await openComputer(page, request);
   return show(page, request, session);
 }
 

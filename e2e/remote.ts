@@ -40,6 +40,14 @@ export async function newSession(page: Page): Promise<string> {
   return page.url().split('/').pop() ?? '';
 }
 
+/** Opens a new session with a page of a computer's size, also on a phone, where the button would give a phone's page. */
+export async function openComputer(page: Page, request: APIRequestContext): Promise<string> {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { capture: true } })).json();
+  await page.goto(`/sessions/${id}`);
+  await hasPicture(page);
+  return id;
+}
+
 /** Waits until a picture of the remote page is on the canvas. A link first shows a page without a canvas, and loads again. */
 export async function hasPicture(page: Page): Promise<void> {
   await expect(page.locator('#stage')).toBeVisible({ timeout: 20_000 });

@@ -1,5 +1,5 @@
 import { expect, test, type APIRequestContext, type Locator, type Page } from './test.js';
-import { accessible, auth, Fingers, hasPicture, newSession, Remote, signIn } from './remote.js';
+import { accessible, auth, Fingers, hasPicture, openComputer, Remote, signIn } from './remote.js';
 
 /** What Chromium would draw outside the remote page: lists, dates, colours, suggestions, the pointer's shape. */
 
@@ -24,7 +24,7 @@ const PAGE = `<title>ready</title><style>*{margin:0;box-sizing:border-box}select
 
 async function open(page: Page, request: APIRequestContext): Promise<{ session: string; received: (title: string) => Promise<void> }> {
   await signIn(page);
-  const session = await newSession(page);
+  const session = await openComputer(page, request);
   const run = await (await request.post(`/v1/sessions/${session}/scripts`, { headers: auth(), data: { wait: true, code: `await page.setContent(${JSON.stringify(PAGE)})` } })).json();
   expect(run.error ?? null).toBeNull();
   await hasPicture(page);
