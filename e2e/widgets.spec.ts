@@ -1,5 +1,5 @@
 import { expect, test, type APIRequestContext, type Locator, type Page } from './test.js';
-import { accessible, auth, Fingers, hasPicture, openComputer, Remote, signIn } from './remote.js';
+import { accessible, auth, Fingers, hasPicture, newSession, openComputer, Remote, signIn } from './remote.js';
 
 /** What Chromium would draw outside the remote page: lists, dates, colours, suggestions, the pointer's shape. */
 
@@ -171,5 +171,21 @@ test.describe('on a phone', () => {
     await option('one').tap();
     await panel.getByRole('button', { name: 'Done' }).tap();
     await received('input many=two,three change many=two,three');
+  });
+
+  test('a list with several choices opens for a finger in a page made for touch, too', async ({ page, request }) => {
+    await signIn(page);
+    const session = await newSession(page); // on a phone, a page made for touch
+    const list = '<title>ready</title><meta name=viewport content="width=device-width"><body style="margin:0"><select multiple size=4 style="position:absolute;left:20px;top:100px;width:200px;height:100px"><option selected>one<option>two<option>three</select><script>onchange = (e) => { document.title = [...e.target.selectedOptions].map((o) => o.value).join() }</script>';
+    await request.post(`/v1/sessions/${session}/scripts`, { headers: auth(), data: { wait: true, code: `await page.setContent(${JSON.stringify(list)})` } });
+    await expect(page.locator('#session-title')).toHaveText('ready');
+    const glass = (await page.locator('#screen').boundingBox())!;
+    const scale = glass.width / 390;
+    await page.touchscreen.tap(glass.x + 60 * scale, glass.y + 122 * scale); // takes control, because nobody has it
+    const option = (name: string): Locator => page.locator('.widget').getByRole('option', { name });
+    await expect(option('one')).toBeVisible();
+    await option('three').tap();
+    await page.locator('.widget').getByRole('button', { name: 'Done' }).tap();
+    await expect.poll(async () => (await (await request.get(`/v1/sessions/${session}`, { headers: auth() })).json()).title).toContain('three');
   });
 });

@@ -116,12 +116,18 @@ function install(ours: Ours): Agent {
   function opening(event: Event): void {
     if (!event.isTrusted) return;
     const field = fieldOf(event.composedPath()[0]);
-    if (event.type === 'mousedown' && field instanceof HTMLSelectElement && isInline(field)) before = new Set(field.selectedOptions);
+    const { type } = event;
+    // Chromium takes a finger's tap on a list with several choices without a click.
+    const finger = type === 'pointerdown' || type === 'pointerup';
+    if (finger && !((event as PointerEvent).pointerType === 'touch' && field instanceof HTMLSelectElement && field.multiple)) return;
+    if ((type === 'mousedown' || type === 'pointerdown') && field instanceof HTMLSelectElement && isInline(field)) before = new Set(field.selectedOptions);
+    if (type === 'pointerdown') return;
     setTimeout(() => {
-      const wanted = event.type === 'click' || event.type === 'input' || (event instanceof KeyboardEvent && event.key === 'ArrowDown');
-      const asks = field && wanted && !event.defaultPrevented && (suggests(field) || (event.type === 'click' && isInline(field)));
+      const pressed = type === 'click' || type === 'pointerup';
+      const wanted = pressed || type === 'input' || (event instanceof KeyboardEvent && event.key === 'ArrowDown');
+      const asks = field && wanted && !event.defaultPrevented && (suggests(field) || (pressed && isInline(field)));
       if (field && asks) open(field);
-      else if (event.type !== 'input') look(field);
+      else if (type !== 'input') look(field);
     });
   }
 
@@ -154,7 +160,7 @@ function install(ours: Ours): Agent {
     ['focusin', refocused], ['focusout', later], ['selectionchange', later], ['input', later],
     ['input', secretTyped(report)], ['scroll', moved], ['resize', moved],
     ['mousemove', pointed], ['mouseover', pointed],
-    ['mousedown', opening], ['click', opening], ['keydown', opening], ['input', opening], ['focusout', gone],
+    ['pointerdown', opening], ['pointerup', opening], ['mousedown', opening], ['click', opening], ['keydown', opening], ['input', opening], ['focusout', gone],
     ['contextmenu', menuWanted((menu) => report({ menu }))],
   ];
   // Frames do not report this, because printing a page also prints its frames.
