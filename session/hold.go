@@ -150,8 +150,8 @@ func act(s *Session, action string, number uint64, by string) (done bool, err er
 	return true, nil
 }
 
-// setHeld holds programs or lets them go on, and records who wanted it. until is for
-// HoldPrograms.
+// setHeld holds programs or lets them go on, and records who wanted it. until is the end of
+// the time of HoldPrograms; zero changes nothing about it.
 func setHeld(s *Session, held bool, by string, until time.Time) {
 	h := &s.runs.hold
 	h.mu.Lock()
@@ -160,7 +160,7 @@ func setHeld(s *Session, held bool, by string, until time.Time) {
 }
 
 func (h *hold) setLocked(s *Session, held bool, by string, until time.Time) {
-	if held && until.After(h.until) {
+	if held && !until.IsZero() {
 		h.until = until
 	}
 	if was, _ := s.control.Held(); was == held {

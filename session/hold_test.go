@@ -12,7 +12,7 @@ import (
 	"takeover/control"
 )
 
-// holds returns the actions of held programs that wait, when a viewer is told of n of them.
+// holds waits until n actions of held programs wait, and returns them.
 func (v *viewer) holds(n int) []HeldAction {
 	return await(v, "control", func(m ControlMessage) bool { return m.Held != nil && len(m.Held.Waiting) == n }).Held.Waiting
 }

@@ -21,7 +21,7 @@ type aim struct {
 // control cannot press anything after its keys were released. Meanwhile it
 // takes the locks of these parts, one after the other: life, for a viewer who
 // came to help takeovers, control, stage for the page, the live view for its
-// dispatcher, and gestures. Then send takes those of asker, of gestures again, of
+// dispatcher, the programs that let go of pages, and gestures. Then send takes those of asker, of gestures again, of
 // the clipboard and of the dispatcher. Two of these hold others: asker's those of
 // the desk and of secrets, the dispatcher's that of the connection. No lock is
 // held while anything waits. It does not take the session's mu.
@@ -47,9 +47,8 @@ func (v *Viewer) dispatch(made Stamp, validate func() error, send func(aim) erro
 // reasonsToWait is how many reasons there are why input comes too early.
 const reasonsToWait = 2
 
-// earlyError is returned for input that comes before the page can take it: nobody has
-// seen the page yet, or programs have not let go of it. wait returns when that has
-// changed, or will not.
+// earlyError is returned for input that comes too early: nobody has seen the page yet, or
+// programs have not let go of it. After wait, the input can be tried again.
 type earlyError struct{ wait func() }
 
 // Error returns the text.

@@ -111,8 +111,9 @@ func (c *RawClient) open(ctx context.Context, page target.ID, sink cdp.Sink) (er
 	return err
 }
 
-// OnPerson has a function called whenever a person takes control. It must not block. The
-// person's first input waits until it has called done, at most a second.
+// OnPerson sets a function that is called whenever a person takes control. The function must
+// not block. It calls done when the person's first input may come; after a second, that comes
+// anyway.
 func (c *RawClient) OnPerson(f func(done func())) { c.person.Store(f) }
 
 // letGo releases what the client holds down, because a person takes control.

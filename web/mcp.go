@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -81,24 +82,7 @@ func (s *Server) nodeOfTool(c echo.Context, to toolArgs) (*cluster.Node, error) 
 	if s.cfg.Cluster == nil || fromNode(c.Request()) {
 		return nil, nil //nolint:nilnil // this node
 	}
-	var owner cluster.Node
-	var err error
-	ctx := c.Request().Context()
-	switch {
-	case to.Session != "":
-		if _, here := s.manager.Get(to.Session); here == nil {
-			return nil, nil //nolint:nilnil // this node
-		}
-		owner, err = s.cfg.Cluster.Owner(ctx, to.Session)
-	case to.Takeover != "":
-		if _, here := s.manager.FindTakeover(to.Takeover); here == nil {
-			return nil, nil //nolint:nilnil // this node
-		}
-		owner, err = s.ownerOfTakeover(ctx, to.Takeover)
-	default:
-		return nil, nil //nolint:nilnil // it names none
-	}
-	return s.another(caller(c), owner, err)
+	return s.nodeOf(c.Request().Context(), caller(c), cmp.Or(to.Session, to.Takeover), to.Session == "")
 }
 
 // sessionsOfOthers returns what mcp.Caller.Foreign is for the client that sent r. A client

@@ -137,35 +137,35 @@ func (s *Server) elsewhere(c echo.Context, r route, p *principal) (*cluster.Node
 		}
 		return node, nil
 	}
-	id := r.sessionNamed(c)
-	if r.byTakeover {
-		if _, err := s.manager.FindTakeover(id); err == nil {
-			return nil, nil //nolint:nilnil // this node
-		}
-	} else if _, err := s.manager.Get(id); err == nil {
-		return nil, nil //nolint:nilnil // this node
+	id, byTakeover := r.sessionNamed(c), r.byTakeover
+	if id != "" && !p.operator() && !s.has(id, byTakeover) {
+		id, byTakeover = p.elsewhere(id), false // without a cookie, this node refuses
 	}
-	ctx := c.Request().Context()
-	var owner cluster.Node
-	var err error
-	switch {
-	case id == "":
-		return nil, nil //nolint:nilnil // no session is named
-	case !p.operator():
-		if id = p.elsewhere(id); id == "" {
-			return nil, nil //nolint:nilnil // this node refuses
-		}
-		owner, err = s.cfg.Cluster.Owner(ctx, id)
-	case r.byTakeover:
-		owner, err = s.ownerOfTakeover(ctx, id)
-	default:
-		owner, err = s.cfg.Cluster.Owner(ctx, id)
-	}
-	return s.another(p, owner, err)
+	return s.nodeOf(c.Request().Context(), p, id, byTakeover)
 }
 
-// another returns the node that was found, or nil if that is this one, or there is none.
-func (s *Server) another(p *principal, owner cluster.Node, err error) (*cluster.Node, error) {
+// has reports whether this node has a session or, byTakeover, a takeover.
+func (s *Server) has(id string, byTakeover bool) bool {
+	var err error
+	if byTakeover {
+		_, err = s.manager.FindTakeover(id)
+	} else {
+		_, err = s.manager.Get(id)
+	}
+	return err == nil
+}
+
+// nodeOf returns the other node that has a session or, byTakeover, a takeover. It returns nil
+// if this node has it, no node has it, or the id is empty.
+func (s *Server) nodeOf(ctx context.Context, p *principal, id string, byTakeover bool) (*cluster.Node, error) {
+	if id == "" || s.has(id, byTakeover) {
+		return nil, nil //nolint:nilnil // this node
+	}
+	find := s.cfg.Cluster.Owner
+	if byTakeover {
+		find = s.ownerOfTakeover
+	}
+	owner, err := find(ctx, id)
 	switch {
 	case errors.Is(err, cluster.ErrUnknown):
 		return nil, nil //nolint:nilnil // this node says so

@@ -13,7 +13,6 @@ import (
 	"takeover/limits"
 	"takeover/savedscripts"
 	"takeover/session"
-	"takeover/web/demo"
 	"takeover/web/views"
 )
 
@@ -146,27 +145,17 @@ await page.goto('%s');
 await page.screenshot({ path: 'page.png', fullPage: true });
 return await page.title();
 `
-	signInElsewhere = `// Opens a page where one signs in, and waits until a person has.
-await page.goto('https://github.com/login');
-
-const help = await requestTakeover('Sign in', {
-  note: 'Choose Done when you are signed in.',
-});
-console.log('A person helped for', Math.round(help.durationMs / 1000), 's');
-
-return await page.title();
-`
 )
 
-// samples returns the scripts that the page of scripts offers: for the demo site, if there
-// is one.
+// samples returns the scripts that the page of scripts offers: the editor's first script,
+// and others, for the demo site if there is one.
 func (s *Server) samples(base string) []views.SampleScript {
-	signIn, table, place := signInElsewhere, tableElsewhere, "https://example.com/"
+	title, table, place := "Ask a person to look at a page", tableElsewhere, "https://example.com/"
 	if s.cfg.Demo {
-		signIn, table, place = demo.SampleScript(base), fmt.Sprintf(tableHere, base), base+"/demo/catalog"
+		title, table, place = "Sign in with a person’s help", fmt.Sprintf(tableHere, base), base+"/demo/catalog"
 	}
 	return []views.SampleScript{
-		{Title: "Sign in with a person’s help", Code: signIn},
+		{Title: title, Code: s.sample(base)},
 		{Title: "Read a table from a page", Code: table},
 		{Title: "Take a picture of a page", Code: fmt.Sprintf(picture, place)},
 	}

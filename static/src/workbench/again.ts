@@ -34,7 +34,7 @@ export async function startAgain({ url, width, height, touch, script, begin }: E
 /** What stands in place of a secret, with which an address leads nowhere. */
 const HIDDEN = '[REDACTED]';
 
-/** A session of the past, and a run of it. */
+/** What a new session takes over from an earlier one, and from a run there. */
 interface Before { url: string; startUrl: string; dimensions: { width: number; height: number }; isMobile?: boolean }
 interface Ran { filename: string; code: string; args: unknown }
 

@@ -11,7 +11,7 @@ const SAFE_ICON = /^data:image\/(png|jpeg|gif|webp|x-icon|vnd\.microsoft\.icon|s
 
 const narrow = matchMedia('(max-width: 720px)');
 
-/** Returns an address as there is room for it: on phones, without its scheme. What is beside it says whether it is encrypted. */
+/** Shortens an address for phones: the lock beside it stands for its scheme. */
 function brief(url: string): string {
   return narrow.matches ? url.replace(/^https?:\/\//, '') : url;
 }
