@@ -150,3 +150,22 @@ test('settings say how many browsers are in use, and rows of the list are not cu
     expect(outside, `at ${width} px`).toEqual([]);
   }
 });
+
+test('the list shows pictures of what sessions show', async ({ page, request, baseURL }) => {
+  const pages = ['login', '', 'shop'];
+  const ids = await Promise.all(pages.map(async (path) => (await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/${path}` } })).json()).id as string));
+  await signIn(page);
+  const colours = (id: string): Promise<number> => page.locator(`[data-key="${id}"] .thumb img[data-loaded]`).evaluate((image: HTMLImageElement) => {
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+    const context = canvas.getContext('2d')!;
+    context.drawImage(image, 0, 0);
+    return new Set(new Uint32Array(context.getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size;
+  });
+  for (const id of ids) expect(await colours(id), 'a blank page has one colour').toBeGreaterThan(8);
+  // The end keeps its picture.
+  await request.post(`/v1/sessions/${ids[0]}/release`, { headers: auth(), data: {} });
+  await page.reload();
+  await expect(page.locator(`[data-key="${ids[0]}"]`)).toHaveAttribute('data-ended-at', /.+/);
+  expect(await colours(ids[0]!)).toBeGreaterThan(8);
+});

@@ -121,7 +121,10 @@ test('the list says what failed, and its filter stands in the address', async ({
   // By script and time, too.
   await page.getByRole('combobox', { name: 'Script' }).selectOption('good.ts');
   await expect(rows.filter({ hasText: 'bad.ts' })).toHaveCount(0);
-  await page.getByRole('combobox', { name: 'Time' }).selectOption('Last hour');
+  const ofGood = Number(/good\.ts \((\d+)\)/.exec(await page.getByRole('combobox', { name: 'Script' }).innerText())?.[1]);
+  await expect(rows.filter({ hasText: 'good.ts' })).toHaveCount(ofGood);
+  await expect(page.getByRole('combobox', { name: 'Time' }).locator('option[value=hour]')).toHaveText(/^Last hour \(\d+\)$/);
+  await page.getByRole('combobox', { name: 'Time' }).selectOption('hour');
   await expect(page).toHaveURL('/?script=good.ts&since=hour');
   await expect(rows.first()).toContainText('good.ts');
   await page.reload();

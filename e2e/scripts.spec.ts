@@ -138,7 +138,8 @@ test('profiles are listed, used by a new session, renamed and deleted', async ({
   await expect(row).toContainText(/changed (just now|\d+ s ago)/);
   await expect(row).toContainText(baseURL ?? '');
   await accessible(page, 'profiles');
-  await row.getByRole('button', { name: 'Rename' }).click();
+  await row.getByRole('button', { name: 'More about Shop' }).click();
+  await row.getByRole('button', { name: 'Rename…' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('The shop');
   await page.locator('#rename-dialog').getByRole('button', { name: 'Rename' }).click();
   await expect(page.getByRole('heading', { name: 'The shop' })).toBeVisible();
@@ -158,7 +159,49 @@ test('profiles are listed, used by a new session, renamed and deleted', async ({
   await expect(page.locator('[data-result]')).toContainText('kept');
 
   await page.goto('/profiles');
-  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'More about The shop' }).click();
+  await page.getByRole('button', { name: 'Delete…' }).click();
   await page.locator('#delete-dialog').getByRole('button', { name: 'Delete' }).click();
   await expect(page.getByText('No profiles yet')).toBeVisible();
+});
+
+test('what people keep is searched by the address, and the palette leads to a script', async ({ page, request }) => {
+  const save = (name: string, code: string) => request.post('/v1/saved-scripts', { headers: auth(), data: { name, code } });
+  await signIn(page);
+  await save('Check the shop', 'await page.goto("https://shop.example")');
+  await save('Pay a bill', 'return 1');
+  await page.goto('/scripts');
+  await page.locator('h1').click();
+  await page.keyboard.press('/');
+  await expect(page.getByRole('searchbox', { name: 'Filter by name or code' })).toBeFocused();
+  await page.keyboard.type('shop.example');
+  await expect(page).toHaveURL('/scripts?q=shop.example');
+  const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+  await expect(row('Pay a bill')).toBeHidden();
+  await expect(row('Check the shop')).toBeVisible();
+  await accessible(page, 'scripts, searched');
+  await page.reload();
+  await expect(row('Pay a bill')).toBeHidden();
+  await page.getByRole('searchbox').fill('none of them');
+  await expect(page.getByText('Nothing here matches the filter.')).toBeVisible();
+
+  await page.locator('h1').click();
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.keyboard.type('Pay a bill');
+  await page.keyboard.press('Enter');
+  await expect(row('Pay a bill').getByRole('button', { name: 'Run', exact: true })).toBeFocused();
+
+  // Requests for a person are found by what they ask, and by how they ended.
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Sign in' } })).json();
+  await request.post(`/v1/sessions/${id}/takeovers/${asked.id}/cancel`, { headers: auth(), data: {} });
+  await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Solve the puzzle' } });
+  await page.goto('/takeovers?q=puzzle');
+  await expect(page.getByRole('row').filter({ hasText: 'Solve the puzzle' })).toBeVisible();
+  await expect(page.getByText('Sign in', { exact: true })).toHaveCount(0);
+  await page.getByRole('searchbox').fill('cancelled sign');
+  await expect(page.getByText('Sign in', { exact: true })).toBeVisible();
+  await expect(page.getByText('Solve the puzzle')).toHaveCount(0);
+  await accessible(page, 'takeovers, searched');
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
 });

@@ -249,7 +249,14 @@ type sessionsPart struct {
 	Ended       []views.SessionInfo
 	EndedTotal  int
 	FailedTotal int
-	Scripts     []string
+	ByScript    map[string]int // see views.SessionsPage.Scripts
+	Since       map[string]int
+}
+
+func addCounts(to, more map[string]int) {
+	for name, n := range more {
+		to[name] += n
+	}
 }
 
 // addNodes adds to the page of sessions what the other nodes have, and the nodes.
@@ -261,10 +268,9 @@ func (s *Server) addNodes(c echo.Context, p *views.SessionsPage) {
 	for _, part := range parts {
 		p.Waiting, p.Live, p.Ended = append(p.Waiting, part.Waiting...), append(p.Live, part.Live...), append(p.Ended, part.Ended...)
 		p.EndedTotal, p.FailedTotal = p.EndedTotal+part.EndedTotal, p.FailedTotal+part.FailedTotal
-		p.Scripts = append(p.Scripts, part.Scripts...)
+		addCounts(p.Scripts, part.ByScript)
+		addCounts(p.Since, part.Since)
 	}
-	slices.Sort(p.Scripts)
-	p.Scripts = slices.Compact(p.Scripts)
 	slices.SortStableFunc(p.Waiting, func(a, b views.Waiting) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	slices.SortStableFunc(p.Live, func(a, b views.SessionInfo) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	slices.SortStableFunc(p.Ended, func(a, b views.SessionInfo) int { return b.EndedAt.Compare(a.EndedAt) })

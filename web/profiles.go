@@ -47,7 +47,7 @@ func (s *Server) listProfiles(c echo.Context) error {
 
 // pageProfiles handles GET /profiles.
 func (s *Server) pageProfiles(c echo.Context) error {
-	p := views.ProfilesPage{Page: s.page(c)}
+	p := views.ProfilesPage{Page: s.page(c), Filter: views.NewFilter(c.QueryParams())}
 	all, err := s.profiles.List(c.Request().Context())
 	switch {
 	case errors.Is(err, profiles.ErrNoKey):

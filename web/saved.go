@@ -95,7 +95,7 @@ func (s *Server) pageScripts(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p := views.ScriptsPage{Page: s.page(c)}
+	p := views.ScriptsPage{Page: s.page(c), Filter: views.NewFilter(c.QueryParams())}
 	last := s.lastRuns()
 	for _, one := range all {
 		p.Scripts = append(p.Scripts, views.SavedScript{ID: one.ID, Name: one.Name, Code: one.Code, Args: string(one.Args), UpdatedAt: one.UpdatedAt, Last: last[one.Filename()]})

@@ -22,7 +22,10 @@ const maxFailure = 200
 
 // pageSessions handles GET /.
 func (s *Server) pageSessions(c echo.Context) error {
-	p := views.SessionsPage{Page: s.page(c), BaseURL: s.baseURL(c.Request()), Filter: views.NewFilter(c.QueryParams())}
+	p := views.SessionsPage{
+		Page: s.page(c), BaseURL: s.baseURL(c.Request()), Filter: views.NewFilter(c.QueryParams()),
+		Scripts: map[string]int{}, Since: map[string]int{},
+	}
 	p.SessionTimeout, p.TakeoverTimeout = s.manager.Timeouts()
 	for _, t := range s.manager.Takeovers("") {
 		info := t.Info()
@@ -36,9 +39,13 @@ func (s *Server) pageSessions(c echo.Context) error {
 		})
 	}
 	slices.SortStableFunc(p.Waiting, func(a, b views.Waiting) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	now := time.Now()
 	for _, one := range s.manager.List() {
 		v := sessionCard(one)
-		p.Scripts = append(p.Scripts, v.Script)
+		if v.Script != "" {
+			p.Scripts[v.Script]++
+		}
+		views.CountSince(p.Since, v, now)
 		if v.EndedAt.IsZero() {
 			p.Live = append(p.Live, v)
 			continue
@@ -47,16 +54,14 @@ func (s *Server) pageSessions(c echo.Context) error {
 		if v.Failed() {
 			p.FailedTotal++
 		}
-		if p.Filter.ShowsEnded(v, time.Now()) {
+		if p.Filter.ShowsEnded(v, now) {
 			p.Ended = append(p.Ended, v)
 		}
 	}
 	slices.SortStableFunc(p.Ended, func(a, b views.SessionInfo) int { return b.EndedAt.Compare(a.EndedAt) })
 	p.Ended = p.Ended[:min(len(p.Ended), endedShown)]
-	slices.Sort(p.Scripts)
-	p.Scripts = slices.Compact(p.Scripts)
 	if asksForPart(c.Request()) {
-		return c.JSON(http.StatusOK, sessionsPart{p.Waiting, p.Live, p.Ended, p.EndedTotal, p.FailedTotal, p.Scripts})
+		return c.JSON(http.StatusOK, sessionsPart{p.Waiting, p.Live, p.Ended, p.EndedTotal, p.FailedTotal, p.Scripts, p.Since})
 	}
 	p.Taken, p.Most, _ = s.manager.Load()
 	s.addNodes(c, &p)

@@ -21,9 +21,15 @@ func (s *Server) pageTakeovers(c echo.Context) error {
 	slices.SortFunc(all, func(a, b session.TakeoverInfo) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
 	})
-	p := views.TakeoversPage{Page: s.page(c), Total: len(all), Missing: missing}
-	for i := range all[:min(len(all), takeoversShown)] {
-		p.Takeovers = append(p.Takeovers, views.TakeoverRow{Session: s.askingSession(all[i].SessionID), Link: all[i].URL, EndedTakeover: endedTakeover(&all[i])})
+	p := views.TakeoversPage{Page: s.page(c), Filter: views.NewFilter(c.QueryParams()), Total: len(all), Missing: missing}
+	for i := range all {
+		row := views.TakeoverRow{Session: s.askingSession(all[i].SessionID), Link: all[i].URL, EndedTakeover: endedTakeover(&all[i])}
+		if !row.Found(p.Filter) {
+			continue
+		}
+		if p.Found++; len(p.Takeovers) < takeoversShown {
+			p.Takeovers = append(p.Takeovers, row)
+		}
 	}
 	return s.render(c, http.StatusOK, views.Takeovers(p))
 }

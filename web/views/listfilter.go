@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -9,8 +10,9 @@ import (
 	"time"
 )
 
-// Filter filters the session list. It is part of the list's address, and
-// static/src/sessions/listfilter.ts applies the same rules.
+// Filter filters a list: that of sessions by all its fields, the others by Text. It is
+// part of the list's address, and static/src/sessions/listfilter.ts and
+// static/src/ui/searching.ts apply the same rules.
 type Filter struct {
 	Text   string // words that must all be found; empty for all
 	State  string // waiting, live, ended, failed, or empty for all
@@ -35,6 +37,24 @@ var filterTimes = []filterTime{
 type filterState struct {
 	name, words string
 	count       int
+}
+
+// filterTimeNames are the times that the filter counts sessions for.
+func filterTimeNames() []string {
+	names := make([]string, len(filterTimes))
+	for i, t := range filterTimes {
+		names[i] = t.name
+	}
+	return names
+}
+
+// CountSince counts a session in each of the filter's times in which it was live.
+func CountSince(counts map[string]int, s SessionInfo, now time.Time) {
+	for _, name := range filterTimeNames() {
+		if (Filter{Since: name}).shows(rowEntry(s), now) {
+			counts[name]++
+		}
+	}
 }
 
 func (p SessionsPage) states() []filterState {
@@ -81,9 +101,14 @@ func (f Filter) shows(e filterEntry, now time.Time) bool {
 			return false
 		}
 	}
-	search := strings.ToLower(e.search)
+	return f.finds(e.search)
+}
+
+// finds reports whether a text has all words of the filter's text.
+func (f Filter) finds(text string) bool {
+	text = strings.ToLower(text)
 	for _, word := range strings.Fields(strings.ToLower(f.Text)) {
-		if !strings.Contains(search, word) {
+		if !strings.Contains(text, word) {
 			return false
 		}
 	}
@@ -93,10 +118,13 @@ func (f Filter) shows(e filterEntry, now time.Time) bool {
 // scripts returns the names of scripts that the filter offers: those of the list, and the
 // chosen one.
 func (p SessionsPage) scripts() []string {
-	names := append([]string{p.Filter.Script}, p.Scripts...)
+	names := append(slices.Collect(maps.Keys(p.Scripts)), p.Filter.Script)
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
+
+// counted writes a choice of the filter and how many sessions it has.
+func counted(words string, n int) string { return fmt.Sprintf("%s (%d)", words, n) }
 
 // searched joins the texts that the filter searches.
 func searched(words ...string) string { return strings.Join(words, " ") }

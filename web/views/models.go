@@ -42,9 +42,11 @@ type SessionsPage struct {
 	EndedTotal int
 	// FailedTotal is how many of them failed, or had runs that failed.
 	FailedTotal int
-	// Scripts are the names of the scripts of all sessions, sorted.
-	Scripts []string
-	Filter  Filter
+	// Scripts has how many sessions ran a script last, by its name.
+	Scripts map[string]int
+	// Since has how many sessions were live in each of the filter's times.
+	Since  map[string]int
+	Filter Filter
 	// Taken of the server's Most browsers are in use. A cluster's are in Nodes.
 	Taken, Most int
 	Nodes       []Node // of the cluster, by name; empty without one
@@ -290,6 +292,7 @@ const maxScriptName = 100
 // ScriptsPage is the page of saved scripts, the last changed first.
 type ScriptsPage struct {
 	Page
+	Filter  Filter
 	Scripts []SavedScript
 	Samples []SampleScript // which the page offers as long as nothing is saved
 }

@@ -23,7 +23,7 @@ func every(asset func(string) string) map[string]templ.Component {
 	s := SessionInfo{ID: hostile, Status: "live", Title: hostile, URL: "https://example.com/" + hostile, Controller: "script", CreatedAt: now, EndedAt: now, EndReason: hostile}
 	w := Waiting{ID: hostile, SessionID: hostile, Reason: hostile, RequestedBy: hostile, PageURL: "javascript:alert(1)", Link: hostile, CreatedAt: now, Deadline: now.Add(time.Minute)}
 	return map[string]templ.Component{
-		"sessions": Sessions(SessionsPage{Page: p, Waiting: []Waiting{w}, Live: []SessionInfo{s}, Ended: []SessionInfo{s}, Scripts: []string{hostile}, BaseURL: hostile}),
+		"sessions": Sessions(SessionsPage{Page: p, Waiting: []Waiting{w}, Live: []SessionInfo{s}, Ended: []SessionInfo{s}, Scripts: map[string]int{hostile: 1}, Filter: Filter{Text: hostile, Script: hostile}, BaseURL: hostile}),
 		"empty":    Sessions(SessionsPage{Page: p, BaseURL: hostile}),
 		"docs":     Docs(DocsPage{Page: p, BaseURL: hostile, Sections: []DocsSection{{ID: "a", Title: hostile, Calls: []DocsCall{{ID: hostile, Path: hostile, Does: hostile, Who: hostile}}}}, Problems: []DocsProblem{{ID: hostile, Title: hostile}}}),
 		"session":  Session(SessionPage{Page: p, Session: s, Sample: hostile}),
@@ -38,7 +38,7 @@ func every(asset func(string) string) map[string]templ.Component {
 		}),
 		"scripts": Scripts(ScriptsPage{Page: p, Scripts: []SavedScript{{ID: hostile, Name: hostile, Code: hostile, Last: LastRun{ID: hostile, SessionID: hostile, Status: hostile}}}}),
 		"samples": Scripts(ScriptsPage{Page: p, Samples: []SampleScript{{Title: hostile, Code: hostile}}}),
-		"asked": Takeovers(TakeoversPage{Page: p, Missing: []string{hostile}, Takeovers: []TakeoverRow{
+		"asked": Takeovers(TakeoversPage{Page: p, Filter: Filter{Text: hostile}, Total: 2, Missing: []string{hostile}, Takeovers: []TakeoverRow{
 			{Session: s, Link: hostile, EndedTakeover: EndedTakeover{ID: hostile, Reason: hostile, State: "pending", Note: hostile}},
 			{Session: s, EndedTakeover: EndedTakeover{ID: hostile, Reason: hostile, State: hostile, Person: hostile, Note: hostile}},
 		}}),

@@ -1,5 +1,5 @@
 import { path, post } from '../ui/api.js';
-import { byId } from '../ui/dom.js';
+import { byId, show } from '../ui/dom.js';
 import { listPage } from '../ui/listpage.js';
 import { busy, formError } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
@@ -28,6 +28,20 @@ async function start(prepare: (session: string) => Promise<Record<string, string
 function open(script: string, run: boolean): Promise<void> {
   return start(async (session) => ({ script, ...(run && { run: (await post<{ id: string }>(path`/v1/sessions/${session}/scripts`, { script })).id }) }));
 }
+
+/**
+ * Focuses the script that the address names, for example after it was chosen in the palette. No element has the script's id as its own: the browser
+ * would go there, and take the focus away.
+ */
+function focusNamed(): void {
+  const row = [...document.querySelectorAll<HTMLElement>('[data-item]')].find(({ dataset }) => dataset.item === location.hash.slice(1));
+  if (!row) return;
+  show(row, true); // also if the filter hides it
+  row.scrollIntoView({ block: 'center' });
+  row.querySelector<HTMLElement>('[data-row]')?.focus();
+}
+focusNamed();
+window.addEventListener('hashchange', focusNamed);
 
 document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-open], [data-run], [data-use]') : null;

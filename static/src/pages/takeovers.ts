@@ -3,6 +3,7 @@ import { byId } from '../ui/dom.js';
 import { enableKeys } from '../ui/keys.js';
 import { enableMenus } from '../ui/menus.js';
 import { morph } from '../ui/morph.js';
+import { enableSearch } from '../ui/searching.js';
 import { startTicking, tick } from '../ui/times.js';
 import { Watching } from '../ui/watching.js';
 
@@ -10,13 +11,15 @@ import { Watching } from '../ui/watching.js';
 
 /** Fetches the list as the server renders it, and applies the differences. What fails is tried again with the next change. */
 async function refresh(): Promise<void> {
-  const response = await fetch(location.pathname, { headers: { Accept: 'text/html' }, cache: 'no-store' }).catch(() => null);
+  const response = await fetch(location.pathname + location.search, { headers: { Accept: 'text/html' }, cache: 'no-store' }).catch(() => null);
   if (!response?.ok) return;
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live');
   if (fresh) morph(byId('live'), fresh);
+  search();
   tick();
 }
 
+const search = enableSearch(() => void refresh());
 enableMenus();
 enableTakeoverLinks();
 enableKeys();

@@ -27,6 +27,20 @@ function shownOf(shown: number, total: number): string {
   return shown === total ? String(total) : `${shown} of ${total}`;
 }
 
+/** Returns the numbers that the list has for the choices of a select. */
+function countsOf(of: 'scripts' | 'since'): Record<string, number> {
+  return (JSON.parse(byId('live').dataset[of] ?? '{}') ?? {}) as Record<string, number>; // null without any
+}
+
+/** Writes behind each choice but the first how many sessions it has. */
+function writeCounts(select: HTMLSelectElement, counts: Record<string, number>): void {
+  for (const option of [...select.options].slice(1)) {
+    const words = option.text.replace(/ \(\d+\)$/, '');
+    const text = `${words} (${counts[option.value] ?? 0})`;
+    if (option.text !== text) option.text = text;
+  }
+}
+
 /**
  * Filters the session list by text, status, script and time. All are part of the address, so that they can be shared and restored with the back
  * button. The server renders the list by the same rules, and finds sessions that are too old to be listed; `changed` asks it for them.
@@ -73,13 +87,17 @@ export class ListFilter {
 
   /** Offers the scripts of the list, and chooses one. */
   #offer(chosen: string): void {
-    const names = JSON.parse(byId('live').dataset.scripts ?? '[]') as string[];
+    const counts = countsOf('scripts');
+    const names = Object.keys(counts);
     if (chosen && !names.includes(chosen)) names.push(chosen);
+    names.sort();
     const offered = [...this.#script.options].slice(1).map(({ value }) => value);
     if (JSON.stringify(offered) !== JSON.stringify(names)) {
       this.#script.length = 1;
       for (const name of names) this.#script.add(new Option(name, name));
     }
+    writeCounts(this.#script, counts);
+    writeCounts(this.#since, countsOf('since'));
     this.#script.value = chosen;
     show(this.#script, names.length > 0);
   }

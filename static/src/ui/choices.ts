@@ -36,7 +36,7 @@ export async function choices(add: (more: Choice[]) => void): Promise<void> {
   await Promise.all([
     get<{ sessions: Session[] }>(`/v1/sessions?limit=${MOST}`).then(({ sessions }) => add(sessions.map(({ id, title, url, status }) =>
       goTo('Session', 'globe', title || hostOf(url), `Session · ${status} · ${hostOf(url)}`, path`/sessions/${id}`))), () => {}),
-    get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ name }) => goTo('Script', 'code', name, 'Script', '/scripts'))), () => {}),
+    get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ id, name }) => goTo('Script', 'code', name, 'Script', path`/scripts#${id}`))), () => {}),
   ]);
 }
 

@@ -5,18 +5,21 @@ import { enableKeys } from './keys.js';
 import { busy, enableDialogs, enableMenus, formError } from './menus.js';
 import { morph } from './morph.js';
 import { notice } from './notices.js';
+import { enableSearch } from './searching.js';
 import { startTicking, tick } from './times.js';
 import { tellOfCalls } from './watching.js';
 
+const search = enableSearch();
 /** The row that the open dialog is about. */
 let chosen: HTMLElement | null = null;
 
 /** Fetches the list as the server renders it, and applies the differences. */
 async function refresh(): Promise<void> {
-  const response = await fetch(location.pathname, { headers: { Accept: 'text/html' }, cache: 'no-store' });
+  const response = await fetch(location.pathname + location.search, { headers: { Accept: 'text/html' }, cache: 'no-store' });
   if (!response.ok) throw new Error(`The server answered ${response.status}.`);
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live');
   if (fresh) morph(byId('live'), fresh);
+  search();
   tick();
 }
 
