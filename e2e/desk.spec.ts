@@ -1,5 +1,5 @@
 import { expect, test } from './test.js';
-import { auth, getCookie, newSession, run, signIn } from './remote.js';
+import { accessible, auth, getCookie, newSession, run, signIn } from './remote.js';
 
 /** What operators see: small faults that were there once. */
 
@@ -168,4 +168,44 @@ test('the list shows pictures of what sessions show', async ({ page, request, ba
   await page.reload();
   await expect(page.locator(`[data-key="${ids[0]}"]`)).toHaveAttribute('data-ended-at', /.+/);
   expect(await colours(ids[0]!)).toBeGreaterThan(8);
+});
+
+test('a phone says how a run is doing without its panel', async ({ page, request, browser }) => {
+  await signIn(page);
+  const id = await newSession(page);
+  for (const viewport of [{ width: 390, height: 844 }, { width: 320, height: 568 }, { width: 844, height: 390 }]) {
+    const context = await browser.newContext({ viewport, hasTouch: true, isMobile: true });
+    const phone = await context.newPage();
+    await getCookie(phone);
+    await phone.goto(`/sessions/${id}`);
+    const button = phone.locator('#dock-script');
+    await expect(button).toHaveAccessibleName(/^Script$|^Script: Succeeded$/);
+    const start = await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: 'await requestTakeover("Look")' } });
+    expect(start.ok()).toBe(true);
+    await expect(button).toHaveAccessibleName(/^Script: Waiting \d:\d\d$/);
+    await expect(phone.locator('#dock-shape')).toBeVisible();
+    await accessible(phone, `a run on a phone, ${viewport.width} px`);
+    const { takeovers } = (await (await request.get(`/v1/sessions/${id}/takeovers`, { headers: auth() })).json()) as { takeovers: { id: string; state: string }[] };
+    await request.post(`/v1/sessions/${id}/takeovers/${takeovers.find(({ state }) => state === 'pending')?.id}/done`, { headers: auth(), data: {} });
+    await expect(button).toHaveAccessibleName('Script: Succeeded');
+    await button.tap();
+    await expect(phone.locator('#output-words')).toHaveText('Succeeded');
+    await phone.getByRole('button', { name: 'Close the output' }).tap();
+    await expect(button).toHaveAccessibleName('Script');
+    await context.close();
+  }
+});
+
+test('somebody who may only watch sees no tools', async ({ page, request, browser }) => {
+  await signIn(page);
+  const id = await newSession(page);
+  const { url } = await (await request.post(`/v1/sessions/${id}/links`, { headers: auth(), data: { role: 'view' } })).json();
+  const context = await browser.newContext();
+  const watcher = await context.newPage();
+  await watcher.goto(url);
+  await expect(watcher.locator('#connection-words')).toHaveText(/^\d+ ms$/);
+  await expect(watcher.getByRole('textbox', { name: 'Address of the remote page' })).toHaveAttribute('readonly');
+  for (const name of ['Back', 'Forward', 'Reload', 'Keyboard', 'New tab', 'Take control']) await expect(watcher.getByRole('button', { name }), name).toBeHidden();
+  await accessible(watcher, 'a session, watched');
+  await context.close();
 });

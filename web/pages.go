@@ -106,6 +106,7 @@ func (s *Server) pageSession(c echo.Context) error {
 		base = s.baseURL(c.Request())
 	}
 	guest := !caller(c).operator()
+	role, _ := caller(c).role(info.ID)
 	var connections []views.Connection
 	if !guest {
 		connections = s.programLines(c, info.ID)
@@ -113,7 +114,7 @@ func (s *Server) pageSession(c echo.Context) error {
 	c.Response().Header().Set(headerCSP, s.policy(c, !guest)) // without the exception for the editor, which guests do not have
 	return s.render(c, http.StatusOK, views.Session(views.SessionPage{
 		Page: s.page(c), Session: sessionCard(one), Width: info.Dimensions.Width, Height: info.Dimensions.Height,
-		Sample: s.sample(base), Guest: guest, Capture: panelCapture(one), Connections: connections,
+		Sample: s.sample(base), Guest: guest, Watch: role == session.RoleView, Capture: panelCapture(one), Connections: connections,
 	}))
 }
 

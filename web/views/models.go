@@ -163,6 +163,8 @@ type SessionPage struct {
 	// Guest hides what a share link does not permit: scripts, events, sharing and
 	// ending the session.
 	Guest bool
+	// Watch hides what acts in the session as well, for a guest who may only watch.
+	Watch bool
 }
 
 // TakeoverPage is `/takeover/:id`, for the person who was asked.

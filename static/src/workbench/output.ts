@@ -16,6 +16,9 @@ export const STATUS_WORDS: Record<Run['status'], string> = {
   running: 'Running', waiting: 'Waiting for a person', succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Stopped', timeout: 'Timed out',
 };
 
+/** The same for a small button, where the time follows. */
+const BRIEF = { running: 'Running', waiting: 'Waiting' } as const;
+
 /** Returns the CSS classes of the symbol for a run's state. */
 export const shapeOf = (status: Run['status']): string => `shape ${SHAPES[status] ?? 'ring'}`;
 
@@ -46,7 +49,10 @@ export class Output {
   constructor(private readonly goto: (line: number, column: number) => void) {
     this.#tests = new TestList(goto);
     byId('output-body').before(this.#tests.element);
-    byId('output-close').addEventListener('click', () => show(byId('output'), false));
+    byId('output-close').addEventListener('click', () => {
+      show(byId('output'), false);
+      this.#inDock();
+    });
   }
 
   /** Clears the output for a new run. */
@@ -89,8 +95,20 @@ export class Output {
   #showTime(): void {
     setText(byId('output-time'), this.#clock.words);
     setText(byId('output-waited'), this.#clock.waitedWords);
+    this.#inDock();
     const step = this.#step;
     this.#lines.now(step && { kind: 'step', at: timeOf(step.startedAt), text: step.title, took: span(Date.now() - timeOf(step.startedAt)) });
+  }
+
+  /** Says how the run is doing on the button that opens the panel in a narrow window. */
+  #inDock(): void {
+    const shown = !byId('output').hidden;
+    const shape = byId('dock-shape');
+    show(shape, shown);
+    shape.className = shapeOf(this.#status);
+    const words = !shown ? 'Script' : this.#status === 'running' || this.#status === 'waiting' ? `${BRIEF[this.#status]} ${this.#clock.words}` : STATUS_WORDS[this.#status] ?? this.#status;
+    setText(byId('dock-words'), words);
+    byId('dock-script').setAttribute('aria-label', shown ? `Script: ${words}` : words);
   }
 
   log(line: LogLine): void {
