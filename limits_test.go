@@ -147,7 +147,7 @@ var internalBounds = map[string][]string{
 	"shortens what is shown of a text, not the text": {
 		"background.MaxMessage", "background.maxStack", "background.maxTitles", "background.maxName", "background.maxResult", "browser.maxFaviconURL", "browser.maxTitle",
 		"browser.maxRefusal", "capture.maxDataURL", "capture.maxStackFrames", "capture.maxElementLookups", "capture.maxDepth", "capture.maxMembers", "capture.maxExpansions",
-		"cdp.maxTraced", "questions.maxAccept", "questions.maxAddress", "questions.maxRealm", "session.maxTarget", "session.maxTitle", "session.maxHeldShown", "session.maxHeldParams", "trajectory/export.maxTitle", "web.maxFailure", "door/socket.maxCloseReason", "door/playwright.maxComplaint", "door/playwright.maxStderr",
+		"cdp.maxTraced", "questions.maxAccept", "questions.maxAddress", "questions.maxRealm", "session.maxTarget", "session.maxTitle", "session.maxRunTitle", "session.maxHeldShown", "session.maxHeldParams", "trajectory/export.maxTitle", "web.maxFailure", "door/socket.maxCloseReason", "door/playwright.maxComplaint", "door/playwright.maxStderr",
 		"widget.maxLabel", "widget.maxValue",
 	},
 	"Playwright's own bookkeeping, in docs/scripting.md": {"browser.keptAttempts", "browser.maxHead"},

@@ -22,7 +22,8 @@ test('the time line of a session shows its moments', async ({ page, request, bas
   await page.goto(`/sessions/${id}`);
   await expect(page.getByRole('heading', { name: 'orders.ts' })).toBeVisible();
   await expect(page.locator('.outcome')).toHaveText('Succeeded');
-  // It begins with the end, and keys step from picture to picture.
+  // It begins with the end, which belongs to no step, and keys step from picture to picture.
+  await expect(page.locator('.output-line.at-moment')).toHaveCount(0);
   const moment = page.getByAltText('What the session showed at this moment');
   const track = page.getByRole('slider', { name: 'Moment' });
   await expect(moment).toHaveAttribute('src', new RegExp(`/film/${await last()}$`));
@@ -128,6 +129,15 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
   await failure.scrollIntoViewIfNeeded();
   await expect.poll(() => failure.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280);
   await accessible(page, 'ended, with a run');
+  // On a phone, the buttons are in one row, and the picture of the moment is in the first screen.
+  await page.setViewportSize({ width: 320, height: 568 });
+  const again = (await page.getByRole('button', { name: 'New session with this' }).boundingBox())!;
+  const rerun = (await page.getByRole('button', { name: 'Run again' }).boundingBox())!;
+  expect(again.y).toBe(rerun.y);
+  expect(again.height).toBeLessThan(48);
+  expect(Math.abs(again.width - rerun.width)).toBeLessThan(8);
+  expect(await page.locator('#moment-picture').evaluate((image) => image.getBoundingClientRect().bottom + scrollY)).toBeLessThan(568);
+  await page.setViewportSize({ width: 1280, height: 720 });
   await page.getByRole('button', { name: 'New session with this' }).click();
   await page.waitForURL((url) => !url.pathname.endsWith(id));
   await expect(page.locator('#address')).toHaveValue(`${baseURL}/demo/login`);

@@ -238,7 +238,7 @@ func (s *Session) StartRun(o RunOptions) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{session: s, given: RunScript{Filename: o.Filename, Code: o.Code, Args: o.Args}, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: RunInfo{
-		ID: id.New("run"), SessionID: s.id, Filename: o.Filename, RequestedBy: o.RequestedBy, Status: RunRunning,
+		ID: id.New("run"), SessionID: s.id, Filename: o.Filename, Title: titleOf(o.Code), RequestedBy: o.RequestedBy, Status: RunRunning,
 		CreatedAt: time.Now().UTC(), Logs: []RunLog{}, Steps: []RunStep{}, Tests: []RunTest{},
 	}}
 	eng, err := s.claimRun(r)

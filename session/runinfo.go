@@ -2,9 +2,11 @@ package session
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"takeover/background"
+	"takeover/text"
 )
 
 // RunStatus is the status of a run.
@@ -62,6 +64,7 @@ type RunInfo struct {
 	ID          string          `json:"id" doc:"The run's id."`
 	SessionID   string          `json:"sessionId" doc:"The session in which it runs."`
 	Filename    string          `json:"filename" doc:"The script's name in error positions."`
+	Title       string          `json:"title,omitempty" doc:"What the script's first line says, if it is a comment."`
 	RequestedBy string          `json:"requestedBy,omitempty" doc:"Who started it."`
 	Status      RunStatus       `json:"status" doc:"running or waiting (for a person); succeeded, failed, cancelled or timeout at the end."`
 	CreatedAt   time.Time       `json:"createdAt" doc:"When it began."`
@@ -80,6 +83,19 @@ type RunInfo struct {
 	// Console output and uncaught errors of pages and workers during the run: at
 	// most 50, oldest first.
 	BackgroundEvents []background.Event `json:"backgroundEvents" doc:"What pages and workers logged during the run, and their uncaught errors: the first 50."`
+}
+
+// maxRunTitle is how long a run's title is, in bytes.
+const maxRunTitle = 80
+
+// titleOf returns what the first line of a script says, if it is a comment.
+func titleOf(code string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(code), "\n")
+	words, ok := strings.CutPrefix(first, "//")
+	if !ok {
+		return ""
+	}
+	return text.Clip(strings.Trim(words, "/ \t\r"), maxRunTitle)
 }
 
 // RunScript is the code and the arguments of a run.

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -61,7 +63,7 @@ func endedTakeover(info *session.TakeoverInfo) views.EndedTakeover {
 func endedRun(r *session.Run) views.EndedRun {
 	info, script := r.Info(), r.Script()
 	run := views.EndedRun{
-		ID: info.ID, Filename: info.Filename, Status: string(info.Status), At: info.CreatedAt,
+		ID: info.ID, Filename: ownName(info), Status: string(info.Status), At: info.CreatedAt,
 		Failure: failureLine(info), Picture: r.HasPicture(), Code: strings.Split(text.Clip(strings.TrimRight(script.Code, "\n"), endedScript), "\n"),
 		Output: outputOf(info),
 	}
@@ -75,9 +77,18 @@ func endedRun(r *session.Run) views.EndedRun {
 		}
 	}
 	if len(info.Result) > 0 && string(info.Result) != "null" {
-		run.Result = text.Clip(string(info.Result), endedLine)
+		run.Result = text.Clip(indented(info.Result), endedLine)
 	}
 	return run
+}
+
+// indented returns JSON with a line for each value.
+func indented(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		return string(raw)
+	}
+	return b.String()
 }
 
 // outputOf returns the logs, the steps and the takeovers of a run, in order of
@@ -99,6 +110,9 @@ func outputOf(info session.RunInfo) []views.OutputLine {
 		if st.Error != "" {
 			first, _, _ := strings.Cut(strings.TrimSpace(st.Error), "\n")
 			line.Kind, line.Text = "error", st.Title+": "+first
+			if info.Error != nil && strings.Contains(info.Error.Message, first) {
+				line.Text = st.Title // the run's error says it
+			}
 		}
 		lines = append(lines, line)
 	}

@@ -106,7 +106,7 @@ func (s *Server) pageSession(c echo.Context) error {
 		base = s.baseURL(c.Request())
 	}
 	guest := !caller(c).operator()
-	role, _ := caller(c).role(info.ID)
+	role := caller(c).role(info.ID)
 	var connections []views.Connection
 	if !guest {
 		connections = s.programLines(c, info.ID)

@@ -83,7 +83,7 @@ func sessionCard(one *session.Session) views.SessionInfo {
 	for _, r := range one.Runs() { // newest first
 		run := r.Brief()
 		if v.LastRun == "" {
-			v.LastRun = string(run.Status)
+			v.LastRun, v.Comment = string(run.Status), run.Title
 		}
 		if run.Status != session.RunFailed && run.Status != session.RunTimeout {
 			continue
@@ -101,10 +101,15 @@ func scriptOf(one *session.Session) string {
 	if len(runs) == 0 {
 		return ""
 	}
-	if name := runs[0].Brief().Filename; name != session.DefaultFilename {
-		return name
+	return ownName(runs[0].Brief())
+}
+
+// ownName returns the name of a run's script, or "" if it has none of its own.
+func ownName(run session.RunInfo) string {
+	if run.Filename == session.DefaultFilename {
+		return ""
 	}
-	return ""
+	return run.Filename
 }
 
 // failureLine returns the first line of a run's error, or "".

@@ -59,3 +59,22 @@ func TestListOfEndedSessions(t *testing.T) {
 		}
 	}
 }
+
+// TestListNamesSessions checks that a session whose script has no name is called by what
+// the script's first comment says.
+func TestListNamesSessions(t *testing.T) {
+	s := startServer(t, nil)
+	id := s.create(nil).ID()
+	for code, want := range map[string]string{"// Pay the <bill> //\nreturn 1": "Pay the <bill>", "return 1 // not a title": "", "//" + strings.Repeat("x", 200): strings.Repeat("x", 79) + "…"} {
+		var run struct{ Title string }
+		s.call("POST", "/v1/sessions/"+id+"/scripts", map[string]any{"code": code, "wait": true}, 200, &run)
+		if !strings.HasPrefix(run.Title, strings.TrimSuffix(want, "…")) || want == "" && run.Title != "" || len(run.Title) > 90 {
+			t.Errorf("%.20q has the title %q, want %q", code, run.Title, want)
+		}
+	}
+	s.call("POST", "/v1/sessions/"+id+"/scripts", map[string]any{"code": "// Pay the <bill>", "wait": true}, 200, nil)
+	page := string(s.do(request{method: "GET", path: "/", header: map[string]string{"Accept": "text/html"}}).body)
+	if !strings.Contains(page, `Pay the &lt;bill&gt;</a>`) {
+		t.Error("the list does not name the session by the comment of its script")
+	}
+}

@@ -75,7 +75,7 @@ func (s *Server) view(c echo.Context) error {
 		return badField("Sec-WebSocket-Protocol", "must offer %s", subprotocol)
 	}
 	p := caller(c)
-	role, _ := p.role(one.ID())
+	role := p.role(one.ID())
 	joining := session.ViewerOptions{Role: role, Name: p.name, Resume: c.QueryParam("resume")}
 	if g, ok := p.grant(one.ID()); ok && !p.operator() {
 		joining.Link = &g

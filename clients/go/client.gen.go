@@ -2144,6 +2144,9 @@ type Run struct {
 	// Tests Tests, for a Playwright Test file.
 	Tests []RunTest `json:"tests"`
 
+	// Title What the script's first line says, if it is a comment.
+	Title *string `json:"title,omitempty"`
+
 	// Truncated Some logs, steps or values were cut because there were too many.
 	Truncated bool `json:"truncated"`
 

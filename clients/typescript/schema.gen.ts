@@ -3863,6 +3863,8 @@ export interface components {
             takeovers: components["schemas"]["Takeover"][];
             /** @description Tests, for a Playwright Test file. */
             tests: components["schemas"]["RunTest"][];
+            /** @description What the script's first line says, if it is a comment. */
+            title?: string;
             /** @description Some logs, steps or values were cut because there were too many. */
             truncated: boolean;
             /** @description Milliseconds so far in which it waited for a person. */

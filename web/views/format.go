@@ -61,8 +61,9 @@ func (s SessionInfo) name() string {
 	return host(s.URL)
 }
 
-// label is what a list calls the session: its script, or its page.
-func (s SessionInfo) label() string { return cmp.Or(s.Script, s.name()) }
+// label is what a list calls the session: its script, what the script's first comment
+// says, or its page.
+func (s SessionInfo) label() string { return cmp.Or(s.Script, s.Comment, s.name()) }
 
 func (s SessionInfo) live() bool { return s.EndedAt.IsZero() }
 

@@ -133,9 +133,9 @@ func waitingSearch(w Waiting) string { return searched(w.Reason, w.PageURL, w.Se
 
 func rowSearch(s SessionInfo) string {
 	if s.live() {
-		return searched(s.Script, s.name(), s.URL, s.ID, s.partyWords())
+		return searched(s.Script, s.Comment, s.name(), s.URL, s.ID, s.partyWords())
 	}
-	return searched(s.Script, s.name(), s.URL, s.ID, s.outcome(), s.endWords())
+	return searched(s.Script, s.Comment, s.name(), s.URL, s.ID, s.outcome(), s.endWords())
 }
 
 // rowStates returns the states, as in Filter.State, of a session.

@@ -135,6 +135,7 @@ type SessionInfo struct {
 	RunsFailed int
 	LastRun    string // status of the newest run; empty without one
 	Script     string // name of the newest run's script; empty if it has none
+	Comment    string // what that script's first comment says, or empty
 	Helped     bool   // a person worked on one of its takeovers
 	NoPicture  bool   // it has ended, and left no picture
 	Failure    string // first line of the error of the newest run that failed, or empty

@@ -98,14 +98,15 @@ const timeline = new Timeline({
   url: (at) => path`/v1/sessions/${session}/film/${String(at)}`,
 });
 
-/** Marks the step of each run that was the last one to begin before a moment. */
+/** Marks the step of each run that a moment belongs to: the last one to begin before it, unless the run was over. */
 function markSteps(at: number): void {
   for (const output of root.querySelectorAll('.ended-output')) {
-    const begun = [...output.querySelectorAll<HTMLElement>('.output-line[data-at]')].filter((each) => Date.parse(each.dataset.at ?? '') <= at);
+    const { run: id = '', to: end = '' } = output.closest<HTMLElement>('.ended-run')?.dataset ?? {};
+    const begun = at <= Date.parse(end) ? [...output.querySelectorAll<HTMLElement>('.output-line[data-at]')].filter((each) => Date.parse(each.dataset.at ?? '') <= at) : [];
     for (const each of output.querySelectorAll('.at-moment')) each.classList.remove('at-moment');
     const last = begun.at(-1);
     last?.classList.add('at-moment');
-    markLine(output.closest<HTMLElement>('.ended-run')?.dataset.run ?? '', Number(last?.dataset.scriptLine));
+    markLine(id, Number(last?.dataset.scriptLine));
     if (last && output instanceof HTMLElement) output.scrollTop = last.offsetTop - output.offsetTop - output.clientHeight / 2;
   }
 }

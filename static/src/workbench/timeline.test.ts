@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cells, share, shownAt, step } from './timeline.js';
+import { cells, share, shownAt, step, ticks } from './timeline.js';
 
 const span = { from: 1000, to: 2000 };
 
@@ -33,4 +33,12 @@ test('keys step from picture to picture, and to the ends', () => {
   assert.equal(step([1200, 1700], span, 1700, false), 1200);
   assert.equal(step([1200, 1700], span, 1100, false), 1000);
   assert.equal(step([1200, 1700], span, 1000, false), 1000);
+});
+
+test('the scale has a few round times, and none at the very end', () => {
+  assert.deepEqual(ticks(0), [0]);
+  assert.deepEqual(ticks(6_300), [0, 2_000, 4_000]);
+  assert.deepEqual(ticks(10_000), [0, 2_000, 4_000, 6_000, 8_000]);
+  assert.deepEqual(ticks(144_000), [0, 30_000, 60_000, 90_000, 120_000]);
+  assert.equal(ticks(90 * 86_400_000).length, 1);
 });

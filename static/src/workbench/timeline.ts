@@ -45,6 +45,15 @@ export function step(times: readonly number[], span: Stretch, at: number, forwar
   return (forward ? stops.find((time) => time > at) : stops.filter((time) => time < at).at(-1)) ?? at;
 }
 
+/** Distances (ms) that the scale may have between its numbers. */
+const DISTANCES = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400].map((seconds) => seconds * 1_000);
+
+/** Returns the times (ms after the start) that the scale of a span names: the start and at most five more, at round distances, none at the very end. */
+export function ticks(length: number): number[] {
+  const distance = DISTANCES.find((each) => length / each <= 5) ?? length;
+  return Array.from({ length: Math.floor((length * 0.9) / Math.max(1, distance)) + 1 }, (_, i) => i * distance);
+}
+
 function sorted(times: readonly number[]): number[] {
   return [...times].filter((time) => !Number.isNaN(time)).sort((a, b) => a - b);
 }
@@ -92,6 +101,11 @@ export class Timeline {
       mark.style.left = this.#percent(error);
       lanes.append(mark);
     }
+    byId('timeline-scale').append(...ticks(span.to - span.from).map((after) => {
+      const tick = h('span', { text: clock(after) });
+      tick.style.left = this.#percent(span.from + after);
+      return tick;
+    }));
     this.#track.setAttribute('aria-valuemax', String(span.to - span.from));
     this.#track.addEventListener('keydown', (event) => this.#key(event));
     this.#track.addEventListener('pointerdown', (event) => {
