@@ -106,6 +106,7 @@ test('a person helps on a phone', async ({ page, browser, request }) => {
   await expect(theirs.locator('#note')).toBeInViewport({ ratio: 1 });
   await theirs.getByRole('button', { name: 'Note', exact: true }).click();
   await expect(theirs.locator('#note')).toBeHidden();
+  await expect(theirs.getByText('This is a browser on another computer.'), 'the first touch removes it').toHaveCount(0);
   await accessible(theirs, 'takeover on a phone');
   await expect(theirs.locator('#control-words')).toHaveText('You are in control');
   // Nothing is wider than the window.
@@ -125,6 +126,8 @@ test('a person helps on a phone', async ({ page, browser, request }) => {
   await signInByHand(fingers, places, () => codeOnPhone(request, session));
   await theirs.getByRole('button', { name: 'Done' }).click();
   await expect(theirs.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+  await expect(theirs.locator('#farewell-what')).toBeVisible();
+  await expect(theirs.locator('.toast')).toHaveCount(0);
   await hasFinished(page);
   await context.close();
 });

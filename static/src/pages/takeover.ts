@@ -21,7 +21,7 @@ const id = root.dataset.takeover ?? '';
 type Ending = 'done' | 'failed' | 'expired' | 'cancelled' | 'over' | 'lost' | 'signedOut';
 
 const FAREWELL: Record<Ending, [title: string, text: string, shape: string]> = {
-  done: ['Thank you', 'You can close this page.', 'tick good'],
+  done: ['Thank you', 'Your answer was sent, and the work goes on from here. You can close this page.', 'tick good'],
   failed: ['Thank you for letting us know', 'Your answer was sent. You can close this page.', 'tick good'],
   expired: ['Time is up', 'The request has expired. What you did in the browser is kept. You can close this page.', 'cross'],
   cancelled: ['No longer needed', 'The request was cancelled. You can close this page.', 'ring'],
@@ -178,7 +178,11 @@ function wholeReason(): void {
 function firstVisit(): void {
   if (read(SEEN)) return;
   write(SEEN, '1');
-  notice(`This is a browser on another computer. What you type goes there.${maybeById('kept') ? ' Your steps are kept, without passwords and codes.' : ''}`);
+  const text = `This is a browser on another computer. What you type goes there.${maybeById('kept') ? ' Your steps are kept, without passwords and codes.' : ''}`;
+  notice(text);
+  // It may lie over what the person wants to press.
+  const remove = (): void => [...byId('toasts').children].find((toast) => toast.textContent === text)?.remove();
+  window.addEventListener('pointerdown', remove, { once: true, capture: true });
 }
 
 /** Shows which site the person sees. A press shows its whole address; a change of the site is marked for a moment, because people are asked for passwords here. */
@@ -251,8 +255,10 @@ function farewell(ending: Ending, why = ''): void {
   const [title, text, shape] = FAREWELL[ending];
   for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog[open]')) dialog.close();
   root.remove();
+  byId('toasts').replaceChildren(); // they were about the picture
   show(byId('farewell'), true);
   byId('farewell-shape').className = `shape ${shape}`;
+  show(byId('farewell-what'), ending !== 'lost' && ending !== 'signedOut');
   setText(byId('farewell-title'), title);
   setText(byId('farewell-text'), `${why} ${text}`.trim());
   document.title = `${title} · Takeover`;
