@@ -47,6 +47,10 @@ test('notifications are asked for by a click, and tell of a takeover', async ({ 
   await page.getByLabel('System').check();
   await expect(page.locator('html')).not.toHaveAttribute('data-theme', /./);
   await expect(page.locator('.facts')).toContainText('API version');
+  const left = (): Promise<number> => page.locator('h1').evaluate((title) => Math.round(title.getBoundingClientRect().left));
+  const here = await left();
+  await page.goto('/takeovers');
+  expect(await left()).toBe(here);
 
   await page.goto('/');
   const icon = (): Promise<string | null> => page.locator('link[rel=icon]').getAttribute('href');

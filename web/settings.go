@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ func (s *Server) pageSettings(c echo.Context) error {
 		{Name: "Default session length", Value: lengthWords(life)},
 		{Name: "Default takeover timeout", Value: lengthWords(takeover)},
 		{Name: "Limit of new sessions per caller", Value: strconv.Itoa(s.cfg.CreateRate) + " per minute"},
-		{Name: "Version", Value: s.cfg.Version},
+		{Name: "Version", Value: versionWords(s.cfg.Version)},
 		{Name: "API version", Value: "v1"},
 	}}
 	p.Connections = s.programLines(c, "")
@@ -31,6 +32,24 @@ func (s *Server) pageSettings(c echo.Context) error {
 		}
 	}
 	return s.render(c, http.StatusOK, views.Settings(p))
+}
+
+// released is the name of a release: numbers, and perhaps that it is a candidate.
+var released = regexp.MustCompile(`^v?\d+(\.\d+)+(-(alpha|beta|rc)[.\d]*)?$`)
+
+// versionWords names a version for people: a release as it is, and what was built from
+// any other commit as such.
+func versionWords(version string) string {
+	if released.MatchString(version) {
+		return version
+	}
+	commit := strings.TrimPrefix(strings.TrimPrefix(version, "dev"), "-")
+	for _, changed := range []string{"-dirty", "+"} {
+		if unchanged, ok := strings.CutSuffix(commit, changed); ok {
+			return "Development build " + unchanged + " with changes"
+		}
+	}
+	return strings.TrimSpace("Development build " + commit)
 }
 
 // lengthWords formats a duration for people, as "1 min 30 s". Less than two hours

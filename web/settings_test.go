@@ -22,3 +22,22 @@ func TestLengthWords(t *testing.T) {
 		}
 	}
 }
+
+// TestVersionWords names releases as they are, and other builds as such.
+func TestVersionWords(t *testing.T) {
+	for version, want := range map[string]string{
+		"v1.4.0":              "v1.4.0",
+		"1.4.0":               "1.4.0",
+		"v2.0.0-rc.1":         "v2.0.0-rc.1",
+		"b6d8dcd2":            "Development build b6d8dcd2",
+		"b6d8dcd2-dirty":      "Development build b6d8dcd2 with changes",
+		"v1.4.0-12-gb6d8dcd2": "Development build v1.4.0-12-gb6d8dcd2",
+		"dev-b6d8dcd2a1c3":    "Development build b6d8dcd2a1c3",
+		"dev-b6d8dcd2a1c3+":   "Development build b6d8dcd2a1c3 with changes",
+		"dev":                 "Development build",
+	} {
+		if got := versionWords(version); got != want {
+			t.Errorf("%s: got %q, want %q", version, got, want)
+		}
+	}
+}

@@ -134,7 +134,7 @@ func Settings(p SettingsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</section><section class=\"settings\" aria-labelledby=\"key-title\"><h2 id=\"key-title\">Programs</h2><p>Programs use an API key of this server: one of those in <code>TAKEOVER_API_KEY</code> or, if that is not set, the one in the file <code>api-key</code> in the server’s data directory. Each connection gets a browser of its own; <b>Connect</b> on a session’s page has the lines for that session.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</section><section class=\"settings\" aria-labelledby=\"key-title\"><h2 id=\"key-title\">Programs</h2><p>Programs use an API key of this server. You choose the keys in <code>TAKEOVER_API_KEY</code>; without that, the server makes one and writes it to the file <code>api-key</code> in its data directory.</p><p>Each connection gets a browser of its own. For a connection to a session that exists, see <b>Connect</b> on the session’s page.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

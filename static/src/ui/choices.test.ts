@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { found, type Choice } from './choices.js';
+import { aboutSession, found, type Choice } from './choices.js';
 
 test('the palette finds all words, and first what begins with them', () => {
   const choice = (kind: string, title: string, detail = ''): Choice => ({ kind, title, detail, icon: '', act: () => {} });
@@ -11,4 +11,16 @@ test('the palette finds all words, and first what begins with them', () => {
   assert.deepEqual(titles('SCRIPT'), ['Scripts', 'nightly orders']);
   assert.deepEqual(titles('none'), []);
   assert.equal(titles('').length, 4);
+});
+
+test('the palette shows few sessions, and tells them apart', () => {
+  const session = (i: number): Choice => ({ kind: 'Session', title: 'Sign in', detail: String(i), icon: '', act: () => {} });
+  const all = [...[1, 2, 3, 4, 5, 6, 7].map(session), { kind: 'Page', title: 'Settings', detail: 'Page', icon: '', act: () => {} }];
+  assert.deepEqual(found(all, 's').map(({ detail }) => detail), ['1', '2', '3', '4', '5', 'Page']);
+  const [began, ended] = ['2026-05-04T09:30:00Z', '2026-05-04T09:31:00Z'];
+  const now = Date.parse('2026-05-04T09:34:00Z');
+  const about = (status: string, endedAt: string | null): string => aboutSession({ status, createdAt: began, endedAt, url: 'https://example.com/login' }, now);
+  assert.equal(about('live', null), 'Live · 4 min ago · example.com');
+  assert.equal(about('released', ended), 'Ended · 3 min ago · example.com');
+  assert.equal(about('failed', ended), 'Failed · 3 min ago · example.com');
 });

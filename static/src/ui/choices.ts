@@ -1,15 +1,20 @@
 import { get, path } from './api.js';
 import { ranked } from './matching.js';
+import { ago } from './times.js';
 
 /** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite. */
 export interface Choice { kind: string; title: string; detail: string; icon: string; act(): void }
 
-interface Session { id: string; title: string; url: string; status: string }
+interface Session { id: string; title: string; url: string; status: string; createdAt: string; endedAt: string | null }
 interface Script { id: string; name: string }
 
 const PAGES = [['Sessions', '/'], ['Takeovers', '/takeovers'], ['Trajectories', '/trajectories'], ['Scripts', '/scripts'], ['Profiles', '/profiles'], ['Settings', '/settings'], ['API', '/docs']] as const;
 /** How many entries the palette shows. */
 const SHOWN = 12;
+/** How many of them are sessions at most, as many may be alike. */
+const SESSIONS_SHOWN = 5;
+/** The states of sessions, as lists call them; others have their own names. */
+const STATES: Readonly<Record<string, string>> = { released: 'ended', crashed: 'restarting' };
 /** Sessions and scripts that are asked for. */
 const MOST = 100;
 
@@ -34,10 +39,16 @@ export async function choices(add: (more: Choice[]) => void): Promise<void> {
     ...PAGES.map(([title, address]) => goTo('Page', 'forward', title, 'Page', address)), ...actions(late),
   ]);
   await Promise.all([
-    get<{ sessions: Session[] }>(`/v1/sessions?limit=${MOST}`).then(({ sessions }) => add(sessions.map(({ id, title, url, status }) =>
-      goTo('Session', 'globe', title || hostOf(url), `Session · ${status} · ${hostOf(url)}`, path`/sessions/${id}`))), () => {}),
+    get<{ sessions: Session[] }>(`/v1/sessions?limit=${MOST}`).then(({ sessions }) => add(sessions.map((session) =>
+      goTo('Session', 'globe', session.title || hostOf(session.url), aboutSession(session, Date.now()), path`/sessions/${session.id}`))), () => {}),
     get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ id, name }) => goTo('Script', 'code', name, 'Script', path`/scripts#${id}`))), () => {}),
   ]);
+}
+
+/** Tells sessions apart: the state, how long ago it began or ended, and where it is. */
+export function aboutSession({ status, createdAt, endedAt, url }: Omit<Session, 'id' | 'title'>, now: number): string {
+  const state = STATES[status] ?? status;
+  return `${state.charAt(0).toUpperCase()}${state.slice(1)} · ${ago(now - Date.parse(endedAt ?? createdAt))} · ${hostOf(url)}`;
 }
 
 function hostOf(url: string): string {
@@ -48,7 +59,8 @@ function hostOf(url: string): string {
   }
 }
 
-/** Returns the choices that have all words of a search; those that begin with it come first. */
+/** Returns the choices that have all words of a search; those that begin with it come first. Few of them are sessions. */
 export function found(all: readonly Choice[], search: string): Choice[] {
-  return ranked(all, search, ({ kind, title, detail }) => [title, `${kind} ${detail}`]).slice(0, SHOWN);
+  let sessions = 0;
+  return ranked(all, search, ({ kind, title, detail }) => [title, `${kind} ${detail}`]).filter(({ kind }) => kind !== 'Session' || ++sessions <= SESSIONS_SHOWN).slice(0, SHOWN);
 }

@@ -5,7 +5,6 @@ import { isMac } from './platform.js';
 
 /** What the keys of every page do, for the dialog that `?` opens. */
 const KEYS: [string, string][] = [
-  ['?', 'Show the keyboard shortcuts'],
   [isMac() ? '⌘ K' : 'Ctrl K', 'Go to a page, a session or a script, or do something'],
   ['/', 'Search or filter this page'],
   ['J, K', 'Go down or up in a list'],
