@@ -38,6 +38,8 @@ test('a recording is looked back at', async ({ page, request, baseURL }) => {
   const { session, trajectory } = await record(request, baseURL);
   await signIn(page);
   await page.goto('/trajectories');
+  // Its name is that of the session's page; the id comes second.
+  await expect(page.getByRole('link', { name: trajectory })).toHaveText(`Sign in · Demo ${trajectory}`);
   await page.getByRole('link', { name: trajectory }).click();
   // It opens at what failed first, and says what was expected.
   const step = (words: string): Locator => page.locator('.trajectory-step', { hasText: words });
@@ -52,6 +54,11 @@ test('a recording is looked back at', async ({ page, request, baseURL }) => {
   const picture = page.getByAltText('What the page showed at this moment');
   await step("getByText('no such thing')").locator('summary').click();
   await expect(step("getByText('no such thing')")).toContainText('Timeout 300ms exceeded');
+  await expect(step("getByText('no such thing')").locator('.step-detail').first()).toContainText(`"locator": "getByText('no such thing')"`);
+  await expect(page.locator('main')).not.toContainText('internal:');
+  // A step that is marked stands where the others stand.
+  const lefts = await page.locator('.trajectory-step > summary > .shape').evaluateAll((all) => all.map((each) => Math.round(each.getBoundingClientRect().left)));
+  expect(new Set(lefts).size).toBe(1);
   await expect(picture).toHaveAttribute('src', /-after\.png$/);
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280);
   await step("getByLabel('Password')").locator('summary').click();

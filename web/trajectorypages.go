@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"path"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/locator"
 	"takeover/text"
 	"takeover/trajectory"
 	"takeover/trajectory/export"
@@ -32,13 +34,13 @@ func (s *Server) pageTrajectories(c echo.Context) error {
 	}
 	p := views.TrajectoriesPage{Page: s.page(c), Total: len(all), Missing: missing}
 	for i := range all[:min(len(all), trajectoriesShown)] {
-		p.Trajectories = append(p.Trajectories, trajectoryRow(&all[i]))
+		p.Trajectories = append(p.Trajectories, s.trajectoryRow(&all[i]))
 	}
 	return s.render(c, http.StatusOK, views.Trajectories(p))
 }
 
-func trajectoryRow(info *trajectory.BundleInfo) views.TrajectoryRow {
-	row := views.TrajectoryRow{ID: info.ID, SessionID: info.SessionID, Started: info.StartedAt, Bytes: info.Bytes, Recording: info.Recording}
+func (s *Server) trajectoryRow(info *trajectory.BundleInfo) views.TrajectoryRow {
+	row := views.TrajectoryRow{ID: info.ID, Session: s.askingSession(info.SessionID), Started: info.StartedAt, Bytes: info.Bytes, Recording: info.Recording}
 	if r := info.Report; r != nil {
 		row.Ended, row.Calls, row.Failures, row.Scan = r.EndedAt, r.ToolCalls, r.Failures, string(r.LeakScan.State)
 	}
@@ -52,7 +54,7 @@ func (s *Server) pageTrajectory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p := views.TrajectoryPage{Page: s.page(c), TrajectoryRow: trajectoryRow(&info), Unscanned: unscanned(c)}
+	p := views.TrajectoryPage{Page: s.page(c), TrajectoryRow: s.trajectoryRow(&info), Unscanned: unscanned(c)}
 	bundle, err := s.manager.Trajectories().Archive(id, p.Unscanned)
 	if err != nil {
 		var leak *trajectory.LeakError
@@ -70,7 +72,7 @@ func (s *Server) pageTrajectory(c echo.Context) error {
 	}
 	defer bundle.Close()
 	info = bundle.Info() // it may have been mended
-	p.TrajectoryRow, p.Lacks = trajectoryRow(&info), info.Report.Recovery
+	p.TrajectoryRow, p.Lacks = s.trajectoryRow(&info), info.Report.Recovery
 	for _, f := range info.Files {
 		p.Files = append(p.Files, views.TrajectoryFile{Path: f.Path, Bytes: f.Bytes})
 		p.Captured = p.Captured || f.Path == trajectory.SessionEventsFile
@@ -116,7 +118,7 @@ func (t *trajectorySteps) add(e *trajectory.Event) error {
 	if len(t.list) == stepsShown {
 		return nil
 	}
-	step := views.TrajectoryStep{Seq: e.Seq, Kind: string(e.Kind), Actor: e.Actor, Tool: e.Tool, What: export.Title(e), At: at, Ended: at, Args: detailOf(e.Args), Before: pictureOf(e), NoBefore: string(e.Missing)}
+	step := views.TrajectoryStep{Seq: e.Seq, Kind: string(e.Kind), Actor: e.Actor, Tool: e.Tool, What: export.Title(e), At: at, Ended: at, Args: detailOf(readable(args, e.Args)), Before: pictureOf(e), NoBefore: string(e.Missing)}
 	if e.State != nil {
 		step.URL = e.State.URL
 	}
@@ -148,6 +150,18 @@ func (t *trajectorySteps) end(step *views.TrajectoryStep, e *trajectory.Event, a
 			return
 		}
 	}
+}
+
+// readable returns the arguments of a call with their selector as a person writes it.
+func readable(args map[string]any, all any) any {
+	selector, ok := args["selector"].(string)
+	if !ok {
+		return all
+	}
+	shown := maps.Clone(args)
+	delete(shown, "selector")
+	shown["locator"] = locator.Of(selector)
+	return shown
 }
 
 // detailOf returns a summary as text of at most stepDetail bytes, or "".

@@ -65,6 +65,14 @@ func (s SessionInfo) name() string {
 // says, or its page.
 func (s SessionInfo) label() string { return cmp.Or(s.Script, s.Comment, s.name()) }
 
+// listed is what a list of other things calls the session, of which only the id may be known.
+func (s SessionInfo) listed() string {
+	if s.CreatedAt.IsZero() {
+		return "Session " + short(s.ID)
+	}
+	return s.label()
+}
+
 func (s SessionInfo) live() bool { return s.EndedAt.IsZero() }
 
 // full reports whether every browser of the server is in use.
