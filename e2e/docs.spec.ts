@@ -47,6 +47,80 @@ test('the search understands what people say', async ({ page }) => {
   }
 });
 
+test('the search ranks calls before objects, says what was found, and forgives a wrong letter', async ({ page }) => {
+  await page.goto('/docs');
+  const search = page.getByRole('combobox', { name: 'Search the API' });
+  const rows = page.getByRole('listbox', { name: 'What was found' }).getByRole('option');
+  await search.fill('takeover timeout');
+  await expect(rows.first()).toHaveText(/POST\s*\/v1\/sessions\/:id\/takeovers\s*Ask for a person\. timeout: How long/);
+  const session = rows.filter({ hasText: 'Session.timeout' });
+  await expect(session).toHaveText(/Object\s*Session\.timeout\s*\S+/);
+  const kinds = await rows.locator('.method').allTextContents();
+  expect(kinds.indexOf('Object')).toBeGreaterThan(kinds.lastIndexOf('PATCH'));
+  for (const said of ['session', 'timeout', 'takeover timeout', 'Run', 'errors', 'file']) {
+    await search.fill(said);
+    expect((await rows.locator('.meta').allTextContents()).filter((words) => words.trim() === ''), said).toEqual([]);
+  }
+  await search.fill('post sessions create');
+  const paths = await rows.locator('code').allTextContents();
+  expect(paths[0]).toBe('/v1/sessions');
+  for (const typed of ['takeovr', 'takoever', 'takkeover']) {
+    await search.fill(typed);
+    await expect(rows.first(), typed).toHaveText(/Ask for a person\./);
+  }
+  await search.fill('share links');
+  await expect(rows.filter({ hasText: 'Group' })).toHaveText(/Share links\s*Let people/);
+  await search.fill('quick start');
+  await rows.first().click();
+  await expect(page).toHaveURL(/\/docs#begin$/);
+});
+
+test('a phone has the search and the groups in one row that stays, and code that does not break', async ({ browser, baseURL }) => {
+  for (const viewport of [{ width: 390, height: 844 }, { width: 320, height: 568 }, { width: 844, height: 390 }]) {
+    const context = await browser.newContext({ baseURL, viewport, hasTouch: true, isMobile: true });
+    const page = await context.newPage();
+    await signIn(page);
+    await page.goto('/docs/takeovers');
+    const top = (selector: string): Promise<number> => page.locator(selector).first().evaluate((element) => Math.round(element.getBoundingClientRect().top));
+    expect(await top('.docs-all summary')).toBe(await top('#docs-search'));
+    expect((await page.locator('.docs-all summary').boundingBox())?.height).toBe(44);
+    expect(await top('h1')).toBeLessThan(150);
+    await expect(page.locator('.docs-language')).toBeHidden();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+    const code = page.locator('#requestTakeover .example pre:visible').first();
+    // Each line of the code is one line on the screen, and what goes beyond the edge fades.
+    expect(await code.evaluate((pre) => Math.round((pre.clientHeight - 24) / 20) === (pre.textContent ?? '').split('\n').length)).toBe(true);
+    if (viewport.width < 800) await expect.poll(() => code.evaluate((pre) => getComputedStyle(pre).getPropertyValue('--code-fade'))).toBe('40px');
+    await page.locator('#getTakeover').scrollIntoViewIfNeeded();
+    await page.evaluate(() => window.scrollTo({ top: 2_000, behavior: 'instant' }));
+    await expect.poll(() => top('#docs-search')).toBe(8);
+    await page.getByText('All groups').tap();
+    await expect(page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'Files', exact: true })).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'Files', exact: true })).toBeHidden();
+    await context.close();
+  }
+});
+
+test('a tall answer is folded, opens as a whole, and agrees with itself', async ({ page }) => {
+  await page.goto('/docs/scripts');
+  const answer = page.locator('#getRun .returns');
+  await expect(answer).toHaveAttribute('data-folded');
+  const all = answer.getByRole('button', { name: 'Show all' });
+  await expect(all).toHaveAttribute('aria-expanded', 'false');
+  await all.click();
+  await expect(answer.getByRole('button', { name: 'Show less' })).toHaveAttribute('aria-expanded', 'true');
+  expect(await answer.locator('pre').evaluate((pre) => pre.scrollHeight <= pre.clientHeight)).toBe(true);
+  const run = JSON.parse(await answer.locator('pre').innerText()) as { status: string; createdAt: string; endedAt: string; durationMs: number };
+  expect(run.status).toBe('succeeded');
+  expect(Date.parse(run.endedAt) - Date.parse(run.createdAt)).toBe(run.durationMs);
+  await expect(page.locator('#runScript .operation-name .docs-who')).toHaveText('needs a key');
+  await expect(page.locator('#runScript header code', { hasText: 'wait:true' })).toBeVisible();
+  await page.goto('/docs/sessions');
+  const session = JSON.parse((await page.locator('#getSession .returns pre').textContent()) ?? '') as { status: string; endedAt: string | null; endReason: string };
+  expect(session).toMatchObject({ status: 'live', endedAt: null, endReason: '' });
+});
+
 test('a phone offers all groups, and no key', async ({ browser, baseURL }) => {
   for (const width of [390, 320]) {
     const context = await browser.newContext({ baseURL, viewport: { width, height: 568 }, hasTouch: true, isMobile: true });

@@ -16,7 +16,7 @@ type checkpointRequest struct {
 	Task           string          `json:"taskDescription" doc:"What is to be done. At most 4,000 characters."`
 	CompletedSteps []string        `json:"completedSteps,omitempty" doc:"What is done. At most 200 entries."`
 	PendingSteps   []string        `json:"pendingSteps,omitempty" doc:"What is left. At most 200 entries."`
-	ExtractedData  json.RawMessage `json:"extractedData,omitempty" doc:"Values of your own, of at most 262144 bytes."`
+	ExtractedData  json.RawMessage `json:"extractedData,omitempty" doc:"Values of your own, of at most 256 KiB."`
 	IncludeStorage bool            `json:"includeStorage,omitempty" doc:"Keeps cookies and storage, too, encrypted."`
 }
 

@@ -41,8 +41,8 @@ type createRequest struct {
 	ProxyURL          string            `json:"proxyUrl,omitempty" doc:"The session's way to the web: http, https or socks5, with a name and a password if it needs them." maxBytes:"32768"`
 	AllowedHosts      []string          `json:"allowedHosts,omitempty" doc:"The only hosts that the session reaches, such as example.com or *.example.com."`
 	DeniedHosts       []string          `json:"deniedHosts,omitempty" doc:"Hosts that the session does not reach."`
-	ExtraHTTPHeaders  map[string]string `json:"extraHTTPHeaders,omitempty" doc:"Headers that are added to each request, by name. At most 100, each of at most 8192 bytes."`
-	Metadata          map[string]any    `json:"metadata,omitempty" doc:"Values of your own, which come back with the session. At most 65536 bytes as JSON."`
+	ExtraHTTPHeaders  map[string]string `json:"extraHTTPHeaders,omitempty" doc:"Headers that are added to each request, by name. At most 100, each of at most 8 KiB."`
+	Metadata          map[string]any    `json:"metadata,omitempty" doc:"Values of your own, which come back with the session. At most 64 KiB as JSON."`
 	Capture           *bool             `json:"capture,omitempty" doc:"Whether events are captured from the beginning. By default, they are not, unless the server runs with --capture."`
 	Profile           string            `json:"profile,omitempty" doc:"The name or the id of a saved profile to start with." maxBytes:"1024"`
 	Persist           bool              `json:"persist,omitempty" doc:"Saves the browser's state to the profile at the end. A profile that does not exist is made."`

@@ -14,12 +14,17 @@ import (
 	"takeover/session"
 )
 
-// exampleTime is the time in examples.
-const exampleTime = "2026-05-04T09:30:00.000Z"
+// Times in examples: what an example is about begins at exampleTime and ends at
+// exampleEnd, unless a limit ends it at exampleLimit.
+const (
+	exampleTime  = "2026-05-04T09:30:00.000Z"
+	exampleEnd   = "2026-05-04T09:30:01.240Z" // as duration says
+	exampleLimit = "2026-05-04T09:35:00.000Z" // as timeout says
+)
 
 // exampleValues are values for fields in the examples of answers. A key is the name of a
 // field, after the name of its object if only that object's field is meant. Values of
-// other kinds than the field are not used.
+// other kinds than the field are not used; nil is null, an empty list or an empty text.
 var exampleValues = map[string]any{
 	"id": "5f0c2a9e", "sessionId": "b7d41c6e", "session": "b7d41c6e", "runId": "r1", "takeoverId": "5f0c2a9e", "node": "one", "viewer": "v3",
 	"url": "https://example.com/login", "title": "Sign in", "favicon": "https://example.com/favicon.ico", "host": "example.com", "origin": "https://example.com",
@@ -32,6 +37,17 @@ var exampleValues = map[string]any{
 	"sessionViewerUrl": "https://takeover.example/sessions/b7d41c6e", "sessionViewerFullscreenUrl": "https://takeover.example/sessions/b7d41c6e", "debugUrl": "https://takeover.example/sessions/b7d41c6e",
 	"websocketUrl": "wss://takeover.example/?sessionId=b7d41c6e", "wsUrl": "wss://takeover.example/?sessionId=b7d41c6e",
 	"createdAt": exampleTime, "userAgent": "Mozilla/5.0 …", "version": "1.0.0", "Session.id": "b7d41c6e", "Run.id": "r1", "Run.status": "succeeded", "Profile.name": "shop", "SavedScript.name": "sign-in.ts",
+	"endedAt": exampleEnd, "durationMs": 1240, "expiresAt": exampleLimit, "deadline": exampleLimit, "expires": exampleLimit, "goesOnAt": exampleLimit, "startUrl": "https://example.com/login", "tab": 1, "tabId": 1,
+	"webSocketDebuggerUrl": "wss://takeover.example/devtools/browser/b7d41c6e",
+	"Session.endedAt":      nil, "Session.endReason": nil, "Tab.state": "live", // it is live
+	"Released.id": "b7d41c6e", "Released.status": "released", "Released.endReason": "released", "Released.message": "The session was released.", "Released.controller": nil,
+	"ReleaseAll.message": "1 session was released.",
+	"Run.takeovers":      nil, "Run.backgroundEvents": nil, "RunTest.title": "signs in", "RunTest.status": "passed", "RunStep.durationMs": 310, "RunTest.durationMs": 1200, // it has succeeded
+	"Takeover.claimedBy": nil, "Takeover.claimedAt": nil, "Takeover.endedAt": nil, "Takeover.note": nil, "Takeover.url": "https://takeover.example/takeover/5f0c2a9e#4hK…", // it is pending
+	"Link.state": "open", "LinkCreated.state": "open", "LinkCreated.url": "https://takeover.example/sessions/b7d41c6e#4hK…", "Link.visits": nil, "LinkCreated.visits": nil,
+	"LinkGrant.linkId": "5f0c2a9e", "LinkGrant.visit": 1,
+	"Node.name": "one", "Member.name": "one", "Target.type": "page", "HeldAction.name": "click",
+	"Delivery.type": "takeover.created", "Delivery.lastError": nil, "Status.name": "on-call", "Status.lastError": nil,
 }
 
 // deepList is how deep in an example a list is empty.
@@ -102,8 +118,12 @@ func (e *exampleWriter) value(t reflect.Type, name string, bounds object) {
 
 // given returns the value that a table, a bound or a type gives for a field.
 func (e *exampleWriter) given(t reflect.Type, name string, bounds object) (any, bool) {
+	listed, _ := e.listed(name)
 	switch {
 	case t == reflect.TypeFor[time.Time]():
+		if at, ok := listed.(string); ok {
+			return at, true
+		}
 		return exampleTime, true
 	case t == reflect.TypeFor[json.RawMessage](), t == reflect.TypeFor[jsontext.Value]():
 		return object{}, true
@@ -116,11 +136,7 @@ func (e *exampleWriter) given(t reflect.Type, name string, bounds object) (any, 
 	if words, ok := bounds["enum"].([]string); ok && isText {
 		return words[0], true
 	}
-	owner := ""
-	if len(e.inside) > 0 {
-		owner = componentName(e.inside[len(e.inside)-1])
-	}
-	for _, value := range []any{exampleValues[owner+"."+name], exampleValues[name], bounds["default"]} {
+	for _, value := range []any{listed, exampleValues[name], bounds["default"]} {
 		switch value.(type) {
 		case string:
 			if isText {
@@ -139,6 +155,29 @@ func (e *exampleWriter) given(t reflect.Type, name string, bounds object) (any, 
 	return "…", isText
 }
 
+// listed returns what the table has for a field of the innermost struct, or for all fields
+// of its name.
+func (e *exampleWriter) listed(name string) (any, bool) {
+	if len(e.inside) > 0 {
+		if value, ok := exampleValues[componentName(e.inside[len(e.inside)-1])+"."+name]; ok {
+			return value, true
+		}
+	}
+	value, ok := exampleValues[name]
+	return value, ok
+}
+
+// noneOf returns the JSON of a field of a type that has no value.
+func noneOf(t reflect.Type) string {
+	switch {
+	case t.Kind() == reflect.Pointer:
+		return "null"
+	case t.Kind() == reflect.Slice:
+		return "[]"
+	}
+	return `""`
+}
+
 // fields writes an object. Of the fields that may be missing, it has only plain ones with
 // a value in the tables.
 func (e *exampleWriter) fields(t reflect.Type) {
@@ -155,6 +194,10 @@ func (e *exampleWriter) fields(t reflect.Type) {
 		}
 		first = false
 		e.out.WriteString(`"` + field.name + `":`)
+		if value, ok := e.listed(field.name); ok && value == nil {
+			e.out.WriteString(noneOf(field.kind))
+			continue
+		}
 		if field.kind.Kind() == reflect.Pointer && isObject(elementOf(field.kind)) {
 			e.out.WriteString("null") // as if there were none
 			continue
@@ -168,5 +211,5 @@ func (e *exampleWriter) fields(t reflect.Type) {
 // are of an end, which an example has not reached.
 func (e *exampleWriter) known(field specField) bool {
 	value, ok := e.given(elementOf(field.kind), field.name, field.bounds)
-	return ok && value != "…" && value != exampleTime && field.kind.Kind() != reflect.Slice
+	return ok && value != "…" && elementOf(field.kind) != reflect.TypeFor[time.Time]() && field.kind.Kind() != reflect.Slice
 }

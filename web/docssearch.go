@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -17,9 +19,31 @@ type docsEntry struct {
 	Method  string `json:"method,omitempty"`
 	Path    string `json:"path,omitempty"`
 	Title   string `json:"title"`
-	Words   string `json:"words,omitempty"` // the names of its fields
+	Words   string `json:"words,omitempty"` // what else it says
 	Also    string `json:"also,omitempty"`  // what people call it: docsWords
+	Twin    bool   `json:"twin,omitempty"`  // another call does the same, and is meant
 	Address string `json:"address"`
+	// Fields are those of an object, or of the request of a call.
+	Fields []docsEntryField `json:"fields,omitempty"`
+}
+
+// docsEntryField is a field in the search of /docs. Without a description, does is its
+// type.
+type docsEntryField struct {
+	Name string `json:"name"`
+	Does string `json:"does"`
+}
+
+// docsHeadings are the parts of /docs that are neither calls nor errors.
+var docsHeadings = []docsEntry{
+	{ID: "begin", Kind: "Section", Title: "Quick start", Words: "How a program opens a browser, and a person answers its script.", Also: "begin tutorial first steps", Address: "/docs#begin"},
+	{ID: "keys", Kind: "Section", Title: "Keys and links", Words: "How to send a key, and what a share link permits.", Also: "authorization authentication API key token role", Address: "/docs#keys"},
+	{ID: "problems", Kind: "Section", Title: "Errors", Words: "What an error response says, and all kinds of errors.", Also: "problems failures status", Address: "/docs#problems"},
+}
+
+// isTwin reports whether a description says that another call does the same.
+func isTwin(does string) bool {
+	return strings.HasPrefix(does, "The same as ") || strings.HasPrefix(does, "Same as ")
 }
 
 // docsWords is what people search for when they mean a call, by the name of its route.
@@ -42,8 +66,8 @@ func (s *Server) docsCalls(c echo.Context) error {
 	return c.JSON(http.StatusOK, map[string]any{"calls": s.reference.entries(s.table)})
 }
 
-// entries lists what can be searched for, in the order of the pages. Objects, messages
-// and errors come after all calls.
+// entries lists what can be searched for, in the order of the pages. Sections, objects,
+// messages and errors come after all calls.
 func (f *reference) entries(table []route) []docsEntry {
 	var calls, others []docsEntry
 	for i, of := range docsSections {
@@ -51,10 +75,10 @@ func (f *reference) entries(table []route) []docsEntry {
 		section := f.section(table, i, "")
 		others = append(others, docsEntry{ID: of.id, Kind: "Group", Title: of.title, Words: of.does, Address: address})
 		for _, c := range section.Calls {
-			calls = append(calls, docsEntry{ID: c.ID, Kind: "Call", Method: c.Method, Path: c.Path, Title: c.Does, Words: inputNames(c), Also: docsWords[c.ID], Address: address + "#" + c.ID})
+			calls = append(calls, docsEntry{ID: c.ID, Kind: "Call", Method: c.Method, Path: c.Path, Title: c.Does, Fields: inputFields(c), Also: docsWords[c.ID], Twin: isTwin(c.Does), Address: address + "#" + c.ID})
 		}
 		for _, o := range section.Objects {
-			others = append(others, docsEntry{ID: o.ID, Kind: "Object", Title: o.Name, Words: fieldNames(o.Fields), Address: address + "#" + o.ID})
+			others = append(others, docsEntry{ID: o.ID, Kind: "Object", Title: o.Name, Fields: entryFields(o.Fields), Address: address + "#" + o.ID})
 		}
 		for _, m := range section.FromClient {
 			others = append(others, docsEntry{ID: m.ID, Kind: "Message", Title: m.Type + ", from viewers", Words: m.Does, Address: address + "#" + m.ID})
@@ -66,23 +90,22 @@ func (f *reference) entries(table []route) []docsEntry {
 	for _, k := range problemDocs() {
 		others = append(others, docsEntry{ID: k.ID, Kind: "Error", Title: k.ID, Words: k.Title, Address: "/docs#" + k.ID})
 	}
-	return append(calls, others...)
+	return slices.Concat(calls, docsHeadings, others)
 }
 
-// inputNames lists the names of the fields of a call's request.
-func inputNames(c views.DocsCall) string {
-	var names []string
+// inputFields lists the fields of a call's request.
+func inputFields(c views.DocsCall) (fields []docsEntryField) {
 	for _, in := range c.Inputs {
-		names = append(names, fieldNames(in.Fields))
+		fields = append(fields, entryFields(in.Fields)...)
 	}
-	return strings.Join(names, " ")
+	return fields
 }
 
-// fieldNames lists the names of fields.
-func fieldNames(fields []views.DocsField) string {
-	names := make([]string, len(fields))
-	for i, field := range fields {
-		names[i] = field.Name
+// entryFields lists fields for the search.
+func entryFields(all []views.DocsField) []docsEntryField {
+	fields := make([]docsEntryField, len(all))
+	for i, field := range all {
+		fields[i] = docsEntryField{field.Name, cmp.Or(field.Does, field.Type)}
 	}
-	return strings.Join(names, " ")
+	return fields
 }

@@ -112,6 +112,8 @@ func exampleWebhooks(t *testing.T, o *session.Options, address string) *webhook.
 	return sender
 }
 
+var breaks = regexp.MustCompile(`</?(?:wbr|span)[^>]*>`) // where a shown line may break, and where not
+
 var shownExample = regexp.MustCompile(`(?s)<pre[^>]* aria-label="(\w+) in [^"]+" data-in="(\w+)"[^>]*><code>(.*?)</code>`)
 
 // codes reads the examples from the page, by call and language.
@@ -121,7 +123,7 @@ func (run *exampleRunner) codes(page string) map[string]map[string]string {
 		if found[m[1]] == nil {
 			found[m[1]] = map[string]string{}
 		}
-		found[m[1]][m[2]] = strings.ReplaceAll(html.UnescapeString(m[3]), "https://example.com", run.base+"/demo/")
+		found[m[1]][m[2]] = strings.ReplaceAll(html.UnescapeString(breaks.ReplaceAllString(m[3], "")), "https://example.com", run.base+"/demo/")
 	}
 	return found
 }

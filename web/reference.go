@@ -181,12 +181,24 @@ func boundsInWords(bounds object) string {
 		parts = append(parts, strings.Join(words, ", "))
 	}
 	if longest, ok := bounds["maxLength"]; ok {
-		parts = append(parts, "at most "+number(longest)+" bytes")
+		parts = append(parts, "at most "+sizeInWords(longest))
 	}
 	if value, ok := bounds["default"]; ok {
 		parts = append(parts, "default "+number(value))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// sizeInWords writes a number of bytes, in KiB or MiB if there is a whole number of them.
+func sizeInWords(value any) string {
+	n, ok := value.(int64)
+	switch {
+	case ok && n >= 1<<20 && n%(1<<20) == 0:
+		return number(n>>20) + " MiB"
+	case ok && n >= 1<<10 && n%(1<<10) == 0:
+		return number(n>>10) + " KiB"
+	}
+	return number(value) + " bytes"
 }
 
 // number writes a number with a comma between thousands, and other values as they

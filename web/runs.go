@@ -16,7 +16,7 @@ import (
 
 // scriptRequest is the body of a run.
 type scriptRequest struct {
-	Code     string          `json:"code,omitempty" doc:"The script: JavaScript or TypeScript. At most 1048576 bytes. Either code or script is required."`
+	Code     string          `json:"code,omitempty" doc:"The script: JavaScript or TypeScript. At most 1 MiB. Either code or script is required."`
 	Script   string          `json:"script,omitempty" doc:"The id of a saved script, instead of code. Given args replace the saved ones."`
 	Filename string          `json:"filename,omitempty" doc:"The script's name in error positions. A name that ends with .spec.ts or the like is a Playwright Test file." maxBytes:"255"`
 	Timeout  *int64          `json:"timeout,omitempty" doc:"Ends the run after so many milliseconds, without the time spent waiting for a person." min:"1" max:"3600000" default:"300000"`

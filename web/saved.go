@@ -19,7 +19,7 @@ import (
 // savedRequest is the body of saving or changing a script.
 type savedRequest struct {
 	Name *string         `json:"name,omitempty" doc:"At most 100 characters. Required for a new script."`
-	Code *string         `json:"code,omitempty" doc:"At most 1048576 bytes. Required for a new script."`
+	Code *string         `json:"code,omitempty" doc:"At most 1 MiB. Required for a new script."`
 	Args json.RawMessage `json:"args,omitempty" doc:"Default args of the script's runs: any JSON value."`
 }
 

@@ -45,7 +45,7 @@ type releaseAllView struct {
 // changeRequest is the body of a change.
 type changeRequest struct {
 	Timeout  *int64          `json:"timeout,omitempty" doc:"The session's life from its start, in milliseconds." min:"1000" max:"86400000"`
-	Metadata *map[string]any `json:"metadata,omitempty" doc:"Replaces the metadata. At most 65536 bytes as JSON."`
+	Metadata *map[string]any `json:"metadata,omitempty" doc:"Replaces the metadata. At most 64 KiB as JSON."`
 }
 
 // viewOf returns a session in the form for the caller. A guest sees neither

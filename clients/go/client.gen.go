@@ -603,7 +603,7 @@ type BundleReport struct {
 
 // ChangeRequest defines model for ChangeRequest.
 type ChangeRequest struct {
-	// Metadata Replaces the metadata. At most 65536 bytes as JSON.
+	// Metadata Replaces the metadata. At most 64 KiB as JSON.
 	Metadata *map[string]interface{} `json:"metadata,omitempty"`
 
 	// Timeout The session's life from its start, in milliseconds.
@@ -696,7 +696,7 @@ type CheckpointRequest struct {
 	// CompletedSteps What is done. At most 200 entries.
 	CompletedSteps *[]string `json:"completedSteps,omitempty"`
 
-	// ExtractedData Values of your own, of at most 262144 bytes.
+	// ExtractedData Values of your own, of at most 256 KiB.
 	ExtractedData interface{} `json:"extractedData,omitempty"`
 
 	// IncludeStorage Keeps cookies and storage, too, encrypted.
@@ -849,7 +849,7 @@ type CreateRequest struct {
 	// ExtensionIds Refused: this server installs no extensions.
 	ExtensionIds interface{} `json:"extensionIds,omitempty"`
 
-	// ExtraHTTPHeaders Headers that are added to each request, by name. At most 100, each of at most 8192 bytes.
+	// ExtraHTTPHeaders Headers that are added to each request, by name. At most 100, each of at most 8 KiB.
 	ExtraHTTPHeaders *map[string]string `json:"extraHTTPHeaders,omitempty"`
 
 	// Headless Has no effect: the browser always has a live view.
@@ -870,7 +870,7 @@ type CreateRequest struct {
 	// Locale A language tag, such as de-DE.
 	Locale *string `json:"locale,omitempty"`
 
-	// Metadata Values of your own, which come back with the session. At most 65536 bytes as JSON.
+	// Metadata Values of your own, which come back with the session. At most 64 KiB as JSON.
 	Metadata *map[string]interface{} `json:"metadata,omitempty"`
 
 	// Namespace Has no effect.
@@ -2234,7 +2234,7 @@ type SavedRequest struct {
 	// Args Default args of the script's runs: any JSON value.
 	Args interface{} `json:"args,omitempty"`
 
-	// Code At most 1048576 bytes. Required for a new script.
+	// Code At most 1 MiB. Required for a new script.
 	Code *string `json:"code,omitempty"`
 
 	// Name At most 100 characters. Required for a new script.
@@ -2329,7 +2329,7 @@ type ScriptAloneRequest struct {
 	// Args Any JSON value: the variable args in the script.
 	Args interface{} `json:"args,omitempty"`
 
-	// Code The script: JavaScript or TypeScript. At most 1048576 bytes. Either code or script is required.
+	// Code The script: JavaScript or TypeScript. At most 1 MiB. Either code or script is required.
 	Code *string `json:"code,omitempty"`
 
 	// Filename The script's name in error positions. A name that ends with .spec.ts or the like is a Playwright Test file.
@@ -2353,7 +2353,7 @@ type ScriptRequest struct {
 	// Args Any JSON value: the variable args in the script.
 	Args interface{} `json:"args,omitempty"`
 
-	// Code The script: JavaScript or TypeScript. At most 1048576 bytes. Either code or script is required.
+	// Code The script: JavaScript or TypeScript. At most 1 MiB. Either code or script is required.
 	Code *string `json:"code,omitempty"`
 
 	// Filename The script's name in error positions. A name that ends with .spec.ts or the like is a Playwright Test file.

@@ -2732,7 +2732,7 @@ export interface components {
             trajectory_id: string;
         };
         ChangeRequest: {
-            /** @description Replaces the metadata. At most 65536 bytes as JSON. */
+            /** @description Replaces the metadata. At most 64 KiB as JSON. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
@@ -2799,7 +2799,7 @@ export interface components {
         CheckpointRequest: {
             /** @description What is done. At most 200 entries. */
             completedSteps?: string[];
-            /** @description Values of your own, of at most 262144 bytes. */
+            /** @description Values of your own, of at most 256 KiB. */
             extractedData?: unknown;
             /** @description Keeps cookies and storage, too, encrypted. */
             includeStorage?: boolean;
@@ -2914,7 +2914,7 @@ export interface components {
             experimentalFeatures?: unknown;
             /** @description Refused: this server installs no extensions. */
             extensionIds?: unknown;
-            /** @description Headers that are added to each request, by name. At most 100, each of at most 8192 bytes. */
+            /** @description Headers that are added to each request, by name. At most 100, each of at most 8 KiB. */
             extraHTTPHeaders?: {
                 [key: string]: string;
             };
@@ -2930,7 +2930,7 @@ export interface components {
             isSelenium?: unknown;
             /** @description A language tag, such as de-DE. */
             locale?: string;
-            /** @description Values of your own, which come back with the session. At most 65536 bytes as JSON. */
+            /** @description Values of your own, which come back with the session. At most 64 KiB as JSON. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -3929,7 +3929,7 @@ export interface components {
         SavedRequest: {
             /** @description Default args of the script's runs: any JSON value. */
             args?: unknown;
-            /** @description At most 1048576 bytes. Required for a new script. */
+            /** @description At most 1 MiB. Required for a new script. */
             code?: string | null;
             /** @description At most 100 characters. Required for a new script. */
             name?: string | null;
@@ -4008,7 +4008,7 @@ export interface components {
         ScriptAloneRequest: {
             /** @description Any JSON value: the variable args in the script. */
             args?: unknown;
-            /** @description The script: JavaScript or TypeScript. At most 1048576 bytes. Either code or script is required. */
+            /** @description The script: JavaScript or TypeScript. At most 1 MiB. Either code or script is required. */
             code?: string;
             /** @description The script's name in error positions. A name that ends with .spec.ts or the like is a Playwright Test file. */
             filename?: string;
@@ -4027,7 +4027,7 @@ export interface components {
         ScriptRequest: {
             /** @description Any JSON value: the variable args in the script. */
             args?: unknown;
-            /** @description The script: JavaScript or TypeScript. At most 1048576 bytes. Either code or script is required. */
+            /** @description The script: JavaScript or TypeScript. At most 1 MiB. Either code or script is required. */
             code?: string;
             /** @description The script's name in error positions. A name that ends with .spec.ts or the like is a Playwright Test file. */
             filename?: string;

@@ -2,7 +2,7 @@ import { get } from '../ui/api.js';
 import { enableChoosing } from '../ui/choosing.js';
 import { h } from '../ui/dom.js';
 import { notice } from '../ui/notices.js';
-import { foundIn, type Entry } from './entries.js';
+import { foundIn, type Entry, type Field } from './entries.js';
 
 /** The entries, once they were asked for. */
 let asked: Promise<Entry[]> | undefined;
@@ -24,10 +24,8 @@ export function enableSearch(): void {
   };
   const draw = enableChoosing(field, list, {
     find: (search) => foundIn(all, search),
-    show: ({ kind, method, path, title, words }) => method && path
-      ? [h('b', { class: 'method', text: method }), pathOf(path), h('span', { class: 'meta clip', text: title })]
-      : [h('b', { class: 'method', text: kind }), h('span', { class: 'name', text: title }), h('span', { class: 'meta clip', text: kind === 'Object' ? '' : words })],
-    choose: ({ address }) => {
+    show: ({ entry, field }) => [h('b', { class: 'method', text: entry.method ?? entry.kind }), nameOf(entry, field), h('span', { class: 'meta clip', text: saysOf(entry, field) })],
+    choose: ({ entry: { address } }) => {
       open(false);
       field.blur();
       location.assign(address);
@@ -51,6 +49,21 @@ export function enableSearch(): void {
     draw();
     open(false);
   });
+}
+
+/** Shows the path of a call, or the name of what else was found: of an object with the field for which it was. */
+function nameOf({ kind, path, title }: Entry, field?: Field): HTMLElement {
+  if (path) return pathOf(path);
+  return kind === 'Object' && field ? h('code', { text: `${title}.${field.name}` }) : h('span', { class: 'name', text: title });
+}
+
+/** Says what was found: what a call does and the field for which it was found, what an object's field is, or the fields of an object. */
+function saysOf({ kind, title, words, fields = [] }: Entry, field?: Field): string {
+  switch (kind) {
+    case 'Call': return field ? `${title} ${field.name}: ${field.does}` : title;
+    case 'Object': return field?.does ?? `Has ${fields.map(({ name }) => name).join(', ')}`;
+    default: return words ?? '';
+  }
 }
 
 /** Shows a whole path, since paths differ at their ends. It breaks only after a slash. */

@@ -1,5 +1,6 @@
 import { enableCopyingReference } from '../docs/copying.js';
 import { enableExamples } from '../docs/examples.js';
+import { closeGroups, enableFolding } from '../docs/folding.js';
 import { followReading } from '../docs/reading.js';
 import { enableSearch, followOldAddress } from '../docs/search.js';
 import { enableCopying } from '../ui/copying.js';
@@ -11,6 +12,8 @@ import { tellOfCalls } from '../ui/watching.js';
 enableExamples();
 enableSearch();
 enableCopyingReference();
+enableFolding();
+closeGroups();
 followReading();
 followOldAddress();
 enableMenus();
