@@ -96,6 +96,7 @@ test('a phone has the search and the groups in one row that stays, and code that
     await expect.poll(() => top('#docs-search')).toBe(8);
     await page.getByText('All groups').tap();
     await expect(page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'Files', exact: true })).toBeVisible();
+    expect(await page.locator('.docs-all ul').evaluate((list) => list.scrollWidth <= list.clientWidth)).toBe(true); // it scrolls down only
     await page.keyboard.press('Escape');
     await expect(page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'Files', exact: true })).toBeHidden();
     await context.close();
