@@ -23,6 +23,10 @@ type Options struct {
 	// not block. Default: nobody else answers.
 	OnDialog func(d *browser.Dialog, taken bool) bool
 
+	// OnFront is called after a client has brought a page to the front. Many goroutines
+	// call it. Default: nothing.
+	OnFront func(*browser.Page)
+
 	// CheckURL returns an error for a web address (http or https) that clients
 	// must not open; the error goes to the client. It is not called for redirects
 	// in pages. Of other addresses, only about:blank, about:srcdoc, data: and

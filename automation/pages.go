@@ -99,7 +99,13 @@ func opBringToFront(ctx context.Context, c *Client, p *pageParams) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	return emptyJSON, page.Activate(ctx)
+	if err := page.Activate(ctx); err != nil {
+		return nil, err
+	}
+	if front := c.automation.options.OnFront; front != nil {
+		front(page)
+	}
+	return emptyJSON, nil
 }
 
 type historyParams struct {

@@ -207,7 +207,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 		return err
 	}
 	eng.auto = automation.New(eng.model, automation.Options{
-		OnDialog: s.questions.Dialogs.ForPerson, CheckURL: s.traffic.CheckURL, CheckBehind: s.traffic.CheckURLBehind, Dial: s.traffic.DialContext, DialProxy: s.traffic.DialProxy, OpenProxy: openProxy(eng.proc), Files: folder, Proxy: s.opts.ProxyURL, Logger: s.log,
+		OnDialog: s.questions.Dialogs.ForPerson, OnFront: func(p *browser.Page) { showPage(s, eng, p) }, CheckURL: s.traffic.CheckURL, CheckBehind: s.traffic.CheckURLBehind, Dial: s.traffic.DialContext, DialProxy: s.traffic.DialProxy, OpenProxy: openProxy(eng.proc), Files: folder, Proxy: s.opts.ProxyURL, Logger: s.log,
 	})
 	return nil
 }

@@ -409,16 +409,7 @@ func (c *Client) Show(ctx context.Context, tab uint32) error {
 	if err != nil {
 		return err
 	}
-	if err := c.call(ctx, "page.bringToFront", map[string]string{"page": names.Page}, nil); err != nil {
-		return err
-	}
-	s := c.program.session
-	if !s.stage.activate(c.engine, names.Tab) {
-		return fmt.Errorf("%w: there is no tab %d", ErrNotFound, tab)
-	}
-	s.sendTabs()
-	s.sendWidgets()
-	return nil
+	return c.call(ctx, "page.bringToFront", map[string]string{"page": names.Page}, nil)
 }
 
 // OpenTab opens an empty tab, and shows it.

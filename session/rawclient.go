@@ -373,10 +373,16 @@ func (c *RawClient) Shown() string { return c.session.stage.target() }
 
 // Show shows people a page that the client brings to the front.
 func (c *RawClient) Show(id string) {
-	p := c.engine.model.Page(target.ID(id))
-	if p != nil && c.session.stage.showPage(c.engine, p) {
-		c.session.sendTabs()
-		c.session.sendWidgets()
+	if p := c.engine.model.Page(target.ID(id)); p != nil {
+		showPage(c.session, c.engine, p)
+	}
+}
+
+// showPage shows people a page that a program has brought to the front, if it has a tab.
+func showPage(s *Session, eng *engine, p *browser.Page) {
+	if s.stage.showPage(eng, p) {
+		s.sendTabs()
+		s.sendWidgets()
 	}
 }
 

@@ -127,3 +127,20 @@ func TestPageIsTheShownTab(t *testing.T) {
 		}
 	})
 }
+
+// TestScriptShowsAPage checks that people see the page that a script brings to the front.
+func TestScriptShowsAPage(t *testing.T) {
+	base := site(t)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
+	resultOf[string](t, startRun(t, s, `const second = await context.newPage(); await second.goto('`+base+`/two'); return ''`))
+	if f := s.shown(); f == nil || f.tab != 2 {
+		t.Fatal("people do not see the new page")
+	}
+	resultOf[string](t, startRun(t, s, `await context.pages().find(p => p.url().endsWith('/one')).bringToFront(); return ''`))
+	if f := s.shown(); f == nil || f.tab != 1 {
+		t.Error("people do not see the page that the script brought to the front")
+	}
+	if got := resultOf[string](t, startRun(t, s, `return page.url()`)); !strings.HasSuffix(got, "/one") {
+		t.Errorf("the next script's page is %s", got)
+	}
+}

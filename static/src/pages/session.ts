@@ -61,7 +61,8 @@ function operate(): void {
   tellOfCalls();
   enableKeys();
   const editor = new Editor(session);
-  const runner = new Runner(session, stage.live, editor, new Scripts(session, editor));
+  const offerScript = enableSheets(root, () => stage.keyboard.focused);
+  const runner = new Runner(session, stage.live, editor, new Scripts(session, editor), offerScript);
   new FilesPanel(session, stage.live);
   const unfold = enableFolding(root);
   if (/[?&](run|script)=/.test(location.search)) unfold(); // it is opened for its script
@@ -73,7 +74,6 @@ function operate(): void {
   void events.start();
   stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());
   enableBorders(root);
-  enableSheets(root, () => stage.keyboard.focused);
   again(editor);
   new Sharing(session);
   new Recording(session, stage.live);

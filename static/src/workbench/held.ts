@@ -39,7 +39,7 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
     const first = next();
     for (const id of ['held-pass', 'held-end']) byId<HTMLButtonElement>(id).disabled = !first;
     if (!live.held) return;
-    const words = first ? heldWords(first) : { text: may() ? 'Nothing waits.' : '', target: '' };
+    const words = first ? heldWords(first) : { text: may() ? 'Nothing waits. What has begun goes on until its next call.' : '', target: '' };
     setText(byId('held-words'), words.text);
     setText(byId('held-target'), words.target);
     const more = live.held.waiting.length - 1;

@@ -43,6 +43,7 @@ export class Output {
   #tests: TestList;
   #status: Run['status'] = 'running';
   #step: Step | null = null;
+  #held = false;
   /** What has been shown about takeovers, by their ids. */
   #said = new Set<string>();
 
@@ -80,6 +81,13 @@ export class Output {
     this.#say(run.status);
   }
 
+  /** Says whether programs are held. */
+  hold(held: boolean): void {
+    if (held === this.#held) return;
+    this.#held = held;
+    this.#say(this.#status);
+  }
+
   status(status: Run['status']): void {
     this.#clock.status(status);
     this.#say(status);
@@ -87,7 +95,8 @@ export class Output {
 
   #say(status: Run['status']): void {
     this.#status = status;
-    setText(byId('output-words'), [STATUS_WORDS[status] ?? status, tally(this.#tests.tests)].filter(Boolean).join(' · '));
+    const held = this.#held && (status === 'running' || status === 'waiting');
+    setText(byId('output-words'), [held ? 'Held' : STATUS_WORDS[status] ?? status, tally(this.#tests.tests)].filter(Boolean).join(' · '));
     byId('output-shape').className = shapeOf(status);
     this.#showTime();
   }
@@ -106,7 +115,7 @@ export class Output {
     const shape = byId('dock-shape');
     show(shape, shown);
     shape.className = shapeOf(this.#status);
-    const words = !shown ? 'Script' : this.#status === 'running' || this.#status === 'waiting' ? `${BRIEF[this.#status]} ${this.#clock.words}` : STATUS_WORDS[this.#status] ?? this.#status;
+    const words = !shown ? 'Script' : this.#status === 'running' || this.#status === 'waiting' ? `${this.#held ? 'Held' : BRIEF[this.#status]} ${this.#clock.words}` : STATUS_WORDS[this.#status] ?? this.#status;
     setText(byId('dock-words'), words);
     byId('dock-script').setAttribute('aria-label', shown ? `Script: ${words}` : words);
   }

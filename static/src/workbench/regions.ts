@@ -83,13 +83,19 @@ export function enableFolding(root: HTMLElement): () => void {
   return unfold;
 }
 
-/** Opens panels below the page in narrow windows, or over a page that needs all the room. */
-export function enableSheets(root: HTMLElement, typing: () => boolean): void {
+/**
+ * Opens panels below the page in narrow windows, or over a page that needs all the room. Returns a function that opens the script where there is
+ * room for it below the picture, unless a panel is open or the person has closed one.
+ */
+export function enableSheets(root: HTMLElement, typing: () => boolean): () => void {
   const KEY = 'takeover.sheet';
-  const open = (sheet: string): void => {
+  const below = matchMedia('(max-width: 1023.98px) and (min-height: 640px)'); // as in workbench.css
+  let closed = false;
+  const open = (sheet: string, stays = true): void => {
     if (sheet) root.dataset.sheet = sheet;
     else delete root.dataset.sheet;
-    write(KEY, sheet);
+    closed = !sheet;
+    if (stays) write(KEY, sheet);
     for (const button of document.querySelectorAll<HTMLElement>('.dock [data-sheet]')) button.setAttribute('aria-pressed', String(button.dataset.sheet === sheet));
   };
   /** Whether a sheet lies over the picture. */
@@ -106,6 +112,9 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): void {
   });
   const kept = read(KEY);
   if (kept === 'script' || kept === 'events') open(kept);
+  return () => {
+    if (below.matches && root.hasAttribute('data-wide') && !root.dataset.sheet && !closed) open('script', false);
+  };
 }
 
 /** Tells the stylesheet the shape of the remote page, which decides how much room the panels get. */

@@ -37,7 +37,8 @@ export class Runner {
   #runCode = new RunCode();
   #stop = byId<HTMLButtonElement>('run-stop');
 
-  constructor(private readonly session: string, private readonly live: Live, private readonly editor: Editor, private readonly scripts: Scripts) {
+  /** `began` is called when a run is shown that goes on. */
+  constructor(private readonly session: string, private readonly live: Live, private readonly editor: Editor, private readonly scripts: Scripts, private readonly began: () => void) {
     this.#output = new Output((line, column) => this.#goto(line, column));
     byId('output-close').addEventListener('click', () => this.#runCode.hide());
     this.#run.addEventListener('click', () => void this.start());
@@ -45,6 +46,7 @@ export class Runner {
     this.#stop.addEventListener('click', ({ detail }) => detail < 2 && void this.stop());
     editor.onRun = () => void this.start();
     live.on('run', (run) => this.#changed(run));
+    live.on('control', () => this.#output.hold(live.held !== null && !live.personActs));
     this.#tabs();
     void this.#adopt();
   }
@@ -123,6 +125,7 @@ export class Runner {
     show(this.#run, false);
     show(this.#stop, true);
     this.#stop.disabled = false;
+    this.began();
     this.#output.progress(run);
     this.#stream?.close();
     this.#stream = new EventStream({

@@ -53,7 +53,7 @@ export class RunClock {
 
   /** Returns how much of it people took, or an empty text. */
   get waitedWords(): string {
-    if (this.waited === 0) return '';
+    if (this.waited === 0 || (this.#counter && this.waited < 1_000)) return '';
     return `${this.#counter ? seconds(this.waited) : took(this.waited)} of it waiting`;
   }
 }

@@ -1,7 +1,7 @@
 import { byId, setText, show } from '../../ui/dom.js';
 import type { Live } from '../live.js';
 import type { AuthMessage } from '../protocol.js';
-import { ask, Questions } from './questions.js';
+import { ask, openOver, Questions } from './questions.js';
 
 /** Asks the person for the name and password that a server or proxy requests from the remote browser. */
 export class SignInQuestion {
@@ -39,7 +39,7 @@ export class SignInQuestion {
     show(error, message.again ?? false);
     if (!message.again) this.#name.value = '';
     this.#allow();
-    if (!this.#dialog.open) this.#dialog.showModal();
+    openOver(this.#dialog);
     (message.again ? this.#password : this.#name).focus();
   }
 

@@ -3,7 +3,7 @@ import { byId, h, setText, show } from '../../ui/dom.js';
 import type { Live } from '../live.js';
 import { formError } from '../../ui/menus.js';
 import type { ChooserMessage } from '../protocol.js';
-import { ask, Questions } from './questions.js';
+import { ask, openOver, Questions } from './questions.js';
 import { origin } from './dialog.js';
 import { sizeOf, uploadAll, type StoredFile } from '../uploads.js';
 
@@ -49,7 +49,7 @@ export class FileQuestion {
     formError(this.#form, '');
     void this.#offer(message);
     this.#allow();
-    if (!this.#dialog.open) this.#dialog.showModal();
+    openOver(this.#dialog);
   }
 
   /** Lists the session's files. */

@@ -1,7 +1,7 @@
 import { byId, setText, show } from '../../ui/dom.js';
 import type { Live } from '../live.js';
 import type { DialogMessage } from '../protocol.js';
-import { ask, Questions } from './questions.js';
+import { ask, openOver, Questions } from './questions.js';
 
 const TITLES: Record<string, string> = { alert: 'The page says', confirm: 'The page asks', prompt: 'The page asks', beforeunload: 'Leave this page?' };
 
@@ -47,7 +47,7 @@ export class DialogQuestion {
     setText(byId('remote-dialog-accept'), message.kind === 'beforeunload' ? 'Leave' : 'OK');
     this.#input.value = message.defaultValue ?? '';
     this.#allow();
-    if (!this.#dialog.open) this.#dialog.showModal();
+    openOver(this.#dialog);
   }
 
   /** Enables the buttons only for people who may control the page. Others may read the question but not answer it. */

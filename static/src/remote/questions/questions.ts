@@ -1,4 +1,8 @@
+import { byId } from '../../ui/dom.js';
 import type { Live } from '../live.js';
+
+/** How far (px) a dialog stays from the window's edges. */
+const EDGE = 12;
 
 /** A question to a viewer, or the message that it has ended. */
 interface Question { id: string; closed?: boolean }
@@ -31,6 +35,21 @@ export class Questions<Q extends Question> {
   }
 }
 
+/** Opens the dialog of a question over the middle of the remote page. */
+export function openOver(dialog: HTMLDialogElement): void {
+  if (!dialog.open) dialog.showModal();
+  place(dialog);
+}
+
+/** Moves a dialog to the middle of the remote page, as far as the window has room there. */
+function place(dialog: HTMLDialogElement): void {
+  const page = byId('frame').getBoundingClientRect();
+  const within = (at: number, size: number, room: number): number => Math.max(EDGE, Math.min(at - size / 2, room - size - EDGE));
+  dialog.style.margin = '0';
+  dialog.style.left = `${within(page.x + page.width / 2, dialog.offsetWidth, window.innerWidth)}px`;
+  dialog.style.top = `${within(page.y + page.height / 2, dialog.offsetHeight, window.innerHeight)}px`;
+}
+
 /** Shows the questions in a dialog, one after the other. `show` fills it with the first question, and closes it if there is none. */
 export function ask<Q extends Question>(live: Live, questions: Questions<Q>, dialog: HTMLDialogElement, show: () => void): void {
   live.on('connection', (state) => {
@@ -38,8 +57,9 @@ export function ask<Q extends Question>(live: Live, questions: Questions<Q>, dia
     questions.clear();
     show();
   });
+  window.addEventListener('resize', () => dialog.open && place(dialog));
   dialog.addEventListener('close', () => {
     // A second Escape closes a dialog even if the first one was prevented.
-    if (questions.first && !dialog.open) dialog.showModal();
+    if (questions.first && !dialog.open) openOver(dialog);
   });
 }

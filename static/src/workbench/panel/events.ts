@@ -7,7 +7,7 @@ import { path } from '../../ui/api.js';
 import { Capture } from './capture.js';
 import { Detail } from './detail.js';
 import { Filters } from './filters.js';
-import { passes, RowLog, type CapturedEvent, type Row } from './rows.js';
+import { comesOrGoes, passes, RowLog, type CapturedEvent, type Row } from './rows.js';
 import { Steps } from './steps.js';
 import { barOf, waited } from './timing.js';
 import { VirtualList } from './virtual.js';
@@ -166,7 +166,7 @@ export class EventsPanel {
     this.#filters.count(this.#log.count());
     const empty = byId('events-empty');
     show(empty, this.#shown.length === 0);
-    setText(empty.firstElementChild ?? empty, this.#log.rows.length ? 'No event matches the filters.' : 'No events yet. Console output, requests and page events appear here as they happen.');
+    setText(empty.firstElementChild ?? empty, this.#log.rows.some((row) => !comesOrGoes(row)) ? 'No event matches the filters.' : 'No events yet. Console output, requests and page events appear here as they happen.');
   }
 
   #filterAgain(): void {

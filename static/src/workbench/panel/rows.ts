@@ -121,9 +121,14 @@ function message(row: Row, event: CapturedEvent): void {
   row.soft = row.messageCount === 1 ? '1 message' : `${row.messageCount} messages`;
 }
 
+/** Returns whether a line says only that somebody came or left. Such lines are many, so they are left out unless they are asked for. */
+export function comesOrGoes({ event }: Row): boolean {
+  return event.type === 'viewer_joined' || event.type === 'viewer_left';
+}
+
 /** Returns whether a line is shown. */
 export function passes(row: Row, { filter, text, standing, tab, folded }: Wanted): boolean {
-  if (folded && filter === 'all' && text === '' && row.group === 'control') return false;
+  if (filter === 'all' && text === '' && (folded ? row.group === 'control' : comesOrGoes(row))) return false;
   if (filter === 'errors' ? row.level !== 'wrong' : filter !== 'all' && row.group !== filter) return false;
   if (standing && row.standing !== standing) return false;
   if (tab && row.event.target_id !== tab) return false;
