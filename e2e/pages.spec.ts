@@ -133,6 +133,10 @@ test('the list says what failed, and its filter stands in the address', async ({
   await page.goBack();
   await expect(page).toHaveURL('/?script=good.ts');
   await expect(page.getByRole('combobox', { name: 'Time' })).toHaveValue('');
+  await page.getByRole('searchbox', { name: 'Filter' }).fill('no such session');
+  await page.getByRole('button', { name: 'Clear the filter' }).click();
+  await expect(page).toHaveURL('/');
+  await expect(count).toHaveText(whole ?? '');
 });
 
 test('an ended session is deleted from the list, after a question', async ({ page, request }) => {

@@ -128,6 +128,17 @@ test('profiles are listed, used by a new session, renamed and deleted', async ({
   await page.goto('/profiles');
   await expect(page.getByText('No profiles yet')).toBeVisible();
   await accessible(page, 'profiles, empty');
+  await page.getByRole('button', { name: 'New profile' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Bank');
+  await accessible(page, 'new profile');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.waitForURL('**/sessions/*');
+  await request.post(`/v1${new URL(page.url()).pathname}/release`, { headers: auth(), data: {} });
+  await page.goto('/profiles');
+  await page.getByRole('button', { name: 'More about Bank' }).click();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await page.locator('#delete-dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page.getByText('No profiles yet')).toBeVisible();
   const state = { cookies: [{ name: 'kept', value: '1', domain: '127.0.0.1', path: '/', expires: -1, httpOnly: false, secure: false, sameSite: 'Lax' }], origins: [{ origin: baseURL, localStorage: [{ name: 'a', value: 'b' }] }] };
   const made = await request.post('/v1/profiles', { headers: auth(), data: { name: 'Shop', storageState: state } });
   expect(made.ok()).toBe(true);
@@ -184,6 +195,9 @@ test('what people keep is searched by the address, and the palette leads to a sc
   await expect(row('Pay a bill')).toBeHidden();
   await page.getByRole('searchbox').fill('none of them');
   await expect(page.getByText('Nothing here matches the filter.')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear the filter' }).click();
+  await expect(page).toHaveURL('/scripts');
+  await expect(row('Pay a bill')).toBeVisible();
 
   await page.locator('h1').click();
   await page.keyboard.press('ControlOrMeta+k');

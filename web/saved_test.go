@@ -57,7 +57,7 @@ func TestSavedScripts(t *testing.T) {
 	}
 
 	page = s.do(request{method: "GET", path: "/scripts"})
-	if text := string(page.body); !strings.Contains(text, "Succeeded <time") || !strings.Contains(text, "/sessions/"+id+"?run=") || strings.Count(text, "no run is kept") != 1 {
+	if text := string(page.body); !strings.Contains(text, "Succeeded <time") || !strings.Contains(text, "/sessions/"+id+"?run=") || strings.Count(text, "no recent run") != 1 {
 		t.Error("the page does not show the last run of the script that ran, and only of that one")
 	}
 

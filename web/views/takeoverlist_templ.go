@@ -273,9 +273,9 @@ func takeoverRow(p TakeoversPage, t TakeoverRow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var12 string
-		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(t.session())
+		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(t.Session.listed())
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/takeoverlist.templ`, Line: 66, Col: 161}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/takeoverlist.templ`, Line: 66, Col: 168}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 		if templ_7745c5c3_Err != nil {
@@ -467,19 +467,11 @@ type TakeoverRow struct {
 func (t TakeoverRow) Found(f Filter) bool { return f.finds(t.search()) }
 
 func (t TakeoverRow) search() string {
-	return searched(t.Reason, t.noteWords(), t.session(), t.Session.ID, t.words(), t.helper())
+	return searched(t.Reason, t.noteWords(), t.Session.listed(), t.Session.ID, t.words(), t.helper())
 }
 
 // open reports whether the takeover waits for a person, or somebody works on it.
 func (t TakeoverRow) open() bool { return t.State == "pending" || t.State == "claimed" }
-
-// session names the session: its script, or its page.
-func (t TakeoverRow) session() string {
-	if t.Session.CreatedAt.IsZero() {
-		return "Session " + short(t.Session.ID)
-	}
-	return t.Session.label()
-}
 
 // title is the whole text of what a row may cut, for its link, which covers the row.
 func (t TakeoverRow) title() string {

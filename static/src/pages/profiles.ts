@@ -1,5 +1,5 @@
 import { path, post } from '../ui/api.js';
-import { listPage } from '../ui/listpage.js';
+import { listPage, newDialog } from '../ui/listpage.js';
 import { busy } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
 
@@ -8,11 +8,16 @@ const SESSION_TIMEOUT = 30 * 60_000;
 
 listPage((id) => path`/v1/profiles/${id}`);
 
+/** Starts a session with a profile, and opens it. */
+async function start(options: { profile: string; persist?: boolean }): Promise<void> {
+  const { id } = await post<{ id: string }>('/v1/sessions', { timeout: SESSION_TIMEOUT, capture: true, ...options });
+  location.assign(path`/sessions/${id}`);
+}
+
+newDialog((name) => start({ profile: name, persist: true }));
+
 document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-start]') : null;
   if (!button) return;
-  void busy(button, notice, async () => {
-    const { id } = await post<{ id: string }>('/v1/sessions', { timeout: SESSION_TIMEOUT, capture: true, profile: button.dataset.start });
-    location.assign(path`/sessions/${id}`);
-  });
+  void busy(button, notice, () => start({ profile: button.dataset.start ?? '' }));
 });

@@ -1,7 +1,7 @@
 import { path, post } from '../ui/api.js';
-import { byId, show } from '../ui/dom.js';
-import { listPage } from '../ui/listpage.js';
-import { busy, formError } from '../ui/menus.js';
+import { show } from '../ui/dom.js';
+import { listPage, newDialog } from '../ui/listpage.js';
+import { busy } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
 import { rememberScript } from '../workbench/editor/editor.js';
 
@@ -41,7 +41,8 @@ function focusNamed(): void {
   row.querySelector<HTMLElement>('[data-row]')?.focus();
 }
 focusNamed();
-window.addEventListener('hashchange', focusNamed);
+// The palette, which led here, gives the focus back first.
+window.addEventListener('hashchange', () => window.setTimeout(focusNamed));
 
 document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-open], [data-run], [data-use]') : null;
@@ -53,15 +54,4 @@ document.addEventListener('click', (event) => {
   })));
 });
 
-const form = byId<HTMLFormElement>('new-form');
-document.querySelector('[data-dialog="new-dialog"]')?.addEventListener('click', () => {
-  form.reset();
-  formError(form, '');
-});
-form.addEventListener('submit', (event) => {
-  event.preventDefault();
-  const name = String(new FormData(form).get('name'));
-  void busy(form.querySelector('[type=submit]'), (message) => formError(form, message), () => start(async () => ({
-    script: (await post<{ id: string }>('/v1/saved-scripts', { name, code: EMPTY })).id,
-  })));
-});
+newDialog((name) => start(async () => ({ script: (await post<{ id: string }>('/v1/saved-scripts', { name, code: EMPTY })).id })));

@@ -57,6 +57,11 @@ export class ListFilter {
     this.#text.addEventListener('input', () => this.#write('replaceState'));
     for (const chip of this.#chips) chip.addEventListener('click', () => this.#choose(chip.dataset.of ?? ''));
     for (const select of [this.#script, this.#since]) select.addEventListener('change', () => this.#write('pushState'));
+    byId('clear-filter').addEventListener('click', () => {
+      this.#text.value = this.#script.value = this.#since.value = this.#state = '';
+      this.#write('pushState');
+      this.#text.focus();
+    });
     window.addEventListener('popstate', () => this.#read());
     // A browser restores the field's previous text, but the address decides.
     this.#read();

@@ -45,6 +45,21 @@ function about(name: 'rename' | 'delete', opened: (form: HTMLFormElement, row: H
   });
 }
 
+/** Sets up the dialog that asks for a name; `act` begins with it. */
+export function newDialog(act: (name: string) => Promise<void>): void {
+  const form = byId<HTMLFormElement>('new-form');
+  document.addEventListener('click', (event) => {
+    if (!(event.target instanceof Element && event.target.closest('[data-dialog="new-dialog"]'))) return;
+    form.reset();
+    formError(form, '');
+  });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const name = String(new FormData(form).get('name'));
+    void busy(form.querySelector('[type=submit]'), (message) => formError(form, message), () => act(name));
+  });
+}
+
 /** Sets up a page that lists what people keep under a name: each row (`data-item`) can be renamed and deleted. `of` is the call for a row. */
 export function listPage(of: (id: string) => string): void {
   about(

@@ -30,6 +30,13 @@ export function enableSearch(changed?: () => void): () => void {
     window.clearTimeout(asking);
     if (changed) asking = window.setTimeout(changed, ASK_AFTER);
   });
+  document.addEventListener('click', ({ target }) => {
+    const field = maybeById<HTMLInputElement>('list-search');
+    if (!field || !(target instanceof Element && target.id === 'clear-filter')) return;
+    field.value = '';
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    field.focus();
+  });
   // A browser restores the field's previous text, but the address decides.
   const field = maybeById<HTMLInputElement>('list-search');
   if (field) field.value = new URLSearchParams(location.search).get('q') ?? '';

@@ -91,10 +91,13 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): () => vo
   const KEY = 'takeover.sheet';
   const below = matchMedia('(max-width: 1023.98px) and (min-height: 640px)'); // as in workbench.css
   let closed = false;
+  /** The open sheet was opened by the page itself. */
+  let offered = false;
   const open = (sheet: string, stays = true): void => {
     if (sheet) root.dataset.sheet = sheet;
     else delete root.dataset.sheet;
     closed = !sheet;
+    offered = false;
     if (stays) write(KEY, sheet);
     for (const button of document.querySelectorAll<HTMLElement>('.dock [data-sheet]')) button.setAttribute('aria-pressed', String(button.dataset.sheet === sheet));
   };
@@ -104,7 +107,7 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): () => vo
     const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-sheet]') : null;
     if (button && button !== root) {
       const wanted = button.dataset.sheet ?? '';
-      open(root.dataset.sheet === wanted ? '' : wanted);
+      open(root.dataset.sheet === wanted && !offered ? '' : wanted); // who presses when it has just opened wants it open
     } else if (root.dataset.sheet && event.target instanceof Element && event.target.closest('#stage-area') && over()) open('');
   });
   document.addEventListener('keydown', (event) => {
@@ -113,7 +116,10 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): () => vo
   const kept = read(KEY);
   if (kept === 'script' || kept === 'events') open(kept);
   return () => {
-    if (below.matches && root.hasAttribute('data-wide') && !root.dataset.sheet && !closed) open('script', false);
+    if (below.matches && root.hasAttribute('data-wide') && !root.dataset.sheet && !closed) {
+      open('script', false);
+      offered = true;
+    }
   };
 }
 
