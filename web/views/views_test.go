@@ -227,7 +227,7 @@ func TestTakeoverRows(t *testing.T) {
 			t.Errorf("%s is %q, %q, because %q, helped by %q", c.state, row.shape(), row.words(), row.noteWords(), row.helper())
 		}
 	}
-	if got := (TakeoverRow{Session: SessionInfo{ID: "a587c286-074c-41ff"}}).session(); got != "Session a587c286…" {
+	if got := (SessionInfo{ID: "a587c286-074c-41ff"}).listed(); got != "Session a587c286…" {
 		t.Errorf("a session of another server is called %q", got)
 	}
 }
