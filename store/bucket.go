@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,6 +20,13 @@ var (
 // maxKey bounds a key, in bytes. NATS ends the whole connection of a client that names a
 // much longer one.
 const maxKey = 256
+
+// askAgain is after how long without an answer a value is asked for again, maxAsks times in
+// all.
+const (
+	askAgain = 250 * time.Millisecond
+	maxAsks  = 16
+)
 
 // DefaultBucketSize bounds a bucket, in bytes.
 const DefaultBucketSize = 256 << 20
@@ -74,7 +82,7 @@ func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
 	if len(key) > maxKey {
 		return Entry{}, ErrNotFound
 	}
-	e, err := b.kv.Get(ctx, key)
+	e, err := b.ask(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
 		return Entry{}, ErrNotFound
 	}
@@ -82,6 +90,41 @@ func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
 		return Entry{}, fmt.Errorf("read %s: %w", key, err)
 	}
 	return entryOf(e), nil
+}
+
+// ask reads a key. Any server of a NATS cluster may answer, and for half a minute the others
+// also ask one that is gone: who gets no answer soon asks again, and takes the first answer.
+func (b *Bucket) ask(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
+	type answer struct {
+		jetstream.KeyValueEntry
+		err error
+	}
+	answers := make(chan answer)
+	var asked sync.WaitGroup
+	defer asked.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	again := time.NewTicker(askAgain)
+	defer again.Stop()
+	for n := 0; ; {
+		if n < maxAsks {
+			n++
+			asked.Go(func() {
+				e, err := b.kv.Get(ctx, key)
+				select {
+				case answers <- answer{e, err}:
+				case <-ctx.Done():
+				}
+			})
+		}
+		select {
+		case a := <-answers:
+			return a.KeyValueEntry, a.err
+		case <-again.C:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // Put sets a key and returns its new revision. The current revision must be the

@@ -42,6 +42,10 @@ const (
 	// leaderWait is how long a NATS cluster may take to say whether it has a leader, and
 	// leaderPause the pause before asking again.
 	leaderWait, leaderPause = 2 * time.Second, 250 * time.Millisecond
+	// pingInterval is how often an external server is asked whether it is there. After
+	// maxPings without an answer, the client connects to another one: a machine that is gone
+	// does not close its connections.
+	pingInterval, maxPings = time.Second, 3
 	// maxPayload is the largest message of the embedded server, in bytes. An
 	// external server has its own limit, 1 MiB by default.
 	maxPayload = 8 << 20
@@ -127,7 +131,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{changed: make(chan struct{})}
 	opts := []nats.Option{
-		nats.Name("takeover"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second),
+		nats.Name("takeover"),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			s.setAway(true)
 			if err != nil {
@@ -143,10 +147,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err := s.embed(o); err != nil {
 			return nil, err
 		}
-		opts = append(opts, nats.InProcessServer(s.embedded))
 	}
 	var err error
-	if s.conn, err = nats.Connect(o.URL, opts...); err != nil {
+	if s.conn, err = nats.Connect(o.URL, append(opts, s.server()...)...); err != nil {
 		return nil, errors.Join(notConnected(err), s.Close())
 	}
 	if s.js, err = jetstream.New(s.conn); err != nil {
@@ -204,16 +207,22 @@ func notConnected(err error) error {
 	return fmt.Errorf("connect to NATS: %w", err)
 }
 
+// server returns the options of connections to the server, which each connection keeps up.
+func (s *Store) server() []nats.Option {
+	opts := []nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(time.Second)}
+	if s.embedded != nil {
+		return append(opts, nats.InProcessServer(s.embedded))
+	}
+	return append(opts, nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(maxPings))
+}
+
 // connectOrdered opens the connection for messages that are sent before earlier
 // ones are acknowledged. When a connection breaks, messages on their way are
 // lost. By default, the client would buffer later messages and send them after
 // reconnecting, so that the stream would get those but not the lost ones. So this
 // connection refuses messages while it is broken.
 func (s *Store) connectOrdered(url string) (err error) {
-	opts := []nats.Option{nats.Name("takeover events"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.ReconnectBufSize(-1)}
-	if s.embedded != nil {
-		opts = append(opts, nats.InProcessServer(s.embedded))
-	}
+	opts := append(s.server(), nats.Name("takeover events"), nats.ReconnectBufSize(-1))
 	s.ordered, err = nats.Connect(url, opts...)
 	return err
 }
