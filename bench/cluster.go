@@ -206,7 +206,7 @@ func (e *env) directory(ctx context.Context, nats string) (rows []row, err error
 	beats, end := context.WithCancel(ctx)
 	var beating sync.WaitGroup
 	defer func() { end(); beating.Wait() }()
-	beating.Go(func() { beatAll(beats, nodes, e.times(manyNodes)) })
+	beating.Go(func() { beatAll(beats, kept, nodes, e.times(manyNodes)) })
 	sessions := e.times(manySessions)
 	if err := concurrently(sessions, func(i int) error { _, err := c.Claim(ctx, sessionName(i)); return err }); err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (e *env) directory(ctx context.Context, nats string) (rows []row, err error
 }
 
 // beatAll lets nodes say that they are there, until ctx ends.
-func beatAll(ctx context.Context, bucket *store.Bucket, n int) {
+func beatAll(ctx context.Context, kept *store.Store, bucket *store.Bucket, n int) {
 	tick := time.NewTicker(cluster.DefaultBeat)
 	defer tick.Stop()
 	for {
@@ -246,7 +246,7 @@ func beatAll(ctx context.Context, bucket *store.Bucket, n int) {
 			name := "node-" + strconv.Itoa(i)
 			load := cluster.Load{Sessions: mathrand.IntN(100), MaxSessions: 100}                                                //nolint:gosec // no secret
 			raw, _ := json.Marshal(cluster.Node{ID: name, Name: name, URL: "http://127.0.0.1:1", Version: "bench", Load: load}) // it is plain
-			if bucket.Set(ctx, name, raw) != nil && ctx.Err() != nil {
+			if errors.Join(kept.Announce("beats", raw), bucket.Set(ctx, name, raw)) != nil && ctx.Err() != nil {                // as package cluster does
 				return
 			}
 		}

@@ -24,6 +24,11 @@ const (
 	// lostBeats is for how many beats a node may be silent before it counts as lost. Each
 	// node measures that by its own clock.
 	lostBeats = 4
+	// deafBeats is for how many beats nobody counts as lost after this node could hear
+	// nobody.
+	deafBeats = 2
+	// looks is how often in a beat a node looks who is lost.
+	looks = 8
 	// remembered is how long the directory keeps an entry that nobody removes: longer than
 	// a session lives and is kept.
 	remembered = 60 * 24 * time.Hour
@@ -31,6 +36,10 @@ const (
 	kept = 24 * time.Hour
 	// timeout bounds one call of the store.
 	timeout = 5 * time.Second
+
+	// beatTopic is where nodes announce that they are there. The bucket of nodes is for those
+	// that start later: while a NATS cluster chooses a leader, nobody can write there.
+	beatTopic = "beats"
 
 	nodesBucket     = "nodes"
 	directoryBucket = "directory"
@@ -105,7 +114,8 @@ type Cluster struct {
 	mu       sync.Mutex // guards what follows
 	self     Node
 	others   map[string]*member
-	deaf     time.Time // when NATS was away the last time
+	deaf     time.Time // when this node could hear nobody the last time
+	looked   time.Time // when it looked the last time who is lost
 	draining bool
 }
 
@@ -113,9 +123,10 @@ type Cluster struct {
 type member struct {
 	Node
 	heard  time.Time     // by this node's clock
+	beats  bool          // it announces its beats, so that its entry in the bucket may be old
 	gone   chan struct{} // closed when it is lost or has left
 	left   bool          // gone is closed
-	lost   bool          // as it was told
+	lost   bool          // it has been silent for too long
 	placed int           // sessions that it got since
 }
 
@@ -153,7 +164,9 @@ func Join(ctx context.Context, o Options) (*Cluster, error) {
 	c.life, c.stop = context.WithCancel(context.Background())
 	current := make(chan struct{})
 	c.work.Go(func() { c.follow(c.life, c.nodes, ">", c.hear, sync.OnceFunc(func() { close(current) })) })
+	c.work.Go(func() { c.listen(c.life) })
 	c.work.Go(func() { c.beat(c.life) })
+	c.work.Go(func() { c.watch(c.life) })
 	select {
 	case <-current:
 		return c, nil
@@ -175,7 +188,7 @@ func (n Node) check() error {
 	return nil
 }
 
-// beat tells the others that this node is there, until ctx ends.
+// beat writes down that this node is there, until ctx ends.
 func (c *Cluster) beat(ctx context.Context) {
 	tick := time.NewTicker(c.o.Beat)
 	defer tick.Stop()
@@ -185,23 +198,103 @@ func (c *Cluster) beat(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if err := c.tell(ctx); err != nil && ctx.Err() == nil {
+		if err := c.write(ctx); err != nil && ctx.Err() == nil {
 			c.o.Logger.Warn("tell the cluster of this node", "error", err)
 		}
-		c.watchLost()
 	}
 }
 
-// tell writes this node's state.
-func (c *Cluster) tell(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	self := c.Self()
-	raw, err := json.Marshal(self)
+// watch announces this node's beats, and notices nodes that have fallen silent, until ctx
+// ends. It waits for nobody.
+func (c *Cluster) watch(ctx context.Context) {
+	tick := time.NewTicker(c.o.Beat / looks)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		c.watchLost()
+		if n%looks == 0 {
+			_ = c.announce() // beat tells of errors
+		}
+	}
+}
+
+// announce tells this node's state to the nodes that listen.
+func (c *Cluster) announce() error {
+	state, err := json.Marshal(c.Self())
 	if err != nil {
 		return err
 	}
-	return c.nodes.Set(ctx, self.ID, raw)
+	return c.o.Store.Announce(beatTopic, state)
+}
+
+// write writes this node's state down.
+func (c *Cluster) write(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	state, err := json.Marshal(c.Self())
+	if err != nil {
+		return err
+	}
+	return c.nodes.Set(ctx, c.o.Self.ID, state)
+}
+
+// tell does both.
+func (c *Cluster) tell(ctx context.Context) error { return errors.Join(c.announce(), c.write(ctx)) }
+
+// listen hears the beats of the others until ctx ends.
+func (c *Cluster) listen(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := c.o.Store.Listen(ctx, beatTopic, c.hearBeat)
+		if ctx.Err() != nil {
+			return
+		}
+		c.o.Logger.Warn("hear the beats of the other nodes", "error", err)
+		select {
+		case <-time.After(c.o.Beat):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// hearBeat takes in the beat of a node that the bucket has told of.
+func (c *Cluster) hearBeat(state []byte) {
+	var n Node
+	if json.Unmarshal(state, &n) != nil || n.ID == c.o.Self.ID || n.check() != nil {
+		return
+	}
+	c.mu.Lock()
+	old := c.others[n.ID]
+	if old == nil { // it comes, or has left
+		c.mu.Unlock()
+		return
+	}
+	c.others[n.ID] = old.next(n, true)
+	c.mu.Unlock()
+	c.changed(old, n)
+}
+
+// next returns the member with what it said now.
+func (m *member) next(n Node, beats bool) *member {
+	next := &member{Node: n, heard: time.Now(), beats: beats, gone: m.gone}
+	if m.left {
+		next.gone = make(chan struct{})
+	}
+	return next
+}
+
+// changed tells of what a node that was known says.
+func (c *Cluster) changed(old *member, n Node) {
+	switch {
+	case old.lost:
+		c.o.Logger.Info("a node is back", "node", n.Name)
+	case old.Node == n:
+		return
+	}
+	c.o.Changed()
 }
 
 // follow watches a bucket until ctx ends, and begins again when the watch fails.
@@ -219,7 +312,7 @@ func (c *Cluster) follow(ctx context.Context, bucket *store.Bucket, pattern stri
 	}
 }
 
-// hear takes in what a node said.
+// hear takes in what a node wrote down.
 func (c *Cluster) hear(e store.Entry) {
 	if e.Key == c.o.Self.ID {
 		return
@@ -231,28 +324,28 @@ func (c *Cluster) hear(e store.Entry) {
 	}
 	c.mu.Lock()
 	old := c.others[e.Key]
-	switch next := (&member{Node: n, heard: time.Now(), gone: make(chan struct{})}); {
+	told := old != nil && (!old.beats || old.Version != n.Version)
+	switch {
 	case len(e.Value) == 0:
 		delete(c.others, e.Key)
 		old.leave()
-	case old == nil || old.left:
-		c.others[e.Key] = next
-	default:
-		next.gone = old.gone
-		c.others[e.Key] = next
+	case old == nil:
+		c.others[e.Key] = &member{Node: n, heard: time.Now(), gone: make(chan struct{})}
+	case told: // by a node of a version that only writes
+		c.others[e.Key] = old.next(n, false)
 	}
 	c.mu.Unlock()
 	switch {
-	case len(e.Value) == 0 && old != nil:
+	case len(e.Value) == 0 && old == nil:
+	case len(e.Value) == 0:
 		c.o.Logger.Info("a node has left the cluster", "node", old.Name)
-	case len(e.Value) > 0 && old == nil:
+		c.o.Changed()
+	case old == nil:
 		c.o.Logger.Info("a node has joined the cluster", "node", n.Name, "url", n.URL)
-	case len(e.Value) > 0 && old.lost:
-		c.o.Logger.Info("a node is back", "node", n.Name)
-	case old == nil || old.Node == n:
-		return
+		c.o.Changed()
+	case told:
+		c.changed(old, n)
 	}
-	c.o.Changed()
 }
 
 // watchLost notices nodes that have fallen silent, and at last forgets them.
@@ -260,11 +353,12 @@ func (c *Cluster) watchLost() {
 	away, _ := c.o.Store.Away()
 	now, changed := time.Now(), false
 	c.mu.Lock()
-	if away {
+	if away || now.Sub(c.looked) > c.o.Beat { // NATS is away, or this process stood still
 		c.deaf = now
 	}
+	c.looked = now
 	for id, m := range c.others {
-		if lost := c.lostLocked(m, now); lost != m.lost {
+		if lost := now.Sub(m.heard) > lostBeats*c.o.Beat && now.Sub(c.deaf) > deafBeats*c.o.Beat; lost != m.lost {
 			m.lost, changed = lost, true
 			if lost {
 				m.leave()
@@ -302,15 +396,6 @@ func (c *Cluster) Gone(id string) <-chan struct{} {
 	return gone
 }
 
-// lostLocked reports whether a node is silent although this one could hear it.
-func (c *Cluster) lostLocked(m *member, now time.Time) bool {
-	since := m.heard
-	if c.deaf.After(since) {
-		since = c.deaf
-	}
-	return now.Sub(since) > lostBeats*c.o.Beat
-}
-
 // Name returns this node's name.
 func (c *Cluster) Name() string { return c.o.Self.Name }
 
@@ -342,11 +427,10 @@ type NodeInfo struct {
 
 // Nodes returns all nodes, this one too, by their names.
 func (c *Cluster) Nodes() []NodeInfo {
-	now := time.Now()
-	list := []NodeInfo{{Node: c.Self(), Self: true, SeenAt: now.UTC()}}
+	list := []NodeInfo{{Node: c.Self(), Self: true, SeenAt: time.Now().UTC()}}
 	c.mu.Lock()
 	for m := range maps.Values(c.others) {
-		list = append(list, NodeInfo{Node: m.Node, Lost: c.lostLocked(m, now), SeenAt: m.heard.UTC()})
+		list = append(list, NodeInfo{Node: m.Node, Lost: m.lost, SeenAt: m.heard.UTC()})
 	}
 	c.mu.Unlock()
 	slices.SortFunc(list, func(a, b NodeInfo) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
@@ -409,7 +493,7 @@ func (c *Cluster) Node(id string) (Node, error) {
 	switch {
 	case m == nil:
 		return Node{}, &LostError{id, id}
-	case c.lostLocked(m, time.Now()):
+	case m.lost:
 		return Node{}, &LostError{id, m.Name}
 	}
 	return m.Node, nil

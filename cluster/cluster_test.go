@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"takeover/browser/browsertest"
 	"takeover/cluster"
@@ -193,6 +195,54 @@ func TestNodeThatComesBack(t *testing.T) {
 			a.Deafen()
 			browsertest.Until(t, "b is given time", func() bool { return !lost() })
 		}
+	}
+}
+
+// TestBeatsNeedNoBucket takes the bucket of nodes away, as while a NATS cluster chooses a
+// leader. The nodes still hear each other, and notice one that falls silent.
+func TestBeatsNeedNoBucket(t *testing.T) {
+	address := storetest.NATS(t, server.Options{JetStream: true})
+	a, _ := join(t, address, "a", cluster.Load{})
+	defer a.Close()
+	b, cut := join(t, address, "b", cluster.Load{})
+	defer b.Close()
+	c, _ := join(t, address, "c", cluster.Load{})
+	defer c.Close()
+	browsertest.Until(t, "all know all", func() bool { return len(a.Nodes()) == 3 && len(c.Nodes()) == 3 })
+	conn, err := nats.Connect(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := js.DeleteKeyValue(t.Context(), "nodes"); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	browsertest.Until(t, "time passes", func() bool {
+		if named(a, "b").Lost || named(a, "c").Lost || named(c, "a").Lost {
+			t.Fatalf("a node that is there counts as lost after %v", time.Since(began))
+		}
+		return time.Since(began) > 20*beat
+	})
+	if err := cut.Close(); err != nil {
+		t.Fatal(err)
+	}
+	began = time.Now()
+	browsertest.Until(t, "b counts as lost", func() bool { return named(a, "b").Lost && named(c, "b").Lost })
+	if took := time.Since(began); took > 10*beat {
+		t.Errorf("it is noticed after %v", took)
+	}
+	select {
+	case <-a.Gone("b"):
+	case <-time.After(beat):
+		t.Error("who waits for it is not told")
+	}
+	if named(a, "c").Lost || named(c, "a").Lost {
+		t.Error("other nodes count as lost, too")
 	}
 }
 

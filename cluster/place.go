@@ -1,9 +1,6 @@
 package cluster
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "math/rand/v2"
 
 // Place returns the node that should get the next session: the less loaded of two that are
 // chosen at random, which spreads sessions nearly as well as asking all, and does not send
@@ -16,9 +13,8 @@ func (c *Cluster) Place() Node {
 	if c.draining {
 		nodes = nil
 	}
-	now := time.Now()
 	for _, m := range c.others {
-		if !m.Draining && !c.lostLocked(m, now) {
+		if !m.Draining && !m.lost {
 			nodes = append(nodes, m)
 		}
 	}

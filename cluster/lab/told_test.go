@@ -1,0 +1,96 @@
+//go:build lab
+
+package lab
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestCutLinks cuts the link of each host in turn: whichever has the NATS leaders, the others
+// learn in time that its node is gone, and believe in each other.
+func TestCutLinks(t *testing.T) {
+	hosts := lab(t)
+	startAll(t, hosts)
+	for i := range hosts {
+		gone, asked, other := hosts[i], hosts[(i+1)%3], hosts[(i+2)%3]
+		t.Run(gone.name, func(t *testing.T) { gone.cut(t, asked, other) })
+	}
+}
+
+// cut cuts the host's link, and measures when calls at the host asked, for a session of its
+// node, are answered.
+func (h *host) cut(t *testing.T, asked, other *host) {
+	id := ""
+	until(t, "it has a session", patience, func() bool {
+		var s sessionInfo
+		if h.call("POST", "/v1/sessions", `{"timeout":900000}`, &s) == 201 && s.Node == h.name {
+			id = s.ID
+		}
+		return id != ""
+	})
+	var work sync.WaitGroup
+	defer work.Wait()
+	at := time.Time{}
+	ends := func(what, path string, headers ...string) {
+		cmd := asked.inside(append([]string{"curl", "-s", "-N", "-o", "/dev/null", "--max-time", "60", "-w", "%{http_code}", "-H", "Authorization: Bearer " + key, "http://" + asked.addr + ":8080" + path}, headers...)...)
+		work.Go(func() {
+			out, err := cmd.Output()
+			took := time.Since(at)
+			t.Logf("%s ended %.1f s after the cut: %s, %v", what, took.Seconds(), out, err)
+			if took > told {
+				t.Errorf("%s ended %v after the cut", what, took)
+			}
+		})
+	}
+	var takeover struct{ ID string }
+	if status := asked.call("POST", "/v1/sessions/"+id+"/takeovers", `{"reason":"help"}`, &takeover); status != 201 {
+		t.Fatalf("ask for a person: %d", status)
+	}
+	ends("who waits", "/v1/sessions/"+id+"/takeovers/"+takeover.ID+"?wait=60s")
+	ends("the stream", "/v1/sessions/"+id+"/events/stream?replay=all")
+	time.Sleep(time.Second) // until both wait there
+	run(t, "ip", "-n", h.name, "link", "set", "eth0", "down")
+	at = time.Now()
+	defer func() {
+		run(t, "ip", "-n", h.name, "link", "set", "eth0", "up")
+		until(t, "all know all again", patience, func() bool {
+			for _, one := range []*host{h, asked, other} {
+				for _, n := range one.nodes() {
+					if n.Lost {
+						return false
+					}
+				}
+			}
+			return h.natsIsWell()
+		})
+	}()
+	for _, from := range []*host{asked, other} {
+		for n := range 16 {
+			work.Go(func() {
+				time.Sleep(time.Duration(n) * time.Second)
+				begun := time.Since(at)
+				s, status := from.view(id)
+				took := time.Since(at)
+				t.Logf("%s: a read from %.1f to %.1f s: %d %s %s", from.name, begun.Seconds(), took.Seconds(), status, s.Status, s.EndReason)
+				if took > max(told, begun+2*time.Second) || begun >= told && s.EndReason != "node lost" || status != 200 && status != 503 {
+					t.Errorf("%s: a read %v after the cut was answered at %v: %d %s", from.name, begun, took, status, s.Status)
+				}
+			})
+		}
+	}
+	work.Go(func() {
+		for time.Since(at) < 16*time.Second {
+			for _, pair := range [][2]*host{{asked, other}, {other, asked}} {
+				for _, n := range pair[0].nodes() {
+					if n.Lost && n.Name != h.name {
+						t.Errorf("%s believes after %v that %s is lost", pair[0].name, time.Since(at), n.Name)
+					}
+				}
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+	})
+	work.Wait()
+}
