@@ -402,11 +402,13 @@ func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 		return context.Cause(req.Context())
 	}
 	s.log.Warn("pass a request on", "node", to.Name, "error", failed)
-	if body == nil && errors.Is(failed, os.ErrDeadlineExceeded) {
+	dial, ok := errors.AsType[*net.OpError](failed)
+	unreached := ok && dial.Op == "dial"
+	if body == nil && !unreached && errors.Is(failed, os.ErrDeadlineExceeded) {
 		return &failure{kind: kindBadInput, detail: "The body ended early.", err: failed}
 	}
 	f := nodeFailure(caller(c), &cluster.LostError{ID: to.ID, Node: to.Name})
-	if dial, ok := errors.AsType[*net.OpError](failed); errors.Is(failed, errUnbegun) || ok && dial.Op == "dial" {
+	if unreached || errors.Is(failed, errUnbegun) {
 		f.err = errUnbegun
 	}
 	return f

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -333,6 +334,58 @@ func TestLostNode(t *testing.T) {
 	}
 	a.do(request{method: "GET", path: path + "/runs"}).problem(503)
 	a.do(request{method: "GET", path: path, key: "-"}).problem(401)
+}
+
+// TestStreamsOfLostNode watches a session of a node that falls silent: a viewer's socket and a
+// stream of events end soon.
+func TestStreamsOfLostNode(t *testing.T) {
+	a, b := startNodes(t)
+	one := b.create(nil)
+	path := a.base + "/v1/sessions/" + one.ID()
+	header := http.Header{"Authorization": {"Bearer " + testKey}, "Origin": {a.base}}
+	viewer, _, err := websocket.Dial(t.Context(), strings.Replace(path, "http", "ws", 1)+"/view", &websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{subprotocol}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer viewer.CloseNow()
+	viewer.SetReadLimit(-1)
+	if err := viewer.Write(t.Context(), websocket.MessageText, []byte(`{"type": "hello", "width": 1280, "height": 720, "dpr": 1}`)); err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, path+"/events/stream?replay=all", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = header
+	events, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Body.Close()
+	ends := make(chan error, 2)
+	go func() {
+		_, err := io.Copy(io.Discard, events.Body)
+		ends <- err
+	}()
+	go func() {
+		var err error
+		for err == nil {
+			_, _, err = viewer.Read(t.Context())
+		}
+		ends <- err
+	}()
+	if err := b.silence(); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	for range 2 {
+		if err := <-ends; err == nil { // a stream must not look whole
+			t.Error("a stream that was cut off looks whole")
+		}
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("with 10 beats in a second, the streams end after %v", took)
+	}
 }
 
 // TestPlacement starts sessions by every call that starts one, at a node without room.
