@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -49,22 +50,51 @@ func ofNodesAt[T any](s *Server, c echo.Context, method, path string, within tim
 
 // askNodes does so on behalf of the caller of r, which may have been answered already.
 func askNodes[T any](ctx context.Context, s *Server, r *http.Request, method, path string, within time.Duration) (answers []T, missing []string) {
-	if s.cfg.Cluster == nil || fromNode(r) {
-		return nil, nil
+	others := s.otherNodes(r)
+	all := make([]question, len(others))
+	for i, node := range others {
+		all[i] = question{node, path}
 	}
+	byNode, missing := askAll[T](ctx, s, r, method, all, within)
+	for _, answer := range byNode {
+		answers = append(answers, answer.answer)
+	}
+	return answers, missing
+}
+
+// otherNodes returns the nodes that have a part of the answer to a request: none without a
+// cluster, and for a request of another node.
+func (s *Server) otherNodes(r *http.Request) []cluster.NodeInfo {
+	if s.cfg.Cluster == nil || fromNode(r) {
+		return nil
+	}
+	return slices.DeleteFunc(s.cfg.Cluster.Nodes(), func(n cluster.NodeInfo) bool { return n.Self })
+}
+
+// question is what one node is asked: a path with its query.
+type question struct {
+	node cluster.NodeInfo
+	path string
+}
+
+// answered is a question with its answer.
+type answered[T any] struct {
+	question
+	answer T
+}
+
+// askAll asks nodes different questions at the same time.
+func askAll[T any](ctx context.Context, s *Server, r *http.Request, method string, questions []question, within time.Duration) (answers []answered[T], missing []string) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var mu sync.Mutex
 	var asked sync.WaitGroup
-	for _, node := range s.cfg.Cluster.Nodes() {
-		if node.Self {
-			continue
-		}
+	for _, q := range questions {
 		asked.Go(func() {
 			var answer T
-			err := cluster.ErrLost
+			node, err := q.node, cluster.ErrLost
 			if !node.Lost {
-				err = s.askNode(ctx, r, node.Node, method, path, &answer)
+				err = s.askNode(ctx, r, node.Node, method, q.path, &answer)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -75,7 +105,7 @@ func askNodes[T any](ctx context.Context, s *Server, r *http.Request, method, pa
 				missing = append(missing, node.Name)
 				return
 			}
-			answers = append(answers, answer)
+			answers = append(answers, answered[T]{q, answer})
 		})
 	}
 	asked.Wait()
@@ -154,39 +184,87 @@ type listItem struct {
 	position
 }
 
+// listPart is a node's part of a page.
+type listPart struct {
+	items []listItem
+	more  bool // the node has more of them
+}
+
+// readPart reads a node's answer to a question for the list of that name.
+func readPart(name string, answer map[string]json.RawMessage) (part listPart, err error) {
+	var items []json.RawMessage
+	if err := json.Unmarshal(answer[name], &items); err != nil {
+		return part, fmt.Errorf("read a node's list: %w", err)
+	}
+	part.more = len(answer["next"]) > 0 && string(answer["next"]) != "null"
+	for _, item := range items {
+		var at struct {
+			ID         string    `json:"id"`
+			CreatedAt  time.Time `json:"createdAt"`
+			Trajectory string    `json:"trajectory_id"`
+			StartedAt  time.Time `json:"started_at"` // of a trajectory
+		}
+		if err := json.Unmarshal(item, &at); err != nil {
+			return part, fmt.Errorf("read a node's list: %w", err)
+		}
+		part.items = append(part.items, listItem{item, position{cmp.Or(at.CreatedAt, at.StartedAt), cmp.Or(at.ID, at.Trajectory)}})
+	}
+	return part, nil
+}
+
 // mergeLists takes this node's page of a list, asks the other nodes for theirs, and returns
-// the page of all.
+// the page of all. It asks each node for its share of the page, and then those for the rest
+// whose share was too small: with many nodes, most have hardly any of a page.
 func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, direction order, page []V, next *string) (merged any, more *string, missing []string, err error) {
-	answers, missing := ofNodes[map[string]json.RawMessage](s, c, listTime)
-	if answers == nil {
+	r := c.Request()
+	others := s.otherNodes(r)
+	asks := make([]question, len(others))
+	for i, node := range others {
+		asks[i] = question{node, pathOfPage(r.URL, shareOf(q.limit, len(others)+1), nil)}
+	}
+	answers, missing := askAll[map[string]json.RawMessage](r.Context(), s, r, r.Method, asks, listTime)
+	if len(answers) == 0 {
 		return page, next, missing, nil
 	}
 	raw, err := json.Marshal(page)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	cut := next != nil
-	var all []listItem
-	for _, part := range append(answers, map[string]json.RawMessage{name: raw}) {
-		var items []json.RawMessage
-		if err := json.Unmarshal(part[name], &items); err != nil {
-			return nil, nil, nil, fmt.Errorf("read a node's list: %w", err)
-		}
-		cut = cut || len(part["next"]) > 0 && string(part["next"]) != "null"
-		for _, item := range items {
-			var at struct {
-				ID         string    `json:"id"`
-				CreatedAt  time.Time `json:"createdAt"`
-				Trajectory string    `json:"trajectory_id"`
-				StartedAt  time.Time `json:"started_at"` // of a trajectory
-			}
-			if err := json.Unmarshal(item, &at); err != nil {
-				return nil, nil, nil, fmt.Errorf("read a node's list: %w", err)
-			}
-			all = append(all, listItem{item, position{cmp.Or(at.CreatedAt, at.StartedAt), cmp.Or(at.ID, at.Trajectory)}})
-		}
+	mine, err := readPart(name, map[string]json.RawMessage{name: raw})
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	slices.SortFunc(all, func(a, b listItem) int { return int(direction) * a.compare(b.position) })
+	all, cut := mine.items, next != nil
+	inOrder := func(a, b listItem) int { return int(direction) * a.compare(b.position) }
+	parts := make([]listPart, len(answers))
+	for i, answer := range answers {
+		if parts[i], err = readPart(name, answer.answer); err != nil {
+			return nil, nil, nil, err
+		}
+		all = append(all, parts[i].items...)
+	}
+	slices.SortFunc(all, inOrder)
+	asks = asks[:0]
+	for i, part := range parts {
+		if !part.more {
+			continue
+		}
+		last := len(part.items) - 1
+		if last < 0 || len(all) >= q.limit && inOrder(part.items[last], all[q.limit-1]) >= 0 {
+			cut = true
+			continue
+		}
+		asks = append(asks, question{answers[i].node, pathOfPage(r.URL, q.limit, &part.items[last].position)})
+	}
+	answers, silent := askAll[map[string]json.RawMessage](r.Context(), s, r, r.Method, asks, listTime)
+	for _, answer := range answers {
+		part, err := readPart(name, answer.answer)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		all, cut = append(all, part.items...), cut || part.more
+	}
+	slices.SortFunc(all, inOrder)
 	if cut = cut || len(all) > q.limit; len(all) > q.limit {
 		all = all[:q.limit]
 	}
@@ -197,7 +275,23 @@ func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, dire
 	for i, one := range all {
 		items[i] = one.RawMessage
 	}
-	return items, more, missing, nil
+	return items, more, append(missing, silent...), nil
+}
+
+// shareOf returns how many items of a page each of so many nodes is asked for at first: twice
+// what it has if all have the same.
+func shareOf(limit, nodes int) int { return min(limit, 2*((limit+nodes-1)/nodes)) }
+
+// pathOfPage returns the path of a list for another page: with so many items, after a
+// position unless that is nil.
+func pathOfPage(list *url.URL, limit int, after *position) string {
+	query := list.Query()
+	query.Set("limit", strconv.Itoa(limit))
+	if after != nil {
+		query.Del("cursorId")
+		query.Set("cursor", after.cursor())
+	}
+	return list.EscapedPath() + "?" + query.Encode()
 }
 
 // nodeOfTrajectory returns the other node that has a trajectory, or nil if none has it. The
