@@ -4,6 +4,7 @@ package lab
 
 import (
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -93,4 +94,36 @@ func (h *host) cut(t *testing.T, asked, other *host) {
 		}
 	})
 	work.Wait()
+}
+
+// TestSlowNode stops a node's process for some seconds: nobody counts it as lost. After a
+// longer stop, it does not count the others as lost.
+func TestSlowNode(t *testing.T) {
+	hosts := lab(t)
+	startAll(t, hosts)
+	slow, other := hosts[0], hosts[1]
+	nobodyLost := func(at *host, during time.Duration) {
+		for start := time.Now(); time.Since(start) < during; time.Sleep(50 * time.Millisecond) {
+			for _, n := range at.nodes() {
+				if n.Lost && (at == slow || n.Name == slow.name) {
+					t.Fatalf("%s believes after %v that %s is lost", at.name, time.Since(start), n.Name)
+				}
+			}
+		}
+	}
+	stop := func(during time.Duration, meanwhile func(during time.Duration)) {
+		if err := slow.node.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		meanwhile(during)
+		if err := slow.node.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop(5*time.Second, func(during time.Duration) { nobodyLost(other, during) })
+	nobodyLost(other, 3*time.Second)
+	nobodyLost(slow, time.Second)
+	stop(14*time.Second, time.Sleep)
+	nobodyLost(slow, 5*time.Second)
+	nobodyLost(other, time.Second)
 }
