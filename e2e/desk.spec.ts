@@ -202,12 +202,19 @@ test('somebody who may only watch sees no tools', async ({ page, request, browse
   await signIn(page);
   const id = await newSession(page);
   const { url } = await (await request.post(`/v1/sessions/${id}/links`, { headers: auth(), data: { role: 'view' } })).json();
-  const context = await browser.newContext();
-  const watcher = await context.newPage();
-  await watcher.goto(url);
-  await expect(watcher.locator('#connection-words')).toHaveText(/^\d+ ms$/);
-  await expect(watcher.getByRole('textbox', { name: 'Address of the remote page' })).toHaveAttribute('readonly');
-  for (const name of ['Back', 'Forward', 'Reload', 'Keyboard', 'New tab', 'Take control']) await expect(watcher.getByRole('button', { name }), name).toBeHidden();
-  await accessible(watcher, 'a session, watched');
-  await context.close();
+  const tools = ['#control-button', '[data-go=back]', '[data-go=forward]', '#reload', '[data-menu=keys-menu]', '#new-tab'];
+  for (const tool of tools) await expect(page.locator(tool), tool).toBeVisible();
+  await page.locator('#new-tab').click();
+  await expect(page.locator('.tab-close')).toHaveCount(2);
+  await expect(page.locator('.tab-close').first()).toBeVisible();
+  for (const viewport of [{ width: 1280, height: 720 }, { width: 844, height: 390 }]) {
+    const context = await browser.newContext({ viewport });
+    const watcher = await context.newPage();
+    await watcher.goto(url);
+    await expect(watcher.locator('.tab')).toHaveCount(2);
+    await expect(watcher.getByRole('textbox', { name: 'Address of the remote page' })).toHaveAttribute('readonly');
+    for (const tool of [...tools, '.tab-close >> nth=0', '.tab-close >> nth=1']) await expect(watcher.locator(tool), tool).toBeHidden();
+    await accessible(watcher, 'a session, watched');
+    await context.close();
+  }
 });

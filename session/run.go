@@ -124,7 +124,7 @@ func (r *Run) Info() RunInfo {
 // Brief returns the present state of the run without result, logs, steps, tests
 // and takeovers.
 func (r *Run) Brief() RunInfo {
-	info := r.brief().Run
+	info := r.outline()
 	info.Result = nil
 	return info
 }
@@ -149,15 +149,23 @@ func (r *Run) Status() RunStatus {
 	return r.info.Status
 }
 
-// brief returns the run for viewers, without its growing parts.
+// brief returns the run for viewers. They may be guests, who see nothing of what scripts
+// say.
 func (r *Run) brief() RunMessage {
+	info := r.outline()
+	info.Title = ""
+	return RunMessage{Type: "run", Run: info}
+}
+
+// outline returns the run without its growing parts.
+func (r *Run) outline() RunInfo {
 	r.mu.Lock()
 	info := r.info
 	r.mu.Unlock()
 	r.time(&info)
 	info.Logs, info.Steps, info.Tests, info.Takeovers = []RunLog{}, []RunStep{}, []RunTest{}, []TakeoverInfo{}
 	info.BackgroundEvents = []background.Event{}
-	return RunMessage{Type: "run", Run: info}
+	return info
 }
 
 // Cancel ends the run at any point. Done is closed when it has ended.

@@ -95,7 +95,11 @@ func titleOf(code string) string {
 	if !ok {
 		return ""
 	}
-	return text.Clip(strings.Trim(words, "/ \t\r"), maxRunTitle)
+	words = strings.Trim(words, "/ \t\r")
+	if strings.HasPrefix(words, "@") || strings.HasPrefix(words, "<") || strings.HasPrefix(words, "eslint") {
+		return "" // it is for tools
+	}
+	return text.Clip(words, maxRunTitle)
 }
 
 // RunScript is the code and the arguments of a run.

@@ -63,7 +63,7 @@ func endedTakeover(info *session.TakeoverInfo) views.EndedTakeover {
 func endedRun(r *session.Run) views.EndedRun {
 	info, script := r.Info(), r.Script()
 	run := views.EndedRun{
-		ID: info.ID, Filename: ownName(info), Status: string(info.Status), At: info.CreatedAt,
+		ID: info.ID, Filename: ownName(info), Title: info.Title, Status: string(info.Status), At: info.CreatedAt,
 		Failure: failureLine(info), Picture: r.HasPicture(), Code: strings.Split(text.Clip(strings.TrimRight(script.Code, "\n"), endedScript), "\n"),
 		Output: outputOf(info),
 	}

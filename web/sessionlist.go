@@ -32,9 +32,10 @@ func (s *Server) pageSessions(c echo.Context) error {
 		if !info.State.Open() {
 			continue
 		}
+		script, _ := scriptOf(t.Session())
 		p.Waiting = append(p.Waiting, views.Waiting{
 			ID: info.ID, SessionID: info.SessionID, Reason: info.Reason, RequestedBy: info.RequestedBy,
-			Claimed: info.State == session.TakeoverClaimed, Script: scriptOf(t.Session()), PageURL: t.Session().Info().URL, Link: info.URL,
+			Claimed: info.State == session.TakeoverClaimed, Script: script, PageURL: t.Session().Info().URL, Link: info.URL,
 			CreatedAt: info.CreatedAt, Deadline: info.Deadline,
 		})
 	}
@@ -77,13 +78,13 @@ func sessionCard(one *session.Session) views.SessionInfo {
 	if info.EndedAt != nil {
 		v.EndedAt, v.NoPicture = *info.EndedAt, !session.HasFilm(one)
 	}
-	v.Script = scriptOf(one)
+	v.Script, v.Comment = scriptOf(one)
 	v.IdleSince, _ = session.IdleSince(one)
 	v.Helped = slices.ContainsFunc(one.Takeovers(), func(t *session.Takeover) bool { return t.Info().ClaimedBy != "" })
 	for _, r := range one.Runs() { // newest first
 		run := r.Brief()
 		if v.LastRun == "" {
-			v.LastRun, v.Comment = string(run.Status), run.Title
+			v.LastRun = string(run.Status)
 		}
 		if run.Status != session.RunFailed && run.Status != session.RunTimeout {
 			continue
@@ -95,13 +96,15 @@ func sessionCard(one *session.Session) views.SessionInfo {
 	return v
 }
 
-// scriptOf returns the name of the script that a session ran last, or "" if it has none.
-func scriptOf(one *session.Session) string {
+// scriptOf returns the name of the script that a session ran last, and what its first
+// comment says. Both may be empty.
+func scriptOf(one *session.Session) (name, comment string) {
 	runs := one.Runs() // newest first
 	if len(runs) == 0 {
-		return ""
+		return "", ""
 	}
-	return ownName(runs[0].Brief())
+	run := runs[0].Brief()
+	return ownName(run), run.Title
 }
 
 // ownName returns the name of a run's script, or "" if it has none of its own.

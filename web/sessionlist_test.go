@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"takeover/text"
 )
 
 // TestListOfEndedSessions checks the order of the ended sessions, their outcomes,
@@ -65,10 +67,12 @@ func TestListOfEndedSessions(t *testing.T) {
 func TestListNamesSessions(t *testing.T) {
 	s := startServer(t, nil)
 	id := s.create(nil).ID()
-	for code, want := range map[string]string{"// Pay the <bill> //\nreturn 1": "Pay the <bill>", "return 1 // not a title": "", "//" + strings.Repeat("x", 200): strings.Repeat("x", 79) + "…"} {
+	for code, want := range map[string]string{
+		"// Pay the <bill> //\nreturn 1": "Pay the <bill>", "return 1 // not a title": "", "// @ts-check\nreturn 1": "", "//" + strings.Repeat("x", 200): text.Clip(strings.Repeat("x", 200), 80),
+	} {
 		var run struct{ Title string }
 		s.call("POST", "/v1/sessions/"+id+"/scripts", map[string]any{"code": code, "wait": true}, 200, &run)
-		if !strings.HasPrefix(run.Title, strings.TrimSuffix(want, "…")) || want == "" && run.Title != "" || len(run.Title) > 90 {
+		if run.Title != want {
 			t.Errorf("%.20q has the title %q, want %q", code, run.Title, want)
 		}
 	}

@@ -23,6 +23,10 @@ func (s *Server) pageTakeovers(c echo.Context) error {
 	})
 	p := views.TakeoversPage{Page: s.page(c), Filter: views.NewFilter(c.QueryParams()), Total: len(all), Missing: missing}
 	for i := range all {
+		if p.Filter.Text == "" && i >= takeoversShown {
+			p.Found = len(all)
+			break
+		}
 		row := views.TakeoverRow{Session: s.askingSession(all[i].SessionID), Link: all[i].URL, EndedTakeover: endedTakeover(&all[i])}
 		if !row.Found(p.Filter) {
 			continue
@@ -41,5 +45,6 @@ func (s *Server) askingSession(id string) views.SessionInfo {
 		return views.SessionInfo{ID: id}
 	}
 	info := one.Info()
-	return views.SessionInfo{ID: id, Script: scriptOf(one), Title: info.Title, URL: info.URL, CreatedAt: info.CreatedAt}
+	script, comment := scriptOf(one)
+	return views.SessionInfo{ID: id, Script: script, Comment: comment, Title: info.Title, URL: info.URL, CreatedAt: info.CreatedAt}
 }

@@ -39,20 +39,16 @@ type filterState struct {
 	count       int
 }
 
-// filterTimeNames are the times that the filter counts sessions for.
-func filterTimeNames() []string {
-	names := make([]string, len(filterTimes))
-	for i, t := range filterTimes {
-		names[i] = t.name
-	}
-	return names
+// has reports whether a session was live in the time; ended is zero for one that is.
+func (t filterTime) has(ended, now time.Time) bool {
+	return ended.IsZero() || now.Sub(ended) <= t.within
 }
 
 // CountSince counts a session in each of the filter's times in which it was live.
 func CountSince(counts map[string]int, s SessionInfo, now time.Time) {
-	for _, name := range filterTimeNames() {
-		if (Filter{Since: name}).shows(rowEntry(s), now) {
-			counts[name]++
+	for _, t := range filterTimes {
+		if t.has(s.EndedAt, now) {
+			counts[t.name]++
 		}
 	}
 }
@@ -97,7 +93,7 @@ func (f Filter) shows(e filterEntry, now time.Time) bool {
 		return false
 	}
 	for _, t := range filterTimes {
-		if t.name == f.Since && !e.ended.IsZero() && now.Sub(e.ended) > t.within {
+		if t.name == f.Since && !t.has(e.ended, now) {
 			return false
 		}
 	}
@@ -106,6 +102,9 @@ func (f Filter) shows(e filterEntry, now time.Time) bool {
 
 // finds reports whether a text has all words of the filter's text.
 func (f Filter) finds(text string) bool {
+	if f.Text == "" {
+		return true
+	}
 	text = strings.ToLower(text)
 	for _, word := range strings.Fields(strings.ToLower(f.Text)) {
 		if !strings.Contains(text, word) {

@@ -14,7 +14,11 @@ async function start(options: { profile: string; persist?: boolean }): Promise<v
   location.assign(path`/sessions/${id}`);
 }
 
-newDialog((name) => start({ profile: name, persist: true }));
+newDialog(async (name) => {
+  const taken = [...document.querySelectorAll<HTMLElement>('[data-item]')].some(({ dataset }) => dataset.name === name.trim() || dataset.item === name.trim());
+  if (taken) throw new Error('There is a profile of this name.'); // a session would begin with it
+  await start({ profile: name.trim(), persist: true });
+});
 
 document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-start]') : null;

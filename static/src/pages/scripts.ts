@@ -37,8 +37,10 @@ function focusNamed(): void {
   const row = [...document.querySelectorAll<HTMLElement>('[data-item]')].find(({ dataset }) => dataset.item === location.hash.slice(1));
   if (!row) return;
   show(row, true); // also if the filter hides it
+  show(row.closest('section'), true);
   row.scrollIntoView({ block: 'center' });
   row.querySelector<HTMLElement>('[data-row]')?.focus();
+  history.replaceState(null, '', location.pathname + location.search); // so that it can be chosen again
 }
 focusNamed();
 // The palette, which led here, gives the focus back first.

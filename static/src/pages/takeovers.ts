@@ -11,8 +11,9 @@ import { Watching } from '../ui/watching.js';
 
 /** Fetches the list as the server renders it, and applies the differences. What fails is tried again with the next change. */
 async function refresh(): Promise<void> {
-  const response = await fetch(location.pathname + location.search, { headers: { Accept: 'text/html' }, cache: 'no-store' }).catch(() => null);
-  if (!response?.ok) return;
+  const { search: asked } = location;
+  const response = await fetch(location.pathname + asked, { headers: { Accept: 'text/html' }, cache: 'no-store' }).catch(() => null);
+  if (!response?.ok || location.search !== asked) return; // the search has changed meanwhile
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live');
   if (fresh) morph(byId('live'), fresh);
   search();

@@ -35,8 +35,7 @@ function countsOf(of: 'scripts' | 'since'): Record<string, number> {
 /** Writes behind each choice but the first how many sessions it has. */
 function writeCounts(select: HTMLSelectElement, counts: Record<string, number>): void {
   for (const option of [...select.options].slice(1)) {
-    const words = option.text.replace(/ \(\d+\)$/, '');
-    const text = `${words} (${counts[option.value] ?? 0})`;
+    const text = `${option.dataset.words ?? option.value} (${Object.hasOwn(counts, option.value) ? counts[option.value] : 0})`;
     if (option.text !== text) option.text = text;
   }
 }

@@ -85,7 +85,7 @@ export class Output {
   hold(held: boolean): void {
     if (held === this.#held) return;
     this.#held = held;
-    this.#say(this.#status);
+    if (this.#status === 'running') this.#say('running');
   }
 
   status(status: Run['status']): void {
@@ -95,8 +95,7 @@ export class Output {
 
   #say(status: Run['status']): void {
     this.#status = status;
-    const held = this.#held && (status === 'running' || status === 'waiting');
-    setText(byId('output-words'), [held ? 'Held' : STATUS_WORDS[status] ?? status, tally(this.#tests.tests)].filter(Boolean).join(' · '));
+    setText(byId('output-words'), [this.#held && status === 'running' ? 'Held' : STATUS_WORDS[status] ?? status, tally(this.#tests.tests)].filter(Boolean).join(' · '));
     byId('output-shape').className = shapeOf(status);
     this.#showTime();
   }
@@ -115,7 +114,7 @@ export class Output {
     const shape = byId('dock-shape');
     show(shape, shown);
     shape.className = shapeOf(this.#status);
-    const words = !shown ? 'Script' : this.#status === 'running' || this.#status === 'waiting' ? `${this.#held ? 'Held' : BRIEF[this.#status]} ${this.#clock.words}` : STATUS_WORDS[this.#status] ?? this.#status;
+    const words = !shown ? 'Script' : this.#status === 'running' || this.#status === 'waiting' ? `${this.#held && this.#status === 'running' ? 'Held' : BRIEF[this.#status]} ${this.#clock.words}` : STATUS_WORDS[this.#status] ?? this.#status;
     setText(byId('dock-words'), words);
     byId('dock-script').setAttribute('aria-label', shown ? `Script: ${words}` : words);
   }

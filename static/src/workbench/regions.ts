@@ -11,6 +11,8 @@ const LOWEST_EVENTS = 120;
 const ABOVE_EVENTS = 300;
 /** A flatter remote page (height by width) leaves room for a panel below its picture on a phone. */
 const WIDE = 0.8;
+/** How long (ms) a press on a button that opened by itself still opens. */
+const JUST_OPENED = 1_500;
 /** Below this width of the window, panels are sheets; between the two, the side panel is folded at first. As in workbench.css. */
 const SHEETS = 1024;
 const ROOMY = 1200;
@@ -119,6 +121,9 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): () => vo
     if (below.matches && root.hasAttribute('data-wide') && !root.dataset.sheet && !closed) {
       open('script', false);
       offered = true;
+      window.setTimeout(() => {
+        offered = false;
+      }, JUST_OPENED);
     }
   };
 }

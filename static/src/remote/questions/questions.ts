@@ -41,9 +41,9 @@ export function openOver(dialog: HTMLDialogElement): void {
   place(dialog);
 }
 
-/** Moves a dialog to the middle of the remote page, as far as the window has room there. */
+/** Moves a dialog to the middle of where the remote page is shown, as far as the window has room there. */
 function place(dialog: HTMLDialogElement): void {
-  const page = byId('frame').getBoundingClientRect();
+  const page = byId('stage-area').getBoundingClientRect();
   const within = (at: number, size: number, room: number): number => Math.max(EDGE, Math.min(at - size / 2, room - size - EDGE));
   dialog.style.margin = '0';
   dialog.style.left = `${within(page.x + page.width / 2, dialog.offsetWidth, window.innerWidth)}px`;
@@ -57,7 +57,11 @@ export function ask<Q extends Question>(live: Live, questions: Questions<Q>, dia
     questions.clear();
     show();
   });
-  window.addEventListener('resize', () => dialog.open && place(dialog));
+  const again = (): void => {
+    if (dialog.open) place(dialog);
+  };
+  window.addEventListener('resize', again);
+  new ResizeObserver(again).observe(dialog); // it grows by lists and errors
   dialog.addEventListener('close', () => {
     // A second Escape closes a dialog even if the first one was prevented.
     if (questions.first && !dialog.open) openOver(dialog);
