@@ -13,9 +13,12 @@ import (
 	"takeover/web/views"
 )
 
-// endedShown is how many ended sessions the list shows. The filter finds the
-// others.
-const endedShown = 50
+// liveShown and endedShown are how many live and ended sessions the list shows. The
+// filter finds the others.
+const (
+	liveShown  = 500
+	endedShown = 50
+)
 
 // maxFailure is how much of an error's first line a list shows, in bytes.
 const maxFailure = 200
@@ -55,7 +58,7 @@ func (s *Server) pageSessions(c echo.Context) error {
 		if v.Failed() {
 			p.FailedTotal++
 		}
-		if p.Filter.ShowsEnded(v, now) {
+		if p.Filter.Shows(v, now) {
 			p.Ended = append(p.Ended, v)
 		}
 	}
@@ -66,6 +69,11 @@ func (s *Server) pageSessions(c echo.Context) error {
 	}
 	p.Taken, p.Most, _ = s.manager.Load()
 	s.addNodes(c, &p)
+	p.LiveTotal = len(p.Live)
+	if p.LiveTotal > liveShown {
+		p.Live = slices.DeleteFunc(p.Live, func(v views.SessionInfo) bool { return !p.Filter.Shows(v, now) })
+		p.Live = p.Live[:min(len(p.Live), liveShown)]
+	}
 	return s.render(c, http.StatusOK, views.Sessions(p))
 }
 

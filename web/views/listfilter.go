@@ -55,7 +55,7 @@ func CountSince(counts map[string]int, s SessionInfo, now time.Time) {
 
 func (p SessionsPage) states() []filterState {
 	return []filterState{
-		{"waiting", "Waiting", len(p.Waiting)}, {"live", "Live", len(p.Live)},
+		{"waiting", "Waiting", len(p.Waiting)}, {"live", "Live", p.live()},
 		{"ended", "Ended", p.EndedTotal}, {"failed", "Failed", p.FailedTotal},
 	}
 }
@@ -73,8 +73,8 @@ func NewFilter(query url.Values) Filter {
 	return f
 }
 
-// ShowsEnded reports whether the filter shows a session that has ended.
-func (f Filter) ShowsEnded(s SessionInfo, now time.Time) bool { return f.shows(rowEntry(s), now) }
+// Shows reports whether the filter shows a session.
+func (f Filter) Shows(s SessionInfo, now time.Time) bool { return f.shows(rowEntry(s), now) }
 
 func (f Filter) active() bool { return f != Filter{} }
 
@@ -170,6 +170,12 @@ func (p SessionsPage) showsRow(s SessionInfo) bool { return p.Filter.shows(rowEn
 func (p SessionsPage) rows() []SessionInfo {
 	return slices.DeleteFunc(slices.Clone(p.Live), p.waits)
 }
+
+// live returns how many sessions are live, with those that are not shown.
+func (p SessionsPage) live() int { return max(p.LiveTotal, len(p.Live)) }
+
+// rowsTotal returns how many of them wait for nobody.
+func (p SessionsPage) rowsTotal() int { return max(p.live()-len(p.Waiting), len(p.rows())) }
 
 func (p SessionsPage) waitingShown() int { return countIf(p.Waiting, p.showsWaiting) }
 

@@ -36,8 +36,10 @@ type Page struct {
 type SessionsPage struct {
 	Page
 	Waiting []Waiting     // oldest first
-	Live    []SessionInfo // newest first
+	Live    []SessionInfo // newest first; of very many, only those that the page shows
 	Ended   []SessionInfo // last ended first; the page shows all of them
+	// LiveTotal is how many sessions are live.
+	LiveTotal int
 	// EndedTotal is how many ended sessions are kept, with or without the filter.
 	EndedTotal int
 	// FailedTotal is how many of them failed, or had runs that failed.

@@ -231,3 +231,15 @@ func TestTakeoverRows(t *testing.T) {
 		t.Errorf("a session of another server is called %q", got)
 	}
 }
+
+// TestManyLiveSessions checks that the list says how many sessions are live, if it does not
+// show all of them.
+func TestManyLiveSessions(t *testing.T) {
+	p := SessionsPage{Page: Page{Asset: built, Now: now}, LiveTotal: 100_000, Live: []SessionInfo{{ID: "one", Status: "live"}, {ID: "two", Status: "live"}}, Waiting: []Waiting{{ID: "to", SessionID: "one"}}}
+	html := render(t, Sessions(p))
+	for _, want := range []string{`data-live="100000"`, `data-total="99999">1 of 99999<`, `>Live<span class="count">100000<`} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
