@@ -16,6 +16,9 @@ test('a session that ends as it should shows no error, and its hints go', async 
   await expect(page.locator('#overlay')).toContainText('ended');
   await expect(page.locator('#keys-enter')).toBeHidden();
   await expect(page.locator('#keys-hint')).toBeHidden();
+  await expect(page.locator('#control-words')).toHaveText('Ended');
+  await expect(page.locator('#stage-area')).toHaveAttribute('data-party', 'nobody');
+  await expect(page.locator('#held')).toBeHidden();
   await expect(page.locator('#events-filters').getByRole('button', { name: 'Errors' })).toHaveText('Errors');
   const events = (await (await request.get(`/v1/sessions/${id}/events?limit=500`, { headers: auth() })).json()).events as { type: string }[];
   expect(events.length).toBeGreaterThan(0);

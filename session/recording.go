@@ -182,6 +182,10 @@ func recordingOperation(s *Session, params json.RawMessage) (json.RawMessage, er
 		Video       bool                   `json:"video"`
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
+		var bad *json.UnmarshalTypeError
+		if errors.As(err, &bad) && bad.Field != "" {
+			return nil, invalid.Field(bad.Field, "must not be a %s", bad.Value)
+		}
 		return nil, fmt.Errorf("bad options: %w", err)
 	}
 	if p.Video {

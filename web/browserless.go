@@ -51,6 +51,9 @@ func (s *Server) browserlessVersion(c echo.Context) error {
 
 // browserlessSessions handles GET /sessions.
 func (s *Server) browserlessSessions(c echo.Context) error {
+	if c.Request().Method == http.MethodGet && wantsHTML(c.Request()) {
+		return c.Redirect(http.StatusSeeOther, "/") // somebody has typed it
+	}
 	key := carriedKey(c)
 	list := []browserless.Session{}
 	for _, one := range s.manager.List() {

@@ -123,12 +123,16 @@ func ownName(run session.RunInfo) string {
 	return run.Filename
 }
 
-// failureLine returns the first line of a run's error, or "".
+// failureLine returns the first line of a run's error, with what it waited for, or "".
 func failureLine(run session.RunInfo) string {
 	if run.Error == nil {
 		return ""
 	}
-	line, _, _ := strings.Cut(run.Error.Message, "\n")
+	line, log, _ := strings.Cut(run.Error.Message, "\n")
+	if _, rest, ok := strings.Cut(log, "- waiting for "); ok {
+		what, _, _ := strings.Cut(rest, "\n")
+		line += " Waiting for " + what
+	}
 	if run.Error.Name != "" {
 		line = run.Error.Name + ": " + line
 	}

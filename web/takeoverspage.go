@@ -27,7 +27,7 @@ func (s *Server) pageTakeovers(c echo.Context) error {
 			p.Found = len(all)
 			break
 		}
-		row := views.TakeoverRow{Session: s.askingSession(all[i].SessionID), Link: all[i].URL, EndedTakeover: endedTakeover(&all[i])}
+		row := views.TakeoverRow{Session: s.askingSession(all[i].SessionID), Link: all[i].URL, Deadline: all[i].Deadline, EndedTakeover: endedTakeover(&all[i])}
 		if !row.Found(p.Filter) {
 			continue
 		}

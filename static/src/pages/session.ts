@@ -119,6 +119,7 @@ function ending(): void {
   });
   stage.live.on('connection', (state) => {
     if (state.phase !== 'closed') return;
+    root.toggleAttribute('data-over', true);
     for (const id of ['run', 'connect-button', 'share-button', 'record-button', 'end-button']) maybeById<HTMLButtonElement>(id)?.setAttribute('disabled', '');
     for (const item of document.querySelectorAll('#more-menu .menu-item')) item.setAttribute('disabled', '');
   });

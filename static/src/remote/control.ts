@@ -25,12 +25,14 @@ export function showControl(live: Live): void {
     const open = line.phase === 'open' && line.quiet !== 'lost';
     const slow = line.phase === 'open' && line.quiet === 'slow';
     const held = live.held !== null && !live.personActs;
-    state.dataset.party = party;
+    const over = line.phase === 'closed';
+    const ended = over && (line.cause === 'ended' || line.cause === 'gone');
+    state.dataset.party = over ? 'nobody' : party;
     document.getElementById('session')?.toggleAttribute('data-mine', party === 'me');
     const shape = state.querySelector('.shape');
-    if (shape) shape.className = `shape ${SHAPES[party]}`;
-    setText(byId('control-words'), !open ? 'Not connected' : slow ? 'The connection is slow' : live.away ? 'The person in control is away' : held ? 'Programs are held' : PARTY_WORDS[party]);
-    setText(document.getElementById('control-short'), !open ? 'Offline' : slow ? 'Slow' : live.away ? 'Away' : held ? 'Held' : SHORT[party]);
+    if (shape) shape.className = `shape ${SHAPES[over ? 'nobody' : party]}`;
+    setText(byId('control-words'), ended ? 'Ended' : !open ? 'Not connected' : slow ? 'The connection is slow' : live.away ? 'The person in control is away' : held ? 'Programs are held' : PARTY_WORDS[party]);
+    setText(document.getElementById('control-short'), ended ? 'Ended' : !open ? 'Offline' : slow ? 'Slow' : live.away ? 'Away' : held ? 'Held' : SHORT[party]);
     setText(button.querySelector('span') ?? button, label(party));
     button.disabled = !open || !live.mayControl || live.asked !== null && party !== 'me';
     show(button, live.mayControl || !known);

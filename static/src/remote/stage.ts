@@ -122,7 +122,10 @@ export class Stage {
     const skeleton = byId('skeleton');
     this.screen.on('drawn', () => show(skeleton, false));
     live.on('control', (party) => (this.#area.dataset.party = party));
-    live.on('connection', () => this.#showFocus());
+    live.on('connection', ({ phase }) => {
+      if (phase === 'closed') this.#area.dataset.party = 'nobody';
+      this.#showFocus();
+    });
     new Overlay(live, this.screen);
   }
 

@@ -25,7 +25,7 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
   const toggle = (): void => live.hold(live.held ? 'go_on' : 'hold');
 
   const update = (): void => {
-    const held = live.held !== null;
+    const held = live.held !== null && live.connection.state.phase !== 'closed';
     show(bar, held);
     if (live.role === 'control') show(button, true);
     button.disabled = !may();
@@ -38,7 +38,7 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
     for (const id of ['held-pass', 'held-go', 'held-end']) show(byId(id), may());
     const first = next();
     for (const id of ['held-pass', 'held-end']) byId<HTMLButtonElement>(id).disabled = !first;
-    if (!live.held) return;
+    if (!held || !live.held) return;
     const words = first ? heldWords(first) : { text: may() ? 'Nothing waits. What has begun goes on until its next call.' : '', target: '' };
     setText(byId('held-words'), words.text);
     setText(byId('held-target'), words.target);

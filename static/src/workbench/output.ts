@@ -102,7 +102,7 @@ export class Output {
 
   #showTime(): void {
     setText(byId('output-time'), this.#clock.words);
-    setText(byId('output-waited'), this.#clock.waitedWords);
+    setText(byId('output-waited'), this.#held && this.#status === 'running' ? '' : this.#clock.waitedWords); // nobody is waited for
     this.#inDock();
     const step = this.#step;
     this.#lines.now(step && { kind: 'step', at: timeOf(step.startedAt), text: step.title, took: span(Date.now() - timeOf(step.startedAt)) });
