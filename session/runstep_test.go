@@ -8,7 +8,7 @@ func TestRunSaysWhereItIs(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	v := join(t, s, RoleControl)
 	run := startRun(t, s, "await page.title();\nawait page.waitForFunction(() => window.go);\nawait expect(page.locator('body')).toBeVisible()")
-	in := await(v, "run", func(m RunMessage) bool { return m.Run.Step != nil }).Run.Step
+	in := await(v, "run", func(m RunMessage) bool { return m.Run.Step != nil && m.Run.Step.Line == 2 }).Run.Step
 	if in.Title != "page.waitForFunction()" || in.Line != 2 || in.DurationMS != 0 {
 		t.Errorf("the run is in %+v", in)
 	}
