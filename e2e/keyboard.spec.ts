@@ -142,12 +142,12 @@ test('keys lead through lists, to filters, and to everything else', async ({ pag
   await expect(offered.first()).toHaveAttribute('aria-selected', 'true');
   expect((await offered.locator('span:first-of-type').allTextContents()).slice(0, 3)).toEqual(['New session', 'New session with options', 'Sessions']);
   // Sessions are told apart, and no row is cut in half.
-  await page.keyboard.type('demo');
+  await page.keyboard.type('demo live'); // others have ended
   await expect(offered.locator('.meta')).toHaveText([/^Live · (just now|\d+ s ago) · /, /^Live · (just now|\d+ s ago) · /]);
   await palette.fill('s');
   expect(await page.locator('#palette-list').evaluate((list) => (list.clientHeight - 16) / (list.firstElementChild?.clientHeight ?? 1) % 1)).toBe(0);
   await palette.fill('');
-  await page.keyboard.type('catalog');
+  await page.keyboard.type('catalog live');
   await expect(page.getByRole('dialog').getByRole('option').first()).toContainText('Catalog · Demo');
   await accessible(page, 'palette');
   await page.keyboard.press('Enter');

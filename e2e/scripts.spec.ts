@@ -202,8 +202,7 @@ test('what people keep is searched by the address, and the palette leads to a sc
   await page.locator('h1').click();
   await page.keyboard.press('ControlOrMeta+k');
   await page.keyboard.type('Pay a bill');
-  await expect(page.getByRole('option', { name: 'Pay a bill Script' })).toBeVisible(); // the server has said what there is
-  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter'); // perhaps before the server has said what there is
   await expect(row('Pay a bill').getByRole('button', { name: 'Run', exact: true })).toBeFocused();
 
   // Requests for a person are found by what they ask, and by how they ended.

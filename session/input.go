@@ -48,7 +48,7 @@ func (v *Viewer) dispatch(made Stamp, validate func() error, send func(aim) erro
 const reasonsToWait = 2
 
 // earlyError is returned for input that comes too early: nobody has seen the page yet, or
-// programs have not let go of it. After wait, the input can be tried again.
+// a program still holds it. wait returns when the input can be tried again.
 type earlyError struct{ wait func() }
 
 // Error returns the text.

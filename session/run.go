@@ -124,7 +124,12 @@ func (r *Run) Info() RunInfo {
 // Brief returns the present state of the run without result, logs, steps, tests
 // and takeovers.
 func (r *Run) Brief() RunInfo {
-	info := r.outline()
+	r.mu.Lock()
+	info := r.info
+	r.mu.Unlock()
+	r.time(&info)
+	info.Logs, info.Steps, info.Tests, info.Takeovers = []RunLog{}, []RunStep{}, []RunTest{}, []TakeoverInfo{}
+	info.BackgroundEvents = []background.Event{}
 	info.Result = nil
 	return info
 }
@@ -149,23 +154,12 @@ func (r *Run) Status() RunStatus {
 	return r.info.Status
 }
 
-// brief returns the run for viewers. They may be guests, who see nothing of what scripts
-// say.
+// brief returns the run for viewers, without its title and its result: they may be guests,
+// who do not read scripts.
 func (r *Run) brief() RunMessage {
-	info := r.outline()
+	info := r.Brief()
 	info.Title = ""
 	return RunMessage{Type: "run", Run: info}
-}
-
-// outline returns the run without its growing parts.
-func (r *Run) outline() RunInfo {
-	r.mu.Lock()
-	info := r.info
-	r.mu.Unlock()
-	r.time(&info)
-	info.Logs, info.Steps, info.Tests, info.Takeovers = []RunLog{}, []RunStep{}, []RunTest{}, []TakeoverInfo{}
-	info.BackgroundEvents = []background.Event{}
-	return info
 }
 
 // Cancel ends the run at any point. Done is closed when it has ended.

@@ -482,8 +482,8 @@ func savedScript(p ScriptsPage, s SavedScript) templ.Component {
 	})
 }
 
-// itemMenu has what can be done with an entry that people keep. named says that it can be
-// renamed.
+// itemMenu is the menu of an entry that people keep: rename it, if it is named, copy its
+// id, delete it.
 func itemMenu(id, name string, named bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

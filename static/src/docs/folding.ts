@@ -3,7 +3,7 @@ import { h } from '../ui/dom.js';
 /** How much taller (px) than its room an answer is at least to be folded. */
 const SPARE = 24;
 
-/** Folds the answers that are tall, each with a button that shows all of it. */
+/** Folds tall answers. A button below each of them shows it whole. */
 export function enableFolding(): void {
   const tall = [...document.querySelectorAll<HTMLElement>('.returns')].filter((block) => {
     block.toggleAttribute('data-folded', true);

@@ -5,8 +5,8 @@ import { clearErrors, showErrors } from '../sessions/forms.js';
 import { ListFilter } from '../sessions/listfilter.js';
 import { enableKeys } from '../ui/keys.js';
 import { busy, enableDialogs, enableMenus, formError } from '../ui/menus.js';
-import { morph } from '../ui/morph.js';
 import { notice } from '../ui/notices.js';
+import { redraw } from '../ui/redraw.js';
 import { Thumbnails } from '../sessions/thumbnails.js';
 import { startTicking, tick, timeOfDay, writeTimes } from '../ui/times.js';
 import { runAgain } from '../workbench/again.js';
@@ -44,15 +44,11 @@ async function refresh(): Promise<void> {
   refreshing = false;
 }
 
-/** Fetches the list as the server renders it, and applies the differences. */
+/** Draws the list again, and says whether the server can be reached. */
 async function draw(): Promise<void> {
   const online = byId('online');
   try {
-    const response = await fetch(location.pathname + location.search, { headers: { Accept: 'text/html' }, cache: 'no-store' });
-    if (response.redirected || response.status === 401) location.reload();
-    if (!response.ok) throw new Error(String(response.status));
-    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live');
-    if (fresh) morph(byId('live'), fresh);
+    await redraw();
     online.dataset.state = 'open';
     setText(online.querySelector('span') ?? online, 'Online');
     drawn = Date.now();

@@ -11,11 +11,13 @@ export interface Offer<T> {
 
 /**
  * Lets a person choose from a list by typing into a field: arrows move the marked row, Enter chooses it, and so does a click. Returns a function that
- * draws the list again, for when there is more to find: what is marked stays so.
+ * draws the list again, for when there is more to find: what is marked stays so, and Enter that came before there was anything chooses now.
  */
 export function enableChoosing<T>(field: HTMLInputElement, list: HTMLElement, { find, show, choose }: Offer<T>): () => void {
   let shown: readonly T[] = [];
   let at = 0;
+  /** Enter was pressed before anything was found. */
+  let early = false;
   const mark = (): void => {
     for (const [i, row] of [...list.children].entries()) row.setAttribute('aria-selected', String(i === at && shown.length > 0));
     const row = shown.length > 0 ? list.children[at] : undefined;
@@ -30,9 +32,14 @@ export function enableChoosing<T>(field: HTMLInputElement, list: HTMLElement, { 
     list.replaceChildren(...shown.map((entry, i) => h('li', { id: `${list.id}-${i}`, role: 'option', class: 'palette-row', on: { click: () => choose(entry) } }, ...show(entry))));
     if (shown.length === 0) list.append(h('li', { class: 'palette-row meta', role: 'option', 'aria-disabled': 'true', text: 'Nothing matches.' }));
     mark();
+    const first = shown[0];
+    if (!early || first === undefined) return;
+    early = false;
+    choose(first);
   };
   field.addEventListener('input', () => {
     at = -1;
+    early = false;
     draw();
   });
   field.addEventListener('keydown', (event) => {
@@ -44,6 +51,7 @@ export function enableChoosing<T>(field: HTMLInputElement, list: HTMLElement, { 
     } else if (event.key === 'Enter') {
       const entry = shown[at];
       if (entry !== undefined) choose(entry);
+      else early = true;
     } else return;
     event.preventDefault();
   });

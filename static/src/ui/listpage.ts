@@ -3,8 +3,8 @@ import { enableCopying } from './copying.js';
 import { byId } from './dom.js';
 import { enableKeys } from './keys.js';
 import { busy, enableDialogs, enableMenus, formError } from './menus.js';
-import { morph } from './morph.js';
 import { notice } from './notices.js';
+import { redraw } from './redraw.js';
 import { enableSearch } from './searching.js';
 import { startTicking, tick } from './times.js';
 import { tellOfCalls } from './watching.js';
@@ -13,12 +13,8 @@ const search = enableSearch();
 /** The row that the open dialog is about. */
 let chosen: HTMLElement | null = null;
 
-/** Fetches the list as the server renders it, and applies the differences. */
 async function refresh(): Promise<void> {
-  const response = await fetch(location.pathname + location.search, { headers: { Accept: 'text/html' }, cache: 'no-store' });
-  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live');
-  if (fresh) morph(byId('live'), fresh);
+  await redraw();
   search();
   tick();
 }

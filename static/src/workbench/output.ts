@@ -95,14 +95,14 @@ export class Output {
 
   #say(status: Run['status']): void {
     this.#status = status;
-    setText(byId('output-words'), [this.#held && status === 'running' ? 'Held' : STATUS_WORDS[status] ?? status, tally(this.#tests.tests)].filter(Boolean).join(' · '));
+    setText(byId('output-words'), [this.#waitsHeld ? 'Held' : STATUS_WORDS[status] ?? status, tally(this.#tests.tests)].filter(Boolean).join(' · '));
     byId('output-shape').className = shapeOf(status);
     this.#showTime();
   }
 
   #showTime(): void {
     setText(byId('output-time'), this.#clock.words);
-    setText(byId('output-waited'), this.#held && this.#status === 'running' ? '' : this.#clock.waitedWords); // nobody is waited for
+    setText(byId('output-waited'), this.#waitsHeld ? '' : this.#clock.waitedWords); // nobody is waited for
     this.#inDock();
     const step = this.#step;
     this.#lines.now(step && { kind: 'step', at: timeOf(step.startedAt), text: step.title, took: span(Date.now() - timeOf(step.startedAt)) });
@@ -114,9 +114,22 @@ export class Output {
     const shape = byId('dock-shape');
     show(shape, shown);
     shape.className = shapeOf(this.#status);
-    const words = !shown ? 'Script' : this.#status === 'running' || this.#status === 'waiting' ? `${this.#held && this.#status === 'running' ? 'Held' : BRIEF[this.#status]} ${this.#clock.words}` : STATUS_WORDS[this.#status] ?? this.#status;
-    setText(byId('dock-words'), words);
-    byId('dock-script').setAttribute('aria-label', shown ? `Script: ${words}` : words);
+    const words = this.#brief();
+    setText(byId('dock-words'), shown ? words : 'Script');
+    byId('dock-script').setAttribute('aria-label', shown ? `Script: ${words}` : 'Script');
+  }
+
+  /** Returns the state of the run for a small button, with the time while it lasts. */
+  #brief(): string {
+    const { words } = this.#clock;
+    if (this.#waitsHeld) return `Held ${words}`;
+    if (this.#status === 'running' || this.#status === 'waiting') return `${BRIEF[this.#status]} ${words}`;
+    return STATUS_WORDS[this.#status] ?? this.#status;
+  }
+
+  /** Whether the run goes on, but is held. */
+  get #waitsHeld(): boolean {
+    return this.#held && this.#status === 'running';
   }
 
   log(line: LogLine): void {

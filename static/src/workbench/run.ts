@@ -29,6 +29,8 @@ const isWrong = (run: Run | undefined): boolean => run?.status === 'failed' || r
 /** Runs the editor's script in the session, and shows its output and earlier runs. */
 export class Runner {
   #current: string | null = null;
+  /** What was heard last of the run that the output shows. */
+  #heard: Run | null = null;
   /** The code of the output, for the lines around an error. */
   #code = '';
   #stream: EventStream | null = null;
@@ -106,13 +108,15 @@ export class Runner {
   /** Follows a run that somebody else started. */
   async #join(run: Run): Promise<void> {
     this.#current = run.id;
+    this.#heard = run;
     this.#output.begin();
     this.#output.progress(run);
     this.#code = await this.#scriptOf(run.id).then(({ code }) => code, () => '');
     if (this.#current !== run.id) return;
-    this.#follow(run);
+    const now = this.#heard; // it may be in another call meanwhile
+    this.#follow(now);
     this.#showCode();
-    this.#at(run);
+    this.#at(now);
   }
 
   #scriptOf(id: string): Promise<RunScript> {
@@ -157,6 +161,7 @@ export class Runner {
 
   #changed(run: Run): void {
     if (run.id === this.#current) {
+      this.#heard = run;
       if (!isOver(run)) this.#output.progress(run);
       this.#at(run);
     } else if (!this.#current && !isOver(run) && !this.#run.disabled) void this.#join(run);
