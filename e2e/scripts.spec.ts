@@ -207,15 +207,15 @@ test('what people keep is searched by the address, and the palette leads to a sc
 
   // Requests for a person are found by what they ask, and by how they ended.
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
-  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Sign in' } })).json();
+  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Open the depot' } })).json();
   await request.post(`/v1/sessions/${id}/takeovers/${asked.id}/cancel`, { headers: auth(), data: {} });
-  await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Solve the puzzle' } });
-  await page.goto('/takeovers?q=puzzle');
-  await expect(page.getByRole('row').filter({ hasText: 'Solve the puzzle' })).toBeVisible();
-  await expect(page.getByText('Sign in', { exact: true })).toHaveCount(0);
-  await page.getByRole('searchbox').fill('cancelled sign');
-  await expect(page.getByText('Sign in', { exact: true })).toBeVisible();
-  await expect(page.getByText('Solve the puzzle')).toHaveCount(0);
+  await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Weigh the parcel' } });
+  await page.goto('/takeovers?q=parcel');
+  await expect(page.getByRole('row').filter({ hasText: 'Weigh the parcel' })).toBeVisible();
+  await expect(page.getByText('Open the depot', { exact: true })).toHaveCount(0);
+  await page.getByRole('searchbox').fill('cancelled depot');
+  await expect(page.getByText('Open the depot', { exact: true })).toBeVisible();
+  await expect(page.getByText('Weigh the parcel')).toHaveCount(0);
   await accessible(page, 'takeovers, searched');
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
 });
