@@ -20,7 +20,6 @@ import (
 	"takeover/cluster"
 	"takeover/session"
 	"takeover/trajectory"
-	"takeover/web/views"
 )
 
 // This file answers lists for all nodes of a cluster: it asks each the same, on behalf of
@@ -335,45 +334,3 @@ func (s *Server) nodeOfTrajectory(c echo.Context, id string) (*cluster.Node, err
 type answerError struct{ status int }
 
 func (a *answerError) Error() string { return fmt.Sprintf("it answers %d", a.status) }
-
-// sessionsPart is what the page of sessions shows of one node.
-type sessionsPart struct {
-	Waiting     []views.Waiting
-	Live        []views.SessionInfo
-	Ended       []views.SessionInfo
-	EndedTotal  int
-	FailedTotal int
-	ByScript    map[string]int // see views.SessionsPage.Scripts
-	Since       map[string]int
-}
-
-func addCounts(to, more map[string]int) {
-	for name, n := range more {
-		to[name] += n
-	}
-}
-
-// addNodes adds to the page of sessions what the other nodes have, and the nodes.
-func (s *Server) addNodes(c echo.Context, p *views.SessionsPage) {
-	if s.cfg.Cluster == nil {
-		return
-	}
-	parts, missing := ofNodes[sessionsPart](s, c, listTime)
-	for _, part := range parts {
-		p.Waiting, p.Live, p.Ended = append(p.Waiting, part.Waiting...), append(p.Live, part.Live...), append(p.Ended, part.Ended...)
-		p.EndedTotal, p.FailedTotal = p.EndedTotal+part.EndedTotal, p.FailedTotal+part.FailedTotal
-		addCounts(p.Scripts, part.ByScript)
-		addCounts(p.Since, part.Since)
-	}
-	slices.SortStableFunc(p.Waiting, func(a, b views.Waiting) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	slices.SortStableFunc(p.Live, func(a, b views.SessionInfo) int { return b.CreatedAt.Compare(a.CreatedAt) })
-	slices.SortStableFunc(p.Ended, func(a, b views.SessionInfo) int { return b.EndedAt.Compare(a.EndedAt) })
-	p.Ended = p.Ended[:min(len(p.Ended), endedShown)]
-	for _, n := range s.cfg.Cluster.Nodes() {
-		p.Nodes = append(p.Nodes, views.Node{
-			Name: n.Name, Live: n.Load.Sessions, Most: n.Load.MaxSessions, Waiting: n.Load.Waiting,
-			Ends: n.Draining, Silent: n.Lost || slices.Contains(missing, n.Name),
-		})
-	}
-	slices.SortStableFunc(p.Nodes, func(a, b views.Node) int { return cmp.Compare(a.Name, b.Name) })
-}

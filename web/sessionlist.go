@@ -62,18 +62,21 @@ func (s *Server) pageSessions(c echo.Context) error {
 			p.Ended = append(p.Ended, v)
 		}
 	}
-	slices.SortStableFunc(p.Ended, func(a, b views.SessionInfo) int { return b.EndedAt.Compare(a.EndedAt) })
-	p.Ended = p.Ended[:min(len(p.Ended), endedShown)]
+	p.LiveTotal = len(p.Live)
 	if asksForPart(c.Request()) {
-		return c.JSON(http.StatusOK, sessionsPart{p.Waiting, p.Live, p.Ended, p.EndedTotal, p.FailedTotal, p.Scripts, p.Since})
+		part, err := partOfPage(&p, c.QueryParams(), now)
+		if err != nil {
+			return err
+		}
+		return c.JSON(http.StatusOK, part)
 	}
 	p.Taken, p.Most, _ = s.manager.Load()
 	s.addNodes(c, &p)
-	p.LiveTotal = len(p.Live)
 	if p.LiveTotal > liveShown {
-		p.Live = slices.DeleteFunc(p.Live, func(v views.SessionInfo) bool { return !p.Filter.Shows(v, now) })
-		p.Live = p.Live[:min(len(p.Live), liveShown)]
+		p.Live = matching(p.Live, p.Filter, now)
 	}
+	p.Live, _ = liveCards.first(p.Live, liveShown, nil)
+	p.Ended, _ = endedCards.first(p.Ended, endedShown, nil)
 	return s.render(c, http.StatusOK, views.Sessions(p))
 }
 
