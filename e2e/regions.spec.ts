@@ -58,6 +58,7 @@ for (const size of SIZES) {
     const places = () => page.locator('.session-bar button:visible, .browser-bar button:visible, .side button:visible, .dock button:visible').evaluateAll((all) =>
       all.filter((one) => one.checkVisibility({ visibilityProperty: true })).map((one) => `${one.id || one.textContent?.trim() || one.ariaLabel} ${Object.values(one.getBoundingClientRect().toJSON()).map(Math.round)}`));
     const before = (await places()).filter((place) => !place.startsWith('control-button'));
+    const whole = await page.locator('#frame').boundingBox();
     await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Enter the code from your phone' } });
     await expect(page.locator('#banner')).toBeInViewport();
     const came = await shifted(page);
@@ -65,6 +66,7 @@ for (const size of SIZES) {
     expect(await places(), 'every button is where it was').toEqual(before);
     const box = async (selector: string) => (await page.locator(selector).boundingBox()) ?? { y: 0, height: 0 };
     const picture = await box('#frame');
+    if (size.width >= 1024) expect(await page.locator('#frame').boundingBox(), 'the picture keeps its size').toEqual(whole);
     expect(picture.y + picture.height, 'the banner hides nothing of the picture').toBeLessThanOrEqual((await box('#banner')).y + 1);
     if (size.height < 500) expect(picture.height, 'the picture has the height').toBeGreaterThanOrEqual(0.6 * size.height);
     await page.context().close();

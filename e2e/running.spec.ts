@@ -17,6 +17,10 @@ test('a run shows where it is: the call that lasts, and its line', async ({ page
   await expect(now).toContainText('page.waitForFunction');
   await expect(page.locator('.line-running').first()).toBeVisible();
   await expect(page.locator('#run-code'), 'the script is the one in the editor').toBeHidden();
+  await page.locator('#control-button').click();
+  await expect(page.locator('#output-words')).toHaveText('Running · actions wait until you release');
+  await page.locator('#control-button').click();
+  await expect(page.locator('#output-words')).toHaveText('Running');
   await page.locator('#run-stop').click();
   await expect(page.locator('#output-words')).toHaveText('Stopped');
   await expect(now).toHaveCount(0);

@@ -117,11 +117,22 @@ func outputOf(info session.RunInfo) []views.OutputLine {
 		lines = append(lines, line)
 	}
 	for _, t := range info.Takeovers {
-		lines = append(lines, views.OutputLine{At: t.CreatedAt, Kind: "asks", Text: "Asked for a person: " + t.Reason})
+		line := views.OutputLine{At: t.CreatedAt, Kind: "asks", Text: "Asked for a person: " + t.Reason}
+		if i := slices.IndexFunc(lines, func(l views.OutputLine) bool { return asks(l, t) }); i >= 0 {
+			line.Line, line.Took = lines[i].Line, lines[i].Took
+			lines = slices.Delete(lines, i, i+1)
+		}
+		lines = append(lines, line)
 	}
 	slices.SortStableFunc(lines, func(a, b views.OutputLine) int { return a.At.Compare(b.At) })
 	if over := len(lines) - endedLines; over > 0 { // keep the end, which says what went wrong
 		lines = lines[over:]
 	}
 	return lines
+}
+
+// asks reports whether a line is the step that made a request, and says no more than the
+// request's own line.
+func asks(l views.OutputLine, t session.TakeoverInfo) bool {
+	return l.Kind == "step" && strings.HasPrefix(l.Text, "requestTakeover(") && !t.CreatedAt.Before(l.At) && !t.CreatedAt.After(l.At.Add(l.Took))
 }

@@ -318,18 +318,26 @@ func span(d time.Duration) string {
 	}
 }
 
-// took returns how long something took: "48 ms", "1.2 s", "2:05 min", "1:02:30 h". The
-// page's scripts write it likewise.
+// took returns how long something took, in at most two units: "48 ms", "1.2 s",
+// "2 min 5 s", "1 h 2 min". The page's scripts write it likewise.
 func took(d time.Duration) string {
 	switch {
 	case d.Round(time.Millisecond) < time.Second:
 		return fmt.Sprintf("%d ms", max(0, d.Round(time.Millisecond).Milliseconds()))
 	case d < time.Minute-50*time.Millisecond:
 		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < time.Hour:
-		return clock(max(d.Truncate(time.Second), time.Minute)) + " min"
+	case d < time.Hour-500*time.Millisecond:
+		return units(int(d.Round(time.Second)/time.Second), "min", "s")
 	}
-	return clock(d.Truncate(time.Second)) + " h"
+	return units(int(d.Round(time.Minute)/time.Minute), "h", "min")
+}
+
+// units returns a number of small units, 60 of which are a big one, in both.
+func units(small int, big, unit string) string {
+	if small%60 == 0 {
+		return fmt.Sprintf("%d %s", small/60, big)
+	}
+	return fmt.Sprintf("%d %s %d %s", small/60, big, small%60, unit)
 }
 
 func clock(d time.Duration) string {

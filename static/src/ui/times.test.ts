@@ -13,5 +13,5 @@ test('what is left', () => {
 });
 
 test('how long something took', () => {
-  assert.deepEqual([0.4, 48.2, 999.6, 1_234, 59_970, 125_000, 3_750_000].map(took), ['0 ms', '48 ms', '1.0 s', '1.2 s', '1:00 min', '2:05 min', '1:02:30 h']);
+  assert.deepEqual([0.4, 48.2, 999.6, 1_234, 59_970, 125_000, 3_750_000].map(took), ['0 ms', '48 ms', '1.0 s', '1.2 s', '1 min', '2 min 5 s', '1 h 3 min']);
 });

@@ -33,11 +33,17 @@ export function timeLeft(ms: number): string {
   return ms < DAY ? clock(ms) : span(ms);
 }
 
-/** Returns a duration: "48 ms", "1.2 s", "2:05 min", "1:02:30 h". The server writes it likewise. */
+/** Returns a duration in at most two units: "48 ms", "1.2 s", "2 min 5 s", "1 h 2 min". The server writes it likewise. */
 export function took(ms: number): string {
   if (Math.round(ms) < 1_000) return `${Math.round(ms)} ms`;
   if (ms < MINUTE - 50) return `${(ms / 1000).toFixed(1)} s`;
-  return `${clock(Math.max(MINUTE, Math.floor(ms / SECOND) * SECOND))} ${ms < HOUR ? 'min' : 'h'}`;
+  return ms < HOUR - 500 ? units(Math.round(ms / SECOND), 'min', 's') : units(Math.round(ms / MINUTE), 'h', 'min');
+}
+
+/** Returns a number of small units, 60 of which are a big one, in both. */
+function units(small: number, big: string, unit: string): string {
+  const rest = small % 60;
+  return `${Math.floor(small / 60)} ${big}${rest ? ` ${rest} ${unit}` : ''}`;
 }
 
 /** Returns the time of day, to the second. */

@@ -19,6 +19,13 @@ export const STATUS_WORDS: Record<Run['status'], string> = {
 /** The same for a small button, where the time follows. */
 const BRIEF = { running: 'Running', waiting: 'Waiting' } as const;
 
+/** Why a run that goes on makes no headway: programs are held, or this or another person is in control. */
+export type Waits = 'held' | 'mine' | 'person' | '';
+const WAITS_WORDS = { held: 'Held', mine: 'Running · actions wait until you release', person: 'Running · actions wait for the person in control' } as const;
+
+/** Whether the line about the takeover says all that this step would: it asks for a person, and goes on or has succeeded. */
+const isSaid = ({ title, error }: Step): boolean => title.startsWith('requestTakeover(') && !error;
+
 /** Returns the CSS classes of the symbol for a run's state. */
 export const shapeOf = (status: Run['status']): string => `shape ${SHAPES[status] ?? 'ring'}`;
 
@@ -43,7 +50,7 @@ export class Output {
   #tests: TestList;
   #status: Run['status'] = 'running';
   #step: Step | null = null;
-  #held = false;
+  #waits: Waits = '';
   /** What has been shown about takeovers, by their ids. */
   #said = new Set<string>();
 
@@ -81,10 +88,10 @@ export class Output {
     this.#say(run.status);
   }
 
-  /** Says whether programs are held. */
-  hold(held: boolean): void {
-    if (held === this.#held) return;
-    this.#held = held;
+  /** Says what actions of programs wait for, if they do. */
+  wait(waits: Waits): void {
+    if (waits === this.#waits) return;
+    this.#waits = waits;
     if (this.#status === 'running') this.#say('running');
   }
 
@@ -95,7 +102,7 @@ export class Output {
 
   #say(status: Run['status']): void {
     this.#status = status;
-    setText(byId('output-words'), [this.#waitsHeld ? 'Held' : STATUS_WORDS[status] ?? status, tally(this.#tests.tests)].filter(Boolean).join(' · '));
+    setText(byId('output-words'), [(this.#waits && status === 'running' && WAITS_WORDS[this.#waits]) || (STATUS_WORDS[status] ?? status), tally(this.#tests.tests)].filter(Boolean).join(' · '));
     byId('output-shape').className = shapeOf(status);
     this.#showTime();
   }
@@ -105,7 +112,7 @@ export class Output {
     setText(byId('output-waited'), this.#waitsHeld ? '' : this.#clock.waitedWords); // nobody is waited for
     this.#inDock();
     const step = this.#step;
-    this.#lines.now(step && { kind: 'step', at: timeOf(step.startedAt), text: step.title, took: span(Date.now() - timeOf(step.startedAt)) });
+    this.#lines.now(step && !isSaid(step) ? { kind: 'step', at: timeOf(step.startedAt), text: step.title, took: span(Date.now() - timeOf(step.startedAt)) } : null);
   }
 
   /** Says how the run is doing on the button that opens the panel in a narrow window. */
@@ -129,7 +136,7 @@ export class Output {
 
   /** Whether the run goes on, but is held. */
   get #waitsHeld(): boolean {
-    return this.#held && this.#status === 'running';
+    return this.#waits === 'held' && this.#status === 'running';
   }
 
   log(line: LogLine): void {
@@ -138,6 +145,7 @@ export class Output {
   }
 
   step(step: Step): void {
+    if (isSaid(step)) return;
     const error = typeof step.error === 'string' ? step.error : step.error?.message;
     const text = error ? `${step.title}: ${error.split('\n').find((line) => line.trim() !== '') ?? ''}` : step.title;
     this.#lines.add({ kind: error ? 'error' : 'step', at: timeOf(step.startedAt), text, took: step.durationMs === undefined ? '' : took(step.durationMs) });

@@ -19,7 +19,7 @@ const ROOMY = 1200;
 
 /** Makes the borders between the regions movable. */
 export function enableBorders(root: HTMLElement): void {
-  const dock = byId('events-dock');
+  const below = byId('below');
   movable({
     handle: byId('divider'), host: root, property: '--side', key: 'takeover.side', unit: 'px', step: 24, reverse: true,
     initial: () => Math.min(560, Math.max(400, window.innerWidth * 0.34)),
@@ -29,7 +29,7 @@ export function enableBorders(root: HTMLElement): void {
   });
   movable({
     handle: byId('split'), host: root, property: '--events', key: 'takeover.events', unit: 'px', step: 24, reverse: true,
-    initial: () => dock.offsetHeight,
+    initial: () => below.offsetHeight,
     min: LOWEST_EVENTS,
     max: () => Math.max(LOWEST_EVENTS, window.innerHeight - ABOVE_EVENTS),
     at: (event) => window.innerHeight - event.clientY,

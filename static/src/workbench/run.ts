@@ -48,7 +48,7 @@ export class Runner {
     this.#stop.addEventListener('click', ({ detail }) => detail < 2 && void this.stop());
     editor.onRun = () => void this.start();
     live.on('run', (run) => this.#changed(run));
-    live.on('control', () => this.#output.hold(live.held !== null && !live.personActs));
+    live.on('control', () => this.#output.wait(live.personActs ? (live.mine ? 'mine' : 'person') : live.held ? 'held' : ''));
     this.#tabs();
     void this.#adopt();
   }

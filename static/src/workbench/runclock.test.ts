@@ -18,7 +18,7 @@ test('a run counts on from what the server says, and people apart', () => {
 
   clock.set({ status: 'succeeded', durationMs: 13_400, waitedMs: 65_600 });
   now += 60_000;
-  assert.deepEqual([clock.words, clock.waitedWords], ['1:19 min', '1:05 min of it waiting']);
+  assert.deepEqual([clock.words, clock.waitedWords], ['1 min 19 s', '1 min 6 s of it waiting']);
 
   clock.reset();
   clock.status('running');
