@@ -367,6 +367,7 @@ func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 		return nodeFailure(caller(c), err)
 	}
 	var failed error
+	var socket *relayed
 	proxy := httputil.ReverseProxy{
 		Transport: s.toNodes, FlushInterval: -1, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -385,6 +386,7 @@ func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 			for name := range r.Header { // the other node has set its own
 				c.Response().Header().Del(name)
 			}
+			socket = s.relay(r, http.NewResponseController(c.Response()))
 			return nil
 		},
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
@@ -392,6 +394,9 @@ func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 	s.metrics.forwarded.Inc()
 	if !served(&proxy, s.steadyWriter(c), req.WithContext(ctx)) { // the end must not look like that of a whole answer
 		_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now()) // fails only if the connection has ended
+	}
+	if socket != nil {
+		socket.clientLeft()
 	}
 	switch {
 	case failed == nil || c.Response().Committed:

@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -362,7 +363,7 @@ func TestStreamsOfLostNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer events.Body.Close()
-	ends := make(chan error, 2)
+	ends, closed := make(chan error, 1), make(chan error, 1)
 	go func() {
 		_, err := io.Copy(io.Discard, events.Body)
 		ends <- err
@@ -372,16 +373,17 @@ func TestStreamsOfLostNode(t *testing.T) {
 		for err == nil {
 			_, _, err = viewer.Read(t.Context())
 		}
-		ends <- err
+		closed <- err
 	}()
 	if err := b.silence(); err != nil {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	for range 2 {
-		if err := <-ends; err == nil { // a stream must not look whole
-			t.Error("a stream that was cut off looks whole")
-		}
+	if err := <-ends; err == nil {
+		t.Error("a stream that was cut off looks whole")
+	}
+	if end, ok := errors.AsType[websocket.CloseError](<-closed); end.Code != websocket.StatusServiceRestart || end.Reason != "node lost" {
+		t.Errorf("the viewer's socket ends with %v (a close frame: %v)", end, ok)
 	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("with 10 beats in a second, the streams end after %v", took)
