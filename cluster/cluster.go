@@ -437,51 +437,6 @@ func (c *Cluster) Nodes() []NodeInfo {
 	return list
 }
 
-// Claim records that this node has a session. taken is true if another session has the id,
-// on another node. The error says why the directory cannot be written.
-func (c *Cluster) Claim(ctx context.Context, session string) (taken bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if away, _ := c.o.Store.Away(); away {
-		return false, store.ErrAway
-	}
-	_, err = c.directory.Put(ctx, session, []byte(c.o.Self.ID), 0)
-	if errors.Is(err, store.ErrConflict) { // perhaps with an entry of this node that outlived its session
-		e, err := c.directory.Get(ctx, session)
-		return err == nil && string(e.Value) != c.o.Self.ID, err
-	}
-	return false, err
-}
-
-// Forget removes a session of this node from the directory. If that fails, the entry stays
-// until it is too old, and leads to a node that no longer knows the session.
-func (c *Cluster) Forget(session string) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	e, err := c.directory.Get(ctx, session)
-	if err == nil && string(e.Value) == c.o.Self.ID {
-		err = c.directory.Delete(ctx, session)
-	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		c.o.Logger.Warn("remove a session from the directory", "session", session, "error", err)
-	}
-}
-
-// Owner returns the node that has a session. The error is ErrUnknown, a *LostError, or why
-// the directory cannot be read.
-func (c *Cluster) Owner(ctx context.Context, session string) (Node, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	e, err := c.directory.Get(ctx, session)
-	if errors.Is(err, store.ErrNotFound) {
-		return Node{}, ErrUnknown
-	}
-	if err != nil {
-		return Node{}, err
-	}
-	return c.Node(string(e.Value))
-}
-
 // Node returns the node of an id, or a *LostError.
 func (c *Cluster) Node(id string) (Node, error) {
 	if id == c.o.Self.ID {

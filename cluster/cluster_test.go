@@ -198,6 +198,60 @@ func TestNodeThatComesBack(t *testing.T) {
 	}
 }
 
+// TestClaimWaitsForLeader claims a session while nobody takes what is written to the directory,
+// and while somebody takes it and does not answer, as while a NATS cluster chooses a leader.
+func TestClaimWaitsForLeader(t *testing.T) {
+	address := storetest.NATS(t, server.Options{JetStream: true})
+	a, _ := join(t, address, "a", cluster.Load{})
+	defer a.Close()
+	conn, err := nats.Connect(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := js.DeleteKeyValue(t.Context(), "directory"); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if _, err := a.Claim(t.Context(), "s1"); !errors.Is(err, store.ErrLeaderless) {
+		t.Errorf("without a directory, the claim ends with %v", err)
+	}
+	if took := time.Since(start); took < 2*time.Second || took > 4*time.Second {
+		t.Errorf("the claim waits for %v", took)
+	}
+	dying, err := conn.SubscribeSync("$KV.directory.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	claimed := make(chan error, 1)
+	go func() {
+		taken, err := a.Claim(t.Context(), "s2")
+		if taken {
+			err = errors.New("it is taken")
+		}
+		claimed <- err
+	}()
+	if _, err := dying.NextMsg(time.Minute); err != nil { // nobody answers
+		t.Fatal(err)
+	}
+	if err := dying.Unsubscribe(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "directory"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-claimed; err != nil {
+		t.Errorf("when the directory is back, the claim ends with %v", err)
+	}
+}
+
 // TestBeatsNeedNoBucket takes the bucket of nodes away, as while a NATS cluster chooses a
 // leader. The nodes still hear each other, and notice one that falls silent.
 func TestBeatsNeedNoBucket(t *testing.T) {

@@ -129,7 +129,7 @@ func (b *Bucket) ask(ctx context.Context, key string) (jetstream.KeyValueEntry, 
 
 // Put sets a key and returns its new revision. The current revision must be the
 // given one, from an earlier Get or Put, or 0 for a key that does not exist yet.
-// Otherwise the error is ErrConflict.
+// Otherwise the error is ErrConflict. While NATS has no leader, it is ErrLeaderless.
 func (b *Bucket) Put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	if err := errors.Join(b.store.room(), checkKey(key)); err != nil {
 		return 0, fmt.Errorf("write %.300s: %w", key, err)
@@ -143,6 +143,9 @@ func (b *Bucket) Put(ctx context.Context, key string, value []byte, revision uin
 	}
 	if api, ok := errors.AsType[*jetstream.APIError](err); errors.Is(err, jetstream.ErrKeyExists) || ok && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
 		return 0, ErrConflict
+	}
+	if errors.Is(err, jetstream.ErrNoStreamResponse) {
+		err = ErrLeaderless
 	}
 	if err != nil {
 		return 0, fmt.Errorf("write %s: %w", key, err)

@@ -75,6 +75,10 @@ type Store struct {
 	changed chan struct{} // closed and replaced when away changes
 }
 
+// ErrLeaderless is returned while no server of NATS takes what is written, as long as a NATS
+// cluster chooses a leader. Nothing was written.
+var ErrLeaderless = errors.New("no server of NATS takes it now")
+
 // ErrAway is returned while the external server is not connected, or the embedded
 // one cannot write.
 var ErrAway = errors.New("NATS is away")
