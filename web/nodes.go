@@ -386,7 +386,7 @@ func (s *Server) forward(c echo.Context, to *cluster.Node, body []byte) error {
 			for name := range r.Header { // the other node has set its own
 				c.Response().Header().Del(name)
 			}
-			socket = s.relay(r, http.NewResponseController(c.Response()))
+			socket = s.relay(r, http.NewResponseController(c.Response().Writer)) // Echo gives the response itself to other requests
 			return nil
 		},
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },

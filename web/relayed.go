@@ -88,7 +88,7 @@ func (r *relayed) Close() error {
 func (r *relayed) clientLeft() { r.leftOnce.Do(func() { close(r.left) }) }
 
 // relay makes the answer of another node that opens a WebSocket end with a close frame in
-// any case. It returns nil for another answer.
+// any case. It returns nil for another answer. client may be used after its request has ended.
 func (s *Server) relay(resp *http.Response, client *http.ResponseController) *relayed {
 	body, ok := resp.Body.(io.ReadWriteCloser)
 	if resp.StatusCode != http.StatusSwitchingProtocols || !ok || !strings.EqualFold(resp.Header.Get("Upgrade"), "websocket") {
