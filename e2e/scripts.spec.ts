@@ -217,5 +217,13 @@ test('what people keep is searched by the address, and the palette leads to a sc
   await expect(page.getByText('Open the depot', { exact: true })).toBeVisible();
   await expect(page.getByText('Weigh the parcel')).toHaveCount(0);
   await accessible(page, 'takeovers, searched');
+  await page.getByRole('searchbox').fill('parcel');
+  await page.getByRole('button', { name: /^Cancelled/ }).click();
+  await expect(page).toHaveURL('/takeovers?q=parcel&state=cancelled');
+  await expect(page.getByText('Nothing here matches the filter.')).toBeVisible();
+  await page.getByRole('button', { name: /^Waiting/ }).click();
+  await expect(page.getByRole('row').filter({ hasText: 'Weigh the parcel' })).toBeVisible();
+  await page.goBack();
+  await expect(page.getByRole('row').filter({ hasText: 'Weigh the parcel' })).toBeHidden();
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
 });

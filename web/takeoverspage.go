@@ -21,13 +21,15 @@ func (s *Server) pageTakeovers(c echo.Context) error {
 	slices.SortFunc(all, func(a, b session.TakeoverInfo) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
 	})
-	p := views.TakeoversPage{Page: s.page(c), Filter: views.NewFilter(c.QueryParams()), Total: len(all), Missing: missing}
+	p := views.TakeoversPage{Page: s.page(c), Filter: views.NewFilter(c.QueryParams(), views.TakeoverStates...), Total: len(all), Counts: map[string]int{}, Missing: missing}
 	for i := range all {
-		if p.Filter.Text == "" && i >= takeoversShown {
-			p.Found = len(all)
-			break
+		row := views.TakeoverRow{Link: all[i].URL, Deadline: all[i].Deadline, EndedTakeover: endedTakeover(&all[i])}
+		p.Counts[row.FilterState()]++
+		if p.Filter == (views.Filter{}) && i >= takeoversShown {
+			p.Found++
+			continue
 		}
-		row := views.TakeoverRow{Session: s.askingSession(all[i].SessionID), Link: all[i].URL, Deadline: all[i].Deadline, EndedTakeover: endedTakeover(&all[i])}
+		row.Session = s.askingSession(all[i].SessionID)
 		if !row.Found(p.Filter) {
 			continue
 		}
@@ -46,5 +48,8 @@ func (s *Server) askingSession(id string) views.SessionInfo {
 	}
 	info := one.Info()
 	script, comment := scriptOf(one)
-	return views.SessionInfo{ID: id, Script: script, Comment: comment, Title: info.Title, URL: info.URL, CreatedAt: info.CreatedAt}
+	return views.SessionInfo{
+		ID: id, Script: script, Comment: comment, Title: info.Title, URL: info.URL, CreatedAt: info.CreatedAt,
+		NoPicture: info.EndedAt != nil && !session.HasFilm(one),
+	}
 }

@@ -32,9 +32,15 @@ func (s *Server) pageTrajectories(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p := views.TrajectoriesPage{Page: s.page(c), Total: len(all), Missing: missing}
-	for i := range all[:min(len(all), trajectoriesShown)] {
-		p.Trajectories = append(p.Trajectories, s.trajectoryRow(&all[i]))
+	p := views.TrajectoriesPage{Page: s.page(c), Filter: views.NewFilter(c.QueryParams()), Total: len(all), Missing: missing}
+	for i := range all {
+		row := s.trajectoryRow(&all[i])
+		if !row.Found(p.Filter) {
+			continue
+		}
+		if p.Found++; len(p.Trajectories) < trajectoriesShown {
+			p.Trajectories = append(p.Trajectories, row)
+		}
 	}
 	return s.render(c, http.StatusOK, views.Trajectories(p))
 }

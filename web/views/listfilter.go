@@ -10,17 +10,20 @@ import (
 	"time"
 )
 
-// Filter filters a list: that of sessions by all its fields, the others by Text. It is
-// part of the list's address, and static/src/sessions/listfilter.ts and
-// static/src/ui/searching.ts apply the same rules.
+// Filter filters a list by those fields that the list has. It is part of the list's
+// address, and static/src/ui/listfilter.ts applies the same rules.
 type Filter struct {
 	Text   string // words that must all be found; empty for all
-	State  string // waiting, live, ended, failed, or empty for all
+	State  string // one of the list's states, or empty for all
 	Script string // name of a script; empty for all
 	Since  string // hour, day, week, or empty for all: what was live in that time
 }
 
-var filterStates = []string{"waiting", "live", "ended", "failed"}
+// SessionStates and TakeoverStates are the states that those lists are filtered by.
+var (
+	SessionStates  = []string{"waiting", "live", "ended", "failed"}
+	TakeoverStates = []string{"waiting", "done", "undone", "cancelled"}
+)
 
 // filterTime is a choice of the filter: how far back sessions may have ended.
 type filterTime struct {
@@ -60,11 +63,11 @@ func (p SessionsPage) states() []filterState {
 	}
 }
 
-// NewFilter parses a filter from an address. It ignores a state and a time that do not
-// exist.
-func NewFilter(query url.Values) Filter {
+// NewFilter parses the filter of a list that has these states from an address. It ignores
+// a state and a time that do not exist.
+func NewFilter(query url.Values, states ...string) Filter {
 	f := Filter{Text: strings.TrimSpace(query.Get("q")), State: query.Get("state"), Script: query.Get("script"), Since: query.Get("since")}
-	if !slices.Contains(filterStates, f.State) {
+	if !slices.Contains(states, f.State) {
 		f.State = ""
 	}
 	if !slices.ContainsFunc(filterTimes, func(t filterTime) bool { return t.name == f.Since }) {

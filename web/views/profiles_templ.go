@@ -117,7 +117,7 @@ func Profiles(p ProfilesPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = listFilter(p.Filter, "Filter by name or site").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = listFilter(p.Filter, "Filter by name or site", nil).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

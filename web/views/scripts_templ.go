@@ -142,7 +142,7 @@ func Scripts(p ScriptsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = listFilter(p.Filter, "Filter by name or code").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = listFilter(p.Filter, "Filter by name or code", nil).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -2,7 +2,7 @@ import { get, messageOf, path, post } from '../ui/api.js';
 import { enableCopying, enableTakeoverLinks } from '../ui/copying.js';
 import { byId, setText, show } from '../ui/dom.js';
 import { clearErrors, showErrors } from '../sessions/forms.js';
-import { ListFilter } from '../sessions/listfilter.js';
+import { ListFilter } from '../ui/listfilter.js';
 import { enableKeys } from '../ui/keys.js';
 import { busy, enableDialogs, enableMenus, formError } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';

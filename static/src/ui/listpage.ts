@@ -1,21 +1,21 @@
 import { call, messageOf, patch } from './api.js';
 import { enableCopying } from './copying.js';
 import { byId } from './dom.js';
+import { ListFilter } from './listfilter.js';
 import { enableKeys } from './keys.js';
 import { busy, enableDialogs, enableMenus, formError } from './menus.js';
 import { notice } from './notices.js';
 import { redraw } from './redraw.js';
-import { enableSearch } from './searching.js';
 import { startTicking, tick } from './times.js';
 import { tellOfCalls } from './watching.js';
 
-const search = enableSearch();
+const filter = new ListFilter();
 /** The row that the open dialog is about. */
 let chosen: HTMLElement | null = null;
 
 async function refresh(): Promise<void> {
   await redraw();
-  search();
+  filter.apply();
   tick();
 }
 

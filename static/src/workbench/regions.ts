@@ -12,14 +12,14 @@ const ABOVE_EVENTS = 300;
 /** A flatter remote page (height by width) leaves room for a panel below its picture on a phone. */
 const WIDE = 0.8;
 /** How long (ms) a press on a button that opened by itself still opens. */
-const JUST_OPENED = 1_500;
+const JUST_OPENED = 5_000;
 /** Below this width of the window, panels are sheets; between the two, the side panel is folded at first. As in workbench.css. */
 const SHEETS = 1024;
 const ROOMY = 1200;
 
 /** Makes the borders between the regions movable. */
 export function enableBorders(root: HTMLElement): void {
-  const below = byId('below');
+  const dock = byId('events-dock');
   movable({
     handle: byId('divider'), host: root, property: '--side', key: 'takeover.side', unit: 'px', step: 24, reverse: true,
     initial: () => Math.min(560, Math.max(400, window.innerWidth * 0.34)),
@@ -29,7 +29,7 @@ export function enableBorders(root: HTMLElement): void {
   });
   movable({
     handle: byId('split'), host: root, property: '--events', key: 'takeover.events', unit: 'px', step: 24, reverse: true,
-    initial: () => below.offsetHeight,
+    initial: () => dock.offsetHeight + byId('notices').offsetHeight, // which take its room
     min: LOWEST_EVENTS,
     max: () => Math.max(LOWEST_EVENTS, window.innerHeight - ABOVE_EVENTS),
     at: (event) => window.innerHeight - event.clientY,

@@ -1,4 +1,5 @@
-import { byId, setText, show } from '../ui/dom.js';
+import { byId, maybeById, setText, show } from './dom.js';
+import { matches as has } from './matching.js';
 
 /** How long (ms) after a change of the filter the server is asked for the list. */
 const ASK_AFTER = 200;
@@ -18,8 +19,7 @@ export function matches(entry: Entry, wanted: Wanted, now = Date.now()): boolean
   if (wanted.script && entry.script !== wanted.script) return false;
   const within = TIMES[wanted.since];
   if (within !== undefined && entry.endedAt && now - Date.parse(entry.endedAt) > within) return false;
-  const all = (entry.search ?? '').toLowerCase();
-  return wanted.text.toLowerCase().split(/\s+/).every((word) => all.includes(word));
+  return has((entry.search ?? '').toLowerCase(), wanted.text);
 }
 
 /** Returns how many of a section's entries are shown, in the same words as on the server. */
@@ -40,30 +40,43 @@ function writeCounts(select: HTMLSelectElement, counts: Record<string, number>):
   }
 }
 
+/** The choices of a filter. A list may lack them. */
+const SELECTS = ['script', 'since'] as const;
+
 /**
- * Filters the session list by text, status, script and time. All are part of the address, so that they can be shared and restored with the back
- * button. The server renders the list by the same rules, and finds sessions that are too old to be listed; `changed` asks it for them.
+ * Filters the entries (`data-search`) of a list by text, and by state, script and time where the page offers them. All are part of the address, so
+ * that they can be shared and restored with the back button. The server renders the list by the same rules; `changed` asks it for entries that are
+ * too old to be listed.
  */
 export class ListFilter {
-  #text = byId<HTMLInputElement>('list-search');
-  #state = byId('list-states').dataset.state ?? '';
-  #chips = [...byId('list-states').querySelectorAll('button')];
-  #script = byId<HTMLSelectElement>('list-script');
-  #since = byId<HTMLSelectElement>('list-since');
+  #state = '';
   #asking = 0;
 
-  constructor(private readonly changed: () => void) {
-    this.#text.addEventListener('input', () => this.#write('replaceState'));
-    for (const chip of this.#chips) chip.addEventListener('click', () => this.#choose(chip.dataset.of ?? ''));
-    for (const select of [this.#script, this.#since]) select.addEventListener('change', () => this.#write('pushState'));
-    byId('clear-filter').addEventListener('click', () => {
-      this.#text.value = this.#script.value = this.#since.value = this.#state = '';
-      this.#write('pushState');
-      this.#text.focus();
+  constructor(private readonly changed?: () => void) {
+    // The list, and with it the filter, may come later.
+    document.addEventListener('input', ({ target }) => target === this.#text && this.#write('replaceState'));
+    document.addEventListener('change', ({ target }) => SELECTS.some((name) => target === this.#select(name)) && this.#write('pushState'));
+    document.addEventListener('click', ({ target }) => {
+      if (!(target instanceof Element)) return;
+      const chip = target.closest<HTMLElement>('#list-states .chip');
+      if (chip) this.#choose(chip.dataset.of ?? '');
+      else if (target.id === 'clear-filter') this.#clear();
     });
     window.addEventListener('popstate', () => this.#read());
     // A browser restores the field's previous text, but the address decides.
     this.#read();
+  }
+
+  get #text(): HTMLInputElement | null {
+    return maybeById<HTMLInputElement>('list-search');
+  }
+
+  get #chips(): HTMLElement[] {
+    return [...document.querySelectorAll<HTMLElement>('#list-states .chip')];
+  }
+
+  #select(name: (typeof SELECTS)[number]): HTMLSelectElement | null {
+    return maybeById<HTMLSelectElement>(`list-${name}`);
   }
 
   #choose(state: string): void {
@@ -72,8 +85,15 @@ export class ListFilter {
     this.#write('pushState');
   }
 
+  #clear(): void {
+    this.#state = '';
+    for (const field of [this.#text, ...SELECTS.map((name) => this.#select(name))]) if (field) field.value = '';
+    this.#write('pushState');
+    this.#text?.focus();
+  }
+
   #wanted(): Wanted {
-    return { text: this.#text.value.trim(), state: this.#state, script: this.#script.value, since: this.#since.value };
+    return { text: this.#text?.value.trim() ?? '', state: this.#state, script: this.#select('script')?.value ?? '', since: this.#select('since')?.value ?? '' };
   }
 
   #read(): void {
@@ -81,36 +101,40 @@ export class ListFilter {
     const before = JSON.stringify(this.#wanted());
     const state = query.get('state') ?? '';
     this.#state = this.#chips.some(({ dataset }) => dataset.of === state) ? state : '';
-    this.#text.value = query.get('q') ?? '';
+    if (this.#text) this.#text.value = query.get('q') ?? '';
     this.#offer(query.get('script') ?? '');
     const since = query.get('since') ?? '';
-    this.#since.value = since in TIMES ? since : '';
+    const times = this.#select('since');
+    if (times) times.value = since in TIMES ? since : '';
     this.apply();
     if (JSON.stringify(this.#wanted()) !== before) this.#ask();
   }
 
   /** Offers the scripts of the list, and chooses one. */
   #offer(chosen: string): void {
+    const times = this.#select('since');
+    if (times) writeCounts(times, countsOf('since'));
+    const select = this.#select('script');
+    if (!select) return;
     const counts = countsOf('scripts');
     const names = Object.keys(counts);
     if (chosen && !names.includes(chosen)) names.push(chosen);
     names.sort();
-    const offered = [...this.#script.options].slice(1).map(({ value }) => value);
+    const offered = [...select.options].slice(1).map(({ value }) => value);
     if (JSON.stringify(offered) !== JSON.stringify(names)) {
-      this.#script.length = 1;
-      for (const name of names) this.#script.add(new Option(name, name));
+      select.length = 1;
+      for (const name of names) select.add(new Option(name, name));
     }
-    writeCounts(this.#script, counts);
-    writeCounts(this.#since, countsOf('since'));
-    this.#script.value = chosen;
-    show(this.#script, names.length > 0);
+    writeCounts(select, counts);
+    select.value = chosen;
+    show(select, names.length > 0);
   }
 
   #write(how: 'pushState' | 'replaceState'): void {
     const wanted = this.#wanted();
     const query = new URLSearchParams();
     if (wanted.text) query.set('q', wanted.text);
-    for (const name of ['state', 'script', 'since'] as const) if (wanted[name]) query.set(name, wanted[name]);
+    for (const name of ['state', ...SELECTS] as const) if (wanted[name]) query.set(name, wanted[name]);
     history[how](null, '', query.size ? `?${query}` : location.pathname);
     this.apply();
     this.#ask();
@@ -118,13 +142,14 @@ export class ListFilter {
 
   #ask(): void {
     window.clearTimeout(this.#asking);
-    this.#asking = window.setTimeout(this.changed, ASK_AFTER);
+    if (this.changed) this.#asking = window.setTimeout(this.changed, ASK_AFTER);
   }
 
   /** Filters the list again, for example after it was updated. */
   apply(): void {
-    this.#offer(this.#script.value);
-    for (const select of [this.#script, this.#since]) select.toggleAttribute('data-set', select.value !== '');
+    if (!this.#text) return; // the list is empty
+    this.#offer(this.#select('script')?.value ?? '');
+    for (const name of SELECTS) this.#select(name)?.toggleAttribute('data-set', this.#select(name)?.value !== '');
     for (const chip of this.#chips) {
       const { of = '' } = chip.dataset;
       chip.setAttribute('aria-pressed', String(of === this.#state));
@@ -141,7 +166,7 @@ export class ListFilter {
         if (shown) here++;
       }
       show(section, here > 0 || (!active && !section.querySelector('.rows'))); // a section without a list says why
-      const count = section.querySelector<HTMLElement>('.count');
+      const count = section.querySelector<HTMLElement>('.count[data-total]');
       if (count) setText(count, shownOf(here, Number(count.dataset.total)));
       any ||= here > 0;
     }
