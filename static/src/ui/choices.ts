@@ -2,8 +2,11 @@ import { get, path } from './api.js';
 import { ranked } from './matching.js';
 import { ago } from './times.js';
 
-/** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite. */
-export interface Choice { kind: string; title: string; detail: string; icon: string; act(): void }
+/** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite; of those that match equally well, the lower `place` comes first. */
+export interface Choice { kind: string; title: string; detail: string; icon: string; place: number; act(): void }
+
+/** What people most probably want comes first. */
+const PLACES = { action: 0, first: 1, live: 2, page: 3, late: 4, script: 5, ended: 6 } as const;
 
 interface Session { id: string; title: string; url: string; status: string; createdAt: string; endedAt: string | null }
 interface Script { id: string; name: string }
@@ -18,30 +21,30 @@ const STATES: Readonly<Record<string, string>> = { released: 'ended', crashed: '
 /** Sessions and scripts that are asked for. */
 const MOST = 100;
 
-function actionOf(button: HTMLButtonElement): Choice {
+function actionOf(button: HTMLButtonElement, place: number): Choice {
   const icon = button.querySelector('use')?.getAttribute('href')?.replace('#i-', '') ?? 'play';
-  return { kind: 'Action', icon, title: button.dataset.does ?? '', detail: 'Action', act: () => button.click() };
+  return { kind: 'Action', icon, title: button.dataset.does ?? '', detail: 'Action', place, act: () => button.click() };
 }
 
-function goTo(kind: string, icon: string, title: string, detail: string, address: string): Choice {
-  return { kind, icon, title, detail, act: () => location.assign(address) };
+function goTo(place: number, kind: string, icon: string, title: string, detail: string, address: string): Choice {
+  return { kind, icon, title, detail, place, act: () => location.assign(address) };
 }
 
 /** Passes on what the page itself offers, then what the server knows. */
 export async function choices(add: (more: Choice[]) => void): Promise<void> {
   // A disabled or hidden button cannot be pressed here, either.
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('button[data-does]')].filter((button) => button.checkVisibility() && !button.disabled);
-  const actions = (which: (button: HTMLButtonElement) => boolean): Choice[] => buttons.filter(which).map((button) => actionOf(button));
+  const actions = (which: (button: HTMLButtonElement) => boolean, place: number = PLACES.action): Choice[] => buttons.filter(which).map((button) => actionOf(button, place));
   const main = (button: HTMLButtonElement): boolean => button.classList.contains('primary');
   const late = (button: HTMLButtonElement): boolean => button.hasAttribute('data-theme-toggle');
   add([
     ...actions(main), ...actions((button) => !main(button) && !late(button)),
-    ...PAGES.map(([title, address]) => goTo('Page', 'forward', title, 'Page', address)), ...actions(late),
+    ...PAGES.map(([title, address], i) => goTo(i === 0 ? PLACES.first : PLACES.page, 'Page', 'forward', title, 'Page', address)), ...actions(late, PLACES.late),
   ]);
   await Promise.all([
     get<{ sessions: Session[] }>(`/v1/sessions?limit=${MOST}`).then(({ sessions }) => add(sessions.map((session) =>
-      goTo('Session', 'globe', session.title || hostOf(session.url), aboutSession(session, Date.now()), path`/sessions/${session.id}`))), () => {}),
-    get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ id, name }) => goTo('Script', 'code', name, 'Script', path`/scripts#${id}`))), () => {}),
+      goTo(session.endedAt ? PLACES.ended : PLACES.live, 'Session', 'globe', session.title || hostOf(session.url), aboutSession(session, Date.now()), path`/sessions/${session.id}`))), () => {}),
+    get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ id, name }) => goTo(PLACES.script, 'Script', 'code', name, 'Script', path`/scripts#${id}`))), () => {}),
   ]);
 }
 
@@ -62,5 +65,6 @@ function hostOf(url: string): string {
 /** Returns the choices that have all words of a search; those that begin with it come first. Few of them are sessions. */
 export function found(all: readonly Choice[], search: string): Choice[] {
   let sessions = 0;
-  return ranked(all, search, ({ kind, title, detail }) => [title, `${kind} ${detail}`]).filter(({ kind }) => kind !== 'Session' || ++sessions <= SESSIONS_SHOWN).slice(0, SHOWN);
+  const inPlace = [...all].sort((a, b) => a.place - b.place);
+  return ranked(inPlace, search, ({ kind, title, detail }) => [title, `${kind} ${detail}`]).filter(({ kind }) => kind !== 'Session' || ++sessions <= SESSIONS_SHOWN).slice(0, SHOWN);
 }

@@ -9,7 +9,7 @@ import type { Tab } from '../remote/protocol.js';
 /** Favicons are shown only as data: URLs, because fetching them from the page's server would reveal who watches. */
 const SAFE_ICON = /^data:image\/(png|jpeg|gif|webp|x-icon|vnd\.microsoft\.icon|svg\+xml)[;,]/;
 
-const narrow = matchMedia('(max-width: 720px)');
+const narrow = matchMedia('(max-width: 720px), (max-width: 1023.98px) and (max-height: 500px)');
 
 /** Shortens an address for phones: the lock beside it stands for its scheme. */
 function brief(url: string): string {
