@@ -24,7 +24,9 @@ var frameOperations = table{
 	"frame.addStyleTag":      op(true, opAddStyleTag),   // {frame,url,content} → handle
 	// {frame, event, timeout}: waits for a DOM event that reaches the document or the window.
 	"frame.waitForDOMEvent": op(false, opWaitForDOMEvent),
-	"frame.scroll":          op(true, opScroll), // {frame, direction: "up"|"down"|"left"|"right", amount: 0 for most of the window, timeout}
+	// {frame, timeout}: waits until the page has drawn twice. A hidden page does not draw.
+	"frame.waitForDrawing": op(false, opWaitForDrawing),
+	"frame.scroll":         op(true, opScroll), // {frame, direction: "up"|"down"|"left"|"right", amount: 0 for most of the window, timeout}
 }
 
 type gotoParams struct {
@@ -114,6 +116,13 @@ type domEventParams struct {
 
 func opWaitForDOMEvent(ctx context.Context, c *Client, p *domEventParams) (any, error) {
 	_, err := c.read(ctx, &p.frameParams, "domEvent", p.Event)
+	return emptyJSON, err
+}
+
+// opWaitForDrawing waits until the document has shown the effect of input that was sent
+// before: Chromium scrolls, and tells the document of it, when it draws next.
+func opWaitForDrawing(ctx context.Context, c *Client, p *frameParams) (any, error) {
+	_, err := c.read(ctx, p, "drawing")
 	return emptyJSON, err
 }
 

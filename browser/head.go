@@ -19,13 +19,15 @@ const (
 // headFunction waits until the document's title or icon differs from the given
 // one, and returns both. If there are several icons, the last one counts, as in
 // browsers. Chromium itself reports a title only when a page navigates
-// (Target.targetInfoChanged). The pause bounds the cost of a page that changes
+// (Target.targetInfoChanged). The first change is told at once, so that whoever has
+// waited for the page to draw knows it; the pause bounds the cost of a page that changes
 // its title all the time.
 const headFunction = `(title, icon, maxTitle) => new Promise(resolve => {
 	const pause = 50;
-	let timer = 0;
+	let timer = 0, last = performance.now();
 	const check = () => {
 		timer = 0;
+		last = performance.now();
 		const links = document.querySelectorAll('link[rel~="icon" i][href]');
 		const now = [document.title.slice(0, maxTitle), links.length ? links[links.length - 1].href : ''];
 		if (now[0] === title && now[1] === icon) return false;
@@ -33,7 +35,12 @@ const headFunction = `(title, icon, maxTitle) => new Promise(resolve => {
 		resolve(now);
 		return true;
 	};
-	const observer = new MutationObserver(() => timer ||= setTimeout(check, pause));
+	const observer = new MutationObserver(() => {
+		if (timer) return;
+		const rest = last + pause - performance.now();
+		if (rest > 0) timer = setTimeout(check, rest);
+		else check();
+	});
 	const root = document.head ?? document.documentElement;
 	if (!root || check()) return;
 	observer.observe(root, { childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: ['href', 'rel'] });

@@ -5,7 +5,7 @@ import type { Dropped } from './drop.ts';
 import type { AriaOptions, Injected, ParsedSelector, Point } from './injected.ts';
 import { Pointer, type PointerOptions } from './pointer.ts';
 import { Resolver, type Target } from './resolve.ts';
-import { scrollPage } from './scroll.ts';
+import { drawing, scrollPage } from './scroll.ts';
 import { Screenshots, type ShotOptions } from './screenshot.ts';
 import { isSecret } from '../../capture/page/secret.ts';
 import { hideSecrets, type AriaNode } from './secrets.ts';
@@ -300,6 +300,7 @@ export class Layer {
   summary(most: number) { return summary(most); }
   sourceMap(url: string, most: number) { return sourceMap(url, most); }
   domEvent(type: string) { return domEvent(type); }
+  drawing() { return drawing(); }
   scrollPage(direction: Parameters<typeof scrollPage>[0], amount: number) { scrollPage(direction, amount); }
   content(includeShadow: boolean) { return this.injected.documentContent(includeShadow); }
   describe(selector: string) { return this.resolver.describe(selector); }

@@ -20,8 +20,12 @@ const (
 	// settleTime is how long an action may take to show its effect before its answer
 	// is written.
 	settleTime = 2 * time.Second
-	// settleStart is how long a page gets to react to an action at all.
+	// settleStart is how long a page gets to react to an action at all, if it has drawn by
+	// then.
 	settleStart = 60 * time.Millisecond
+	// settleDrawing is how long an answer waits for the page to draw: a page that scrolls
+	// learns of it then.
+	settleDrawing = time.Second
 	// blockedTime is how long an action may go on after a dialog has interrupted it.
 	blockedTime = time.Minute
 	// maxWait bounds the time that a caller may give an operation, in milliseconds.
@@ -349,10 +353,11 @@ func (s *seat) count(by int) {
 // settle waits until a page shows the effect of an action: until it is at rest, but not
 // for long.
 func (s *seat) settle(c *call) {
-	timer := time.NewTimer(settleStart)
-	defer timer.Stop()
+	start := time.NewTimer(settleStart)
+	defer start.Stop()
+	s.awaitDrawing(c)
 	select {
-	case <-timer.C:
+	case <-start.C:
 	case <-c.ctx.Done():
 		return
 	}
@@ -362,4 +367,17 @@ func (s *seat) settle(c *call) {
 	}
 	t.Timeout = settleTime
 	_ = t.Settle(c.ctx) // otherwise the answer shows the page as it is
+}
+
+// awaitDrawing waits until the shown page has drawn, if it can: a page that is hidden or
+// has a dialog does not.
+func (s *seat) awaitDrawing(c *call) {
+	ctx, cancel := s.untilDialog(c.ctx)
+	defer cancel()
+	t, err := s.shown(ctx)
+	if err != nil || s.openDialog(t.names.Page) != nil {
+		return
+	}
+	t.Timeout = settleDrawing
+	_ = t.WaitForDrawing(ctx) // otherwise the answer shows the page as it is
 }

@@ -129,6 +129,19 @@ func TestActions(t *testing.T) {
 	contains(t, c.tool("browser_click", map[string]any{"target": refIn(t, inside, `button "Inside"`)}), "pressed")
 }
 
+// TestAnswerWaitsForDrawing clicks on what takes effect when the page draws next, which
+// takes it long.
+func TestAnswerWaitsForDrawing(t *testing.T) {
+	s := startServer(t, nil)
+	c := s.connect("", "", nil)
+	c.tool("session_create", map[string]any{"url": doortest.Site(t, map[string]string{"/": `<title>Old</title><button onclick="requestAnimationFrame(draw)">Draw</button><script>
+		function draw() {
+			for (const began = performance.now(); performance.now() - began < 250;);
+			document.title = 'Drawn'
+		}</script>`})})
+	contains(t, c.tool("browser_click", map[string]any{"target": "button"}), "Page: Drawn")
+}
+
 // TestUpload chooses files of the session, by the field and by the button that opens it.
 func TestUpload(t *testing.T) {
 	s, base := startServer(t, nil), site(t)

@@ -285,6 +285,12 @@ func (p Page) Settle(ctx context.Context) error {
 	return p.onPage(ctx, "page.waitForSettled", map[string]any{"timeout": p.ms()}, nil)
 }
 
+// WaitForDrawing waits until the page has drawn what was done to it. A hidden page never
+// draws.
+func (p Page) WaitForDrawing(ctx context.Context) error {
+	return p.onFrame(ctx, "frame.waitForDrawing", map[string]any{"timeout": p.ms()}, nil)
+}
+
 // Title returns the page's title.
 func (p Page) Title(ctx context.Context) (string, error) {
 	var answer struct{ Value string }
