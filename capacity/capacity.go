@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -67,6 +68,9 @@ type Options struct {
 	PerKey int           // places that one key may hold and wait for; default: no limit
 	Queue  int           // callers that may wait; default DefaultQueue, negative: none
 	Wait   time.Duration // how long one waits; default DefaultWait
+	// Elsewhere returns how many places a key holds and waits for at other servers, which
+	// PerKey counts too. It is called only if there is a PerKey. Default: none.
+	Elsewhere func(key string) int
 }
 
 // Places are the places of a server. Its methods may be called from any goroutine.
@@ -133,13 +137,17 @@ func (p *Places) Take(ctx context.Context, key string) (free func(), err error) 
 
 // enter gives a caller a place, or one in the queue.
 func (p *Places) enter(key string) (*waiter, error) {
+	elsewhere := 0
+	if p.o.PerKey > 0 && p.o.Elsewhere != nil {
+		elsewhere = p.o.Elsewhere(key)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := &waiter{served: make(chan struct{})}
 	switch {
 	case p.closed:
 		return nil, ErrFull
-	case p.o.PerKey > 0 && p.keys[key] >= p.o.PerKey:
+	case p.o.PerKey > 0 && p.keys[key]+elsewhere >= p.o.PerKey:
 		return nil, &QuotaError{p.o.PerKey}
 	case p.taken >= p.o.Places && len(p.queue) >= p.o.Queue:
 		return nil, &FullError{Places: p.o.Places, Waiting: len(p.queue)}
@@ -196,6 +204,13 @@ func (p *Places) Count() (places, taken, waiting int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.o.Places, p.taken, len(p.queue)
+}
+
+// Keys returns how many places each key holds and waits for.
+func (p *Places) Keys() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.keys)
 }
 
 // Close refuses the callers that wait, and all that come later. Places that are taken

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"sync"
@@ -122,6 +123,23 @@ func TestQuota(t *testing.T) {
 		free()
 		take(t, p, "modest") // what it waited for no longer counts
 	})
+}
+
+// TestQuotaElsewhere counts what a key has at other servers.
+func TestQuotaElsewhere(t *testing.T) {
+	elsewhere := map[string]int{"greedy": 1, "most": 2}
+	p := New(Options{Places: 5, PerKey: 2, Elsewhere: func(key string) int { return elsewhere[key] }})
+	for key, may := range map[string]int{"greedy": 1, "most": 0, "modest": 2} {
+		for range may {
+			take(t, p, key)
+		}
+		if _, err := p.Take(t.Context(), key); !errors.Is(err, ErrQuota) {
+			t.Errorf("after %d sessions here, %s got %v", may, key, err)
+		}
+	}
+	if keys := p.Keys(); !maps.Equal(keys, map[string]int{"greedy": 1, "modest": 2}) {
+		t.Errorf("the keys have %v", keys)
+	}
 }
 
 func TestClose(t *testing.T) {

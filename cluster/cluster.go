@@ -91,12 +91,15 @@ type Load struct {
 
 // Options configures a Cluster. Fields without a default are required.
 type Options struct {
-	Store   *store.Store  // an external NATS, which the other nodes use, too
-	Self    Node          // without Load
-	Load    func() Load   // called with each beat
-	Beat    time.Duration // default DefaultBeat
-	Logger  *slog.Logger  // default: discard
-	Changed func()        // called when a node comes, goes or changes; must not block; default: nothing
+	Store *store.Store  // an external NATS, which the other nodes use, too
+	Self  Node          // without Load
+	Load  func() Load   // called with each beat
+	Beat  time.Duration // default DefaultBeat
+	// Keys returns how many sessions each API key has here and waits for, by the key's id. It
+	// is called several times with each beat. Default: none.
+	Keys    func() map[string]int
+	Logger  *slog.Logger // default: discard
+	Changed func()       // called when a node comes, goes or changes; must not block; default: nothing
 }
 
 // Cluster is one node's knowledge of the cluster. Its methods may be called from any
@@ -122,12 +125,13 @@ type Cluster struct {
 // member is another node.
 type member struct {
 	Node
-	heard  time.Time     // by this node's clock
-	beats  bool          // it announces its beats, so that its entry in the bucket may be old
-	gone   chan struct{} // closed when it is lost or has left
-	left   bool          // gone is closed
-	lost   bool          // it has been silent for too long
-	placed int           // sessions that it got since
+	heard  time.Time      // by this node's clock
+	keys   map[string]int // its sessions by API key
+	beats  bool           // it announces its beats, so that its entry in the bucket may be old
+	gone   chan struct{}  // closed when it is lost or has left
+	left   bool           // gone is closed
+	lost   bool           // it has been silent for too long
+	placed int            // sessions that it got since
 }
 
 // Join makes the server a node of the cluster, and returns when it knows the others.
@@ -137,6 +141,9 @@ func Join(ctx context.Context, o Options) (*Cluster, error) {
 	}
 	if o.Changed == nil {
 		o.Changed = func() {}
+	}
+	if o.Keys == nil {
+		o.Keys = func() map[string]int { return nil }
 	}
 	o.Beat = cmp.Or(o.Beat, DefaultBeat)
 	if err := o.Self.check(); err != nil {
@@ -204,11 +211,12 @@ func (c *Cluster) beat(ctx context.Context) {
 	}
 }
 
-// watch announces this node's beats, and notices nodes that have fallen silent, until ctx
-// ends. It waits for nobody.
+// watch announces this node's beats, and between them that its keys have other sessions, and
+// notices nodes that have fallen silent, until ctx ends. It waits for nobody.
 func (c *Cluster) watch(ctx context.Context) {
 	tick := time.NewTicker(c.o.Beat / looks)
 	defer tick.Stop()
+	var told map[string]int
 	for n := 1; ; n++ {
 		select {
 		case <-tick.C:
@@ -216,15 +224,16 @@ func (c *Cluster) watch(ctx context.Context) {
 			return
 		}
 		c.watchLost()
-		if n%looks == 0 {
+		if keys := c.o.Keys(); n%looks == 0 || !maps.Equal(keys, told) {
 			_ = c.announce() // beat tells of errors
+			told = keys
 		}
 	}
 }
 
 // announce tells this node's state to the nodes that listen.
 func (c *Cluster) announce() error {
-	state, err := json.Marshal(c.Self())
+	state, err := json.Marshal(announced{c.Self(), c.o.Keys()})
 	if err != nil {
 		return err
 	}
@@ -262,17 +271,20 @@ func (c *Cluster) listen(ctx context.Context) {
 
 // hearBeat takes in the beat of a node that the bucket has told of.
 func (c *Cluster) hearBeat(state []byte) {
-	var n Node
-	if json.Unmarshal(state, &n) != nil || n.ID == c.o.Self.ID || n.check() != nil {
+	var said announced
+	if json.Unmarshal(state, &said) != nil || said.ID == c.o.Self.ID || said.check() != nil {
 		return
 	}
+	n := said.Node
 	c.mu.Lock()
 	old := c.others[n.ID]
 	if old == nil { // it comes, or has left
 		c.mu.Unlock()
 		return
 	}
-	c.others[n.ID] = old.next(n, true)
+	next := old.next(n, true)
+	next.keys = said.Keys
+	c.others[n.ID] = next
 	c.mu.Unlock()
 	c.changed(old, n)
 }

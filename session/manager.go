@@ -159,7 +159,7 @@ func NewManager(o Options) (*Manager, error) {
 			stats: counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
 		},
 		opts: o, sessions: map[string]*Session{},
-		places: capacity.New(capacity.Options{Places: o.MaxSessions, PerKey: o.MaxKeySessions, Queue: o.Queue, Wait: o.QueueTimeout}),
+		places: capacity.New(capacity.Options{Places: o.MaxSessions, PerKey: o.MaxKeySessions, Elsewhere: o.Directory.KeySessions, Queue: o.Queue, Wait: o.QueueTimeout}),
 	}
 	mendTrajectories(&m.settings)
 	if o.Store != nil {
@@ -201,6 +201,15 @@ func (m *Manager) MaxSessions() int { return m.opts.MaxSessions }
 func (m *Manager) Load() (live, most, waiting int) {
 	most, live, waiting = m.places.Count()
 	return live, most, waiting
+}
+
+// KeySessions returns how many sessions each key has and waits for, for the servers that
+// share the Directory. It returns nil if keys may have any number.
+func (m *Manager) KeySessions() map[string]int {
+	if m.opts.MaxKeySessions <= 0 {
+		return nil
+	}
+	return m.places.Keys()
 }
 
 // Create starts a session and returns when its browser has started. On a full server, it

@@ -111,6 +111,9 @@ type Directory interface {
 	Claim(ctx context.Context, id string) (taken bool, err error)
 	// Forget removes a session.
 	Forget(id string)
+	// KeySessions returns how many sessions a key has at other servers, with those that it
+	// waits for.
+	KeySessions(key string) int
 }
 
 // alone is the Directory of a server that shares nothing.
@@ -121,6 +124,9 @@ func (alone) Claim(context.Context, string) (taken bool, err error) { return fal
 
 // Forget implements Directory.
 func (alone) Forget(string) {}
+
+// KeySessions implements Directory.
+func (alone) KeySessions(string) int { return 0 }
 
 // KeepOptions limits the ended sessions that are kept. The oldest are dropped
 // first. The zero value of each field is its default.

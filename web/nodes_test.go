@@ -29,8 +29,8 @@ func startNode(t *testing.T, nats, name string) *testServer {
 	return startNodeWith(t, nats, name, cluster.Load{})
 }
 
-// startNodeWith starts a node that says how much it does.
-func startNodeWith(t *testing.T, nats, name string, load cluster.Load) *testServer {
+// startNodeWith starts a node that says how much it does, with other options if it gets them.
+func startNodeWith(t *testing.T, nats, name string, load cluster.Load, change ...func(*session.Options)) *testServer {
 	t.Helper()
 	kept, err := store.Open(t.Context(), store.Options{URL: nats})
 	if err != nil {
@@ -57,6 +57,12 @@ func startNodeWith(t *testing.T, nats, name string, load cluster.Load) *testServ
 				}
 				return load
 			},
+			Keys: func() map[string]int {
+				if m := running.Load(); m != nil {
+					return m.KeySessions()
+				}
+				return nil
+			},
 			Changed: func() {
 				if m := running.Load(); m != nil {
 					m.ChangedElsewhere()
@@ -68,6 +74,9 @@ func startNodeWith(t *testing.T, nats, name string, load cluster.Load) *testServ
 		}
 		t.Cleanup(joined.Close)
 		o.Store, o.Directory = kept, joined
+		for _, one := range change {
+			one(o)
+		}
 		c.Cluster, c.LinkKey = joined, fmt.Sprintf("%x", joined.Secret("links"))
 	})
 	running.Store(s.manager)

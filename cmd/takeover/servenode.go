@@ -43,6 +43,12 @@ func (s *serveCommand) join(ctx context.Context, kept *store.Store, manager *ato
 			}
 			return load
 		},
+		Keys: func() map[string]int {
+			if m := manager.Load(); m != nil {
+				return m.KeySessions()
+			}
+			return nil
+		},
 		Changed: func() {
 			if m := manager.Load(); m != nil {
 				m.ChangedElsewhere()
