@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
+
+	"takeover/limits"
 )
 
 // leaveTime bounds how long the client of a forwarded socket may take to read that the
@@ -26,16 +29,33 @@ type relayed struct {
 	io.ReadWriteCloser
 	end func() (websocket.StatusCode, string) // says why the node's end broke off
 	// hurry bounds the time of writes to the client.
-	hurry func(time.Time)
+	hurry   func(time.Time)
+	stall   time.Duration // how long the client may take for what one Read returns
+	stalled func()        // called when it took longer
 
-	frames   frameReader // of the node; used by Read alone
-	told     bool        // Read has added the close frame
+	frames   frameReader  // of the node; used by Read alone
+	told     bool         // Read has added the close frame
+	until    atomic.Int64 // when the client must have what Read returned, in Unix milliseconds; 0 if it has
 	left     chan struct{}
 	leftOnce sync.Once
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. Whoever copies writes what it returns to the client, and then
+// calls it again. A client that does not read would hold up that write for as long as it
+// likes: its node cannot end it, because only Read would learn of that.
 func (r *relayed) Read(p []byte) (int, error) {
+	r.until.Store(0)
+	n, err := r.next(p)
+	if n > 0 && !r.told {
+		until := time.Now().Add(r.stall)
+		r.until.Store(until.UnixMilli())
+		r.hurry(until)
+	}
+	return n, err
+}
+
+// next returns what the node sent or, at its end, the close frame.
+func (r *relayed) next(p []byte) (int, error) {
 	if r.told {
 		leaving := time.NewTimer(leaveTime)
 		defer leaving.Stop()
@@ -78,8 +98,11 @@ func (r *relayed) CloseWrite() error {
 	return http.ErrNotSupported
 }
 
-// Close implements io.Closer.
+// Close implements io.Closer. It may be called again.
 func (r *relayed) Close() error {
+	if until := r.until.Swap(0); until > 0 && time.Now().UnixMilli() >= until {
+		r.stalled()
+	}
 	r.hurry(time.Now().Add(leaveTime))
 	return r.ReadWriteCloser.Close()
 }
@@ -103,6 +126,7 @@ func (s *Server) relay(resp *http.Response, client *http.ResponseController) *re
 			return websocket.StatusServiceRestart, errNodeLost.Error()
 		},
 		hurry: func(until time.Time) { _ = client.SetWriteDeadline(until) }, // fails only if the connection has ended
+		stall: s.cfg.StallLimit, stalled: func() { s.limitHit(limits.Stalls) },
 	}
 	resp.Body = r
 	return r

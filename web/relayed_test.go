@@ -10,8 +10,13 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
+
+	"takeover/browser/browsertest"
+	"takeover/limits"
+	"takeover/session"
 )
 
 // startRelay starts a server that relays sockets to a node. node serves a socket there, on
@@ -61,10 +66,10 @@ func startRelay(t *testing.T, s *Server, node func(*websocket.Conn, *net.TCPConn
 // TestRelayedEnds ends a relayed socket in several ways at the node. The client gets a close
 // frame, unless a message was cut off.
 func TestRelayedEnds(t *testing.T) {
-	running := &Server{ctx: t.Context()}
+	running := &Server{ctx: t.Context(), cfg: Config{StallLimit: DefaultStallLimit}}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	stopping := &Server{ctx: ctx}
+	stopping := &Server{ctx: ctx, cfg: running.cfg}
 	large := bytes.Repeat([]byte("x"), 70_000)
 	cut := func(t *testing.T, raw *net.TCPConn) {
 		t.Helper()
@@ -129,6 +134,50 @@ func TestRelayedEnds(t *testing.T) {
 			<-wrote
 		})
 	}
+}
+
+// TestRelayedStalls relays sockets whose clients read nothing. One for which the node has
+// messages is cut off after a while, and the node learns of it; one without messages stays.
+func TestRelayedStalls(t *testing.T) {
+	const limit = 100 * time.Millisecond
+	s := startServer(t, func(_ *session.Options, c *Config) { c.StallLimit = limit })
+	dial := func(node func(*websocket.Conn, *net.TCPConn)) *websocket.Conn {
+		client, _, err := websocket.Dial(t.Context(), startRelay(t, s.Server, node), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.CloseNow() })
+		return client
+	}
+	stalls := func() uint64 { return s.manager.Limits().Count(limits.Stalls) }
+
+	idle := dial(func(conn *websocket.Conn, _ *net.TCPConn) {
+		for range 2 {
+			if err := conn.Write(t.Context(), websocket.MessageText, []byte("a message")); err != nil {
+				t.Error(err)
+			}
+			<-time.After(2 * limit) // nothing else tells that the socket may be idle
+		}
+		_ = conn.Close(websocket.StatusNormalClosure, "")
+	})
+	for range 2 {
+		if _, _, err := idle.Read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := idle.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusNormalClosure || stalls() != 0 {
+		t.Errorf("a socket that was idle ends with %v, and %d stalls", err, stalls())
+	}
+
+	ended := make(chan struct{})
+	large := bytes.Repeat([]byte("x"), 1<<20)
+	dial(func(conn *websocket.Conn, _ *net.TCPConn) {
+		defer close(ended)
+		for conn.Write(t.Context(), websocket.MessageBinary, large) == nil {
+		}
+	})
+	browsertest.Until(t, "the client that does not read is cut off", func() bool { return stalls() == 1 })
+	<-ended
 }
 
 // FuzzFrameReader reads frames of the sizes that it is given, in pieces of any size. The
