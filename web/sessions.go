@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -22,6 +23,7 @@ type sessionView struct {
 	DevToolsURL      string   `json:"devtoolsUrl,omitempty" doc:"Opens Chrome's DevTools on the page that people see: append the key, and open it in Chrome. Only if the server was started with --allowed-origins devtools://devtools."`
 	DebugURL         string   `json:"debugUrl" doc:"The same as sessionViewerUrl."`
 	SessionViewerURL string   `json:"sessionViewerUrl" doc:"The page in which people see the session and take it over."`
+	Script           string   `json:"script,omitempty" doc:"What the session ran last: the script's name, or what its first comment says. Not for share links."`
 	Node             string   `json:"node,omitempty" doc:"In a cluster: the name of the server that has the session."`
 	Warnings         []string `json:"warnings,omitempty" doc:"Fields of the request that have no effect. Only in the answer to a create."`
 	*steel.Session            // for Steel's client
@@ -69,6 +71,7 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 	if s.cfg.Cluster != nil {
 		v.Node = s.cfg.Cluster.Name()
 	}
+	v.Script = cmp.Or(scriptOf(one))
 	v.WebsocketURL = s.cdpURL(c.Request(), info.ID)
 	v.DevToolsURL = s.devToolsURL(c.Request(), info.ID)
 	if forSteel(c) {

@@ -1995,6 +1995,9 @@ type Released struct {
 	// ProxyTxBytes Bytes that the session has sent.
 	ProxyTxBytes int `json:"proxyTxBytes"`
 
+	// Script What the session ran last: the script's name, or what its first comment says. Not for share links.
+	Script *string `json:"script,omitempty"`
+
 	// SessionId The same as id.
 	SessionId string `json:"sessionId"`
 
@@ -2446,6 +2449,9 @@ type Session struct {
 
 	// ProxyTxBytes Bytes that the session has sent.
 	ProxyTxBytes int `json:"proxyTxBytes"`
+
+	// Script What the session ran last: the script's name, or what its first comment says. Not for share links.
+	Script *string `json:"script,omitempty"`
 
 	// SessionId The same as id.
 	SessionId string `json:"sessionId"`

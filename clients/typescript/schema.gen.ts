@@ -3760,6 +3760,8 @@ export interface components {
             proxySource?: string | null;
             /** @description Bytes that the session has sent. */
             proxyTxBytes: number;
+            /** @description What the session ran last: the script's name, or what its first comment says. Not for share links. */
+            script?: string;
             /** @description The same as id. */
             sessionId: string;
             /** @description The page in which people see the session and take it over. */
@@ -4104,6 +4106,8 @@ export interface components {
             proxySource?: string | null;
             /** @description Bytes that the session has sent. */
             proxyTxBytes: number;
+            /** @description What the session ran last: the script's name, or what its first comment says. Not for share links. */
+            script?: string;
             /** @description The same as id. */
             sessionId: string;
             /** @description The page in which people see the session and take it over. */

@@ -166,6 +166,8 @@ func (s SessionInfo) partyWords() string {
 		return "Hibernates"
 	case s.TabCrashed:
 		return "Page crashed"
+	case s.lastFailed():
+		return sentence(runWords(s.LastRun))
 	case s.Controller == "":
 		return "Idle"
 	case strings.HasPrefix(s.Controller, "viewer:"):
@@ -175,6 +177,20 @@ func (s SessionInfo) partyWords() string {
 	default:
 		return "Script running"
 	}
+}
+
+// lastFailed reports whether nobody has been in control of a live session since its last
+// run failed.
+func (s SessionInfo) lastFailed() bool {
+	return s.live() && s.Controller == "" && (s.LastRun == "failed" || s.LastRun == "timeout")
+}
+
+// liveShape is the symbol of a live session's state.
+func (s SessionInfo) liveShape() string {
+	if s.lastFailed() {
+		return "cross wrong"
+	}
+	return shapeOf(s.party())
 }
 
 // waits reports whether a session has an open takeover.

@@ -74,6 +74,7 @@ function operate(): void {
   void events.start();
   stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());
   enableBorders(root);
+  stage.openOnForm();
   again(editor);
   new Sharing(session);
   new Recording(session, stage.live);
@@ -95,7 +96,11 @@ function operate(): void {
 /** Offers, after the end, a new session that continues this one. */
 function again(editor: Editor): void {
   const button = byId('overlay-again');
-  stage.live.on('connection', (state) => show(button, state.phase === 'closed' && (state.cause === 'ended' || state.cause === 'gone')));
+  stage.live.on('connection', (state) => {
+    const ended = state.phase === 'closed' && (state.cause === 'ended' || state.cause === 'gone');
+    show(button, ended);
+    show(byId('overlay-back'), ended && state.cause === 'ended'); // this address is the page to look back on
+  });
   button.addEventListener('click', () => void busy(button, notice, () =>
     startAgain({ url: stage.live.activeTab?.url ?? '', ...stage.screen.page, touch: stage.live.touch, script: editor.value }),
   ));
@@ -121,6 +126,6 @@ function ending(): void {
     if (state.phase !== 'closed') return;
     root.toggleAttribute('data-over', true);
     for (const id of ['run', 'connect-button', 'share-button', 'record-button', 'end-button']) maybeById<HTMLButtonElement>(id)?.setAttribute('disabled', '');
-    for (const item of document.querySelectorAll('#more-menu .menu-item')) item.setAttribute('disabled', '');
+    for (const item of document.querySelectorAll('#more-menu .menu-item, #address-form :is(button, input)')) item.setAttribute('disabled', '');
   });
 }

@@ -2,14 +2,15 @@ import { get, path } from './api.js';
 import { ranked } from './matching.js';
 import { ago } from './times.js';
 
-/** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite; of those that match equally well, the lower `place` comes first. */
+/** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite; of choices that match equally well, the lower `place` comes first. */
 export interface Choice { kind: string; title: string; detail: string; icon: string; place: number; act(): void }
 
 /** What people most probably want comes first. */
-const PLACES = { action: 0, first: 1, live: 2, page: 3, late: 4, script: 5, ended: 6 } as const;
+const PLACES = { action: 0, first: 1, waiting: 2, live: 3, page: 4, late: 5, script: 6, ended: 7 } as const;
 
-interface Session { id: string; title: string; url: string; status: string; createdAt: string; endedAt: string | null }
+interface Session { id: string; title: string; script?: string; url: string; status: string; createdAt: string; endedAt: string | null }
 interface Script { id: string; name: string }
+interface Waiting { id: string; reason: string; createdAt: string }
 
 const PAGES = [['Sessions', '/'], ['Takeovers', '/takeovers'], ['Trajectories', '/trajectories'], ['Scripts', '/scripts'], ['Profiles', '/profiles'], ['Settings', '/settings'], ['API', '/docs']] as const;
 /** How many entries the palette shows. */
@@ -42,14 +43,16 @@ export async function choices(add: (more: Choice[]) => void): Promise<void> {
     ...PAGES.map(([title, address], i) => goTo(i === 0 ? PLACES.first : PLACES.page, 'Page', 'forward', title, 'Page', address)), ...actions(late, PLACES.late),
   ]);
   await Promise.all([
+    get<{ takeovers: Waiting[] }>('/v1/takeovers?state=pending').then(({ takeovers }) => add(takeovers.map(({ id, reason, createdAt }) =>
+      goTo(PLACES.waiting, 'Takeover', 'hand', reason, `Waiting for a person · ${ago(Date.now() - Date.parse(createdAt))}`, path`/takeover/${id}`))), () => {}),
     get<{ sessions: Session[] }>(`/v1/sessions?limit=${MOST}`).then(({ sessions }) => add(sessions.map((session) =>
-      goTo(session.endedAt ? PLACES.ended : PLACES.live, 'Session', 'globe', session.title || hostOf(session.url), aboutSession(session, Date.now()), path`/sessions/${session.id}`))), () => {}),
+      goTo(session.endedAt ? PLACES.ended : PLACES.live, 'Session', 'globe', session.script || session.title || hostOf(session.url), aboutSession(session, Date.now()), path`/sessions/${session.id}`))), () => {}),
     get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ id, name }) => goTo(PLACES.script, 'Script', 'code', name, 'Script', path`/scripts#${id}`))), () => {}),
   ]);
 }
 
 /** Tells sessions apart: the state, how long ago it began or ended, and where it is. */
-export function aboutSession({ status, createdAt, endedAt, url }: Omit<Session, 'id' | 'title'>, now: number): string {
+export function aboutSession({ status, createdAt, endedAt, url }: Omit<Session, 'id' | 'title' | 'script'>, now: number): string {
   const state = STATES[status] ?? status;
   return `${state.charAt(0).toUpperCase()}${state.slice(1)} · ${ago(now - Date.parse(endedAt ?? createdAt))} · ${hostOf(url)}`;
 }

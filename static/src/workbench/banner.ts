@@ -40,6 +40,8 @@ export function showBanner(live: Live, keyboard: Keyboard): void {
     show(done, settles);
     show(byId('banner-fail'), settles);
   };
+  // Where the banner has no room for the whole text, it opens.
+  banner.querySelector('.banner-text')?.addEventListener('click', () => banner.toggleAttribute('data-open'));
   // Where the banner has no room for the button, the menu has it.
   maybeById('more-link')?.addEventListener('click', () => maybeById('banner-link')?.click());
   live.on('takeover', update);

@@ -36,6 +36,10 @@ export class Lines {
       this.#follows = this.#atEnd() || (this.#follows && top >= this.#top);
       this.#top = top;
     });
+    // The panel opens, or the window changes.
+    new ResizeObserver(() => {
+      if (this.#follows && this.#outcome.length === 0) body.scrollTop = body.scrollHeight;
+    }).observe(body);
   }
 
   clear(): void {

@@ -115,15 +115,17 @@ export class Output {
     this.#lines.now(step && !isSaid(step) ? { kind: 'step', at: timeOf(step.startedAt), text: step.title, took: span(Date.now() - timeOf(step.startedAt)) } : null);
   }
 
-  /** Says how the run is doing on the button that opens the panel in a narrow window. */
+  /** Says how the run is doing on the buttons that open the panel. */
   #inDock(): void {
     const shown = !byId('output').hidden;
-    const shape = byId('dock-shape');
-    show(shape, shown);
-    shape.className = shapeOf(this.#status);
+    for (const id of ['dock-shape', 'rail-shape']) {
+      show(byId(id), shown);
+      byId(id).className = shapeOf(this.#status);
+    }
     const words = this.#brief();
     setText(byId('dock-words'), shown ? words : 'Script');
-    byId('dock-script').setAttribute('aria-label', shown ? `Script: ${words}` : 'Script');
+    for (const id of ['dock-script', 'rail-script']) byId(id).setAttribute('aria-label', shown ? `Script: ${words}` : 'Script');
+    byId('rail-script').title = shown ? `Script: ${words}` : 'Script';
   }
 
   /** Returns the state of the run for a small button, with the time while it lasts. */
@@ -249,8 +251,11 @@ export class Output {
 /** The server's text for a run that a person stopped. The output already says that. */
 const BY_HAND = 'somebody stopped it';
 
+/** Why a session ended, as the server says it, in the words of people. */
+const ENDED: Record<string, string> = { released: 'the session was ended', timeout: 'the session reached its time limit', 'idle timeout': 'nobody used the session for a while', drained: 'the server was stopped' };
+
 /** Says why a run was stopped, unless a person pressed Stop, which is not an error. */
 function stopReason(error: RunError | null | undefined): HTMLElement[] {
   const reason = error?.message.replace(/^the run was cancelled(: )?/, '') ?? '';
-  return reason === '' || reason === BY_HAND ? [] : [h('p', { class: 'meta', text: `Stopped: ${reason}` })];
+  return reason === '' || reason === BY_HAND ? [] : [h('p', { class: 'meta', text: `Stopped: ${ENDED[reason] ?? reason}.` })];
 }

@@ -1,5 +1,5 @@
 import { byId, h, setText, show } from '../ui/dom.js';
-import { clock, timeOfDay } from '../ui/times.js';
+import { clock, timeOfDay, took } from '../ui/times.js';
 
 /** A stretch of time in ms since 1970. */
 export interface Stretch { from: number; to: number }
@@ -189,7 +189,7 @@ export class Timeline {
       if (this.#picture.getAttribute('src') !== url) this.#picture.src = url;
     }
     setText(byId('moment-time'), timeOfDay(at));
-    setText(byId('moment-words'), `${clock(at - this.span.from)} of ${clock(this.span.to - this.span.from)}`);
+    setText(byId('moment-words'), ofAll(at - this.span.from, this.span.to - this.span.from));
   }
 
   #strip(): void {
@@ -231,4 +231,9 @@ export class Timeline {
     this.#play(event.key === ' ' && !this.#playing);
     if (next) this.show(next());
   }
+}
+
+/** Says how far a moment is (ms) from the beginning, and how long all lasted: in tenths of seconds if it is short. */
+function ofAll(after: number, all: number): string {
+  return all < 60_000 ? `${(after / 1_000).toFixed(1)} of ${took(Math.max(1_000, all))}` : `${clock(after)} of ${clock(all)}`;
 }
