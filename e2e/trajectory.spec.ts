@@ -83,6 +83,10 @@ test('a recording is looked back at', async ({ page, request, baseURL }) => {
   expect(file.suggestedFilename()).toBe(`${trajectory}.html`);
   await page.getByRole('link', { name: session.slice(0, 8) }).click();
   await expect(page).toHaveURL(`/sessions/${session}`);
+  await request.post(`/v1/sessions/${session}/release`, { headers: auth(), data: {} });
+  await page.goto(`/sessions/${session}`);
+  await page.getByRole('tab', { name: 'Files' }).click();
+  await expect(page.locator('#panel-files').getByRole('link', { name: trajectory })).toBeVisible();
 });
 
 test("the trace of a recording opens in Playwright's own viewer", async ({ page, request, baseURL }, info) => {

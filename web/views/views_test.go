@@ -33,7 +33,7 @@ func every(asset func(string) string) map[string]templ.Component {
 		"login":    Login(LoginPage{Page: p, Next: hostile, Error: hostile}),
 		"ended":    Problem(SessionEnded(p, hostile)),
 		"over": Ended(EndedPage{
-			Page: p, Session: s, Picture: true, Runs: []EndedRun{{ID: hostile, Filename: hostile, Status: hostile, Failure: hostile, Error: hostile, Result: hostile, Code: []string{hostile}, Output: []OutputLine{{Kind: hostile, Text: hostile}}, Picture: true}},
+			Page: p, Trajectories: []string{hostile}, Session: s, Picture: true, Runs: []EndedRun{{ID: hostile, Filename: hostile, Status: hostile, Failure: hostile, Error: hostile, Result: hostile, Code: []string{hostile}, Output: []OutputLine{{Kind: hostile, Text: hostile}}, Picture: true}},
 			Takeovers: []EndedTakeover{{Reason: hostile, State: hostile}},
 		}),
 		"scripts": Scripts(ScriptsPage{Page: p, Scripts: []SavedScript{{ID: hostile, Name: hostile, Code: hostile, Last: LastRun{ID: hostile, SessionID: hostile, Status: hostile}}}}),

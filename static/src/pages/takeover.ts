@@ -163,6 +163,7 @@ function note(): void {
   const button = maybeById('note-button');
   const text = maybeById('note');
   button?.addEventListener('click', () => {
+    if (text && !text.hidden && text.getClientRects().length === 0) return byId<HTMLDialogElement>('reason-dialog').showModal(); // there is no room for it here
     const open = button.getAttribute('aria-expanded') !== 'true';
     show(text, open);
     button.setAttribute('aria-expanded', String(open));
