@@ -33,7 +33,8 @@ func (c *Cluster) Claim(ctx context.Context, session string) (taken bool, err er
 // enter puts a session into the directory, and tries again while NATS chooses a leader. The
 // error is store.ErrConflict if there is an entry, which may be that of an earlier try.
 func (c *Cluster) enter(ctx context.Context, session string) error {
-	for began := time.Now(); ; {
+	var since time.Time // there is no leader
+	for {
 		if away, _ := c.o.Store.Away(); away {
 			return store.ErrAway
 		}
@@ -41,7 +42,11 @@ func (c *Cluster) enter(ctx context.Context, session string) error {
 		_, err := c.directory.Put(try, session, []byte(c.o.Self.ID), 0)
 		done()
 		unanswered := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
-		leaderless := errors.Is(err, store.ErrLeaderless) && time.Since(began) < leaderWait // which takes Put half a second to learn
+		leaderless := errors.Is(err, store.ErrLeaderless) // which takes Put half a second to learn
+		if leaderless && since.IsZero() {
+			since = time.Now()
+		}
+		leaderless = leaderless && time.Since(since) < leaderWait
 		if !unanswered && !leaderless {
 			return err
 		}

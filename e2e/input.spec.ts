@@ -167,6 +167,10 @@ test('what is typed before control is refused, or too long before it comes, is t
   await other.getByRole('button', { name: 'Take control' }).click();
   await expect(page.locator('#control-words')).toHaveText('Another person is in control');
   way.go();
+  for (const viewport of [{ width: 844, height: 390 }, { width: 1280, height: 720 }]) { // sideways, too
+    await other.setViewportSize(viewport);
+    await expect(other.locator('#asked')).toBeInViewport({ ratio: 0.9 });
+  }
   await other.locator('#asked-give').click();
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   expect(await look()).toEqual({ value: '', told: [] });

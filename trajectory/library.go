@@ -110,6 +110,28 @@ type BundleInfo struct {
 	unfinished bool // nobody writes it, and it has no manifest
 }
 
+// OfSession returns the ids of a session's bundles, newest first. No bundle is older than
+// the session. What cannot be read is left out.
+func (l *Library) OfSession(session string, began time.Time) (ids []string) {
+	entries, _ := os.ReadDir(l.dir)
+	for _, e := range slices.Backward(entries) { // ids begin with the second
+		if !e.IsDir() || !ValidID(e.Name()) {
+			continue
+		}
+		info, err := l.Get(e.Name())
+		if err != nil {
+			continue
+		}
+		if info.StartedAt.Before(began.Truncate(time.Second)) {
+			break
+		}
+		if info.SessionID == session {
+			ids = append(ids, info.ID)
+		}
+	}
+	return ids
+}
+
 // List returns the bundles, newest first.
 func (l *Library) List() ([]BundleInfo, error) {
 	entries, err := os.ReadDir(l.dir)

@@ -37,6 +37,12 @@ func TestLibrary(t *testing.T) {
 	if err != nil || len(list) != 4 {
 		t.Fatalf("%v, %v", list, err)
 	}
+	if ids := l.OfSession("s1", list[3].StartedAt); len(ids) != 4 {
+		t.Errorf("of the session: %v", ids)
+	}
+	if ids := append(l.OfSession("s2", time.Time{}), l.OfSession("s1", time.Now().Add(time.Hour))...); len(ids) != 0 {
+		t.Errorf("of another session, and of a later one: %v", ids)
+	}
 	info, err := l.Get(clean.ID())
 	if err != nil || info.Recording || info.SessionID != "s1" || info.Report.ToolCalls != 1 || len(info.Files) != 4 || info.Bytes == 0 {
 		t.Errorf("%+v, %v", info, err)

@@ -41,20 +41,8 @@ func (s *Server) endedPage(c echo.Context, one *session.Session) views.EndedPage
 		info := t.Info()
 		p.Takeovers = append(p.Takeovers, endedTakeover(&info))
 	}
-	p.Trajectories = s.trajectoriesOf(one.ID())
+	p.Trajectories = s.manager.Trajectories().OfSession(one.ID(), info.CreatedAt)
 	return p
-}
-
-// trajectoriesOf returns the ids of the recordings of a session, newest first. What cannot
-// be read is left out, as the page is about more.
-func (s *Server) trajectoriesOf(id string) (ids []string) {
-	all, _ := s.manager.Trajectories().List()
-	for _, t := range all {
-		if t.SessionID == id {
-			ids = append(ids, t.ID)
-		}
-	}
-	return ids
 }
 
 func endedTakeover(info *session.TakeoverInfo) views.EndedTakeover {

@@ -93,7 +93,7 @@ func joinMany(t *testing.T, nats string) (sent *atomic.Int64) {
 	stub := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
 			page := *pages[r.Host]
-			page.Filter = views.NewFilter(r.URL.Query(), views.SessionStates...)
+			page.Filter = views.NewSessionFilter(r.URL.Query())
 			page.Ended = matching(page.Ended, page.Filter, start) // as pageSessions does
 			part, err := partOfPage(&page, r.URL.Query(), start)
 			if err != nil {

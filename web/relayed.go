@@ -36,6 +36,7 @@ type relayed struct {
 	frames   frameReader  // of the node; used by Read alone
 	told     bool         // Read has added the close frame
 	until    atomic.Int64 // when the client must have what Read returned, in Unix milliseconds; 0 if it has
+	closing  atomic.Bool
 	left     chan struct{}
 	leftOnce sync.Once
 }
@@ -50,6 +51,9 @@ func (r *relayed) Read(p []byte) (int, error) {
 		until := time.Now().Add(r.stall)
 		r.until.Store(until.UnixMilli())
 		r.hurry(until)
+		if r.closing.Load() { // Close has just set a shorter one
+			r.hurry(time.Now().Add(leaveTime))
+		}
 	}
 	return n, err
 }
@@ -103,6 +107,7 @@ func (r *relayed) Close() error {
 	if until := r.until.Swap(0); until > 0 && time.Now().UnixMilli() >= until {
 		r.stalled()
 	}
+	r.closing.Store(true)
 	r.hurry(time.Now().Add(leaveTime))
 	return r.ReadWriteCloser.Close()
 }

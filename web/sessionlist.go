@@ -26,7 +26,7 @@ const maxFailure = 200
 // pageSessions handles GET /.
 func (s *Server) pageSessions(c echo.Context) error {
 	p := views.SessionsPage{
-		Page: s.page(c), BaseURL: s.baseURL(c.Request()), Filter: views.NewFilter(c.QueryParams(), views.SessionStates...),
+		Page: s.page(c), BaseURL: s.baseURL(c.Request()), Filter: views.NewSessionFilter(c.QueryParams()),
 		Scripts: map[string]int{}, Since: map[string]int{},
 	}
 	p.SessionTimeout, p.TakeoverTimeout = s.manager.Timeouts()

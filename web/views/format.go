@@ -167,7 +167,7 @@ func (s SessionInfo) partyWords() string {
 	case s.TabCrashed:
 		return "Page crashed"
 	case s.lastFailed():
-		return sentence(runWords(s.LastRun))
+		return "Last run " + runWords(s.LastRun)
 	case s.Controller == "":
 		return "Idle"
 	case strings.HasPrefix(s.Controller, "viewer:"):
@@ -179,10 +179,9 @@ func (s SessionInfo) partyWords() string {
 	}
 }
 
-// lastFailed reports whether nobody has been in control of a live session since its last
-// run failed.
+// lastFailed reports whether nobody is in control of a live session whose last run failed.
 func (s SessionInfo) lastFailed() bool {
-	return s.live() && s.Controller == "" && (s.LastRun == "failed" || s.LastRun == "timeout")
+	return s.live() && s.Status == "live" && !s.Hibernates && !s.TabCrashed && s.Controller == "" && (s.LastRun == "failed" || s.LastRun == "timeout")
 }
 
 // liveShape is the symbol of a live session's state.

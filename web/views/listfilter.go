@@ -19,9 +19,9 @@ type Filter struct {
 	Since  string // hour, day, week, or empty for all: what was live in that time
 }
 
-// SessionStates and TakeoverStates are the states that those lists are filtered by.
+// TakeoverStates are the states that the list of takeovers is filtered by.
 var (
-	SessionStates  = []string{"waiting", "live", "ended", "failed"}
+	sessionStates  = []string{"waiting", "live", "ended", "failed"}
 	TakeoverStates = []string{"waiting", "done", "undone", "cancelled"}
 )
 
@@ -64,12 +64,20 @@ func (p SessionsPage) states() []filterState {
 }
 
 // NewFilter parses the filter of a list that has these states from an address. It ignores
-// a state and a time that do not exist.
+// another state.
 func NewFilter(query url.Values, states ...string) Filter {
-	f := Filter{Text: strings.TrimSpace(query.Get("q")), State: query.Get("state"), Script: query.Get("script"), Since: query.Get("since")}
+	f := Filter{Text: strings.TrimSpace(query.Get("q")), State: query.Get("state")}
 	if !slices.Contains(states, f.State) {
 		f.State = ""
 	}
+	return f
+}
+
+// NewSessionFilter parses the filter of the list of sessions from an address. It ignores a
+// state and a time that do not exist.
+func NewSessionFilter(query url.Values) Filter {
+	f := NewFilter(query, sessionStates...)
+	f.Script, f.Since = query.Get("script"), query.Get("since")
 	if !slices.ContainsFunc(filterTimes, func(t filterTime) bool { return t.name == f.Since }) {
 		f.Since = ""
 	}

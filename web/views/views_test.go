@@ -178,6 +178,24 @@ func TestHost(t *testing.T) {
 	}
 }
 
+// TestLastRunFailed says of a live session, which nobody uses, that its last run failed.
+func TestLastRunFailed(t *testing.T) {
+	for _, c := range []struct {
+		s            SessionInfo
+		words, shape string
+	}{
+		{SessionInfo{Status: "live", LastRun: "failed"}, "Last run failed", "cross wrong"},
+		{SessionInfo{Status: "live", LastRun: "timeout"}, "Last run timed out", "cross wrong"},
+		{SessionInfo{Status: "live", LastRun: "succeeded"}, "Idle", "ring nobody"},
+		{SessionInfo{Status: "live", LastRun: "failed", Controller: "script"}, "Script running", "ring script"},
+		{SessionInfo{Status: "live", LastRun: "failed", Hibernates: true}, "Hibernates", "ring nobody"},
+	} {
+		if c.s.partyWords() != c.words || c.s.liveShape() != c.shape {
+			t.Errorf("%+v is %q, %q", c.s, c.s.partyWords(), c.s.liveShape())
+		}
+	}
+}
+
 // TestFullServer renders the list of a server whose browsers are all in use.
 func TestFullServer(t *testing.T) {
 	live := func(id string, idle time.Duration) SessionInfo {

@@ -74,7 +74,7 @@ function operate(): void {
   void events.start();
   stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());
   enableBorders(root);
-  stage.openOnForm();
+  stage.openOnForm(() => ['pending', 'claimed'].includes(stage.live.takeover?.state ?? ''));
   again(editor);
   new Sharing(session);
   new Recording(session, stage.live);

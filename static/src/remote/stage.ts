@@ -137,14 +137,24 @@ export class Stage {
     byId<HTMLDialogElement>('keys-help').showModal();
   }
 
-  /** Shows a phone the form that waits, until a finger comes or another page. */
-  openOnForm(): void {
+  /** Shows a phone whose person is `asked` the form that waits, until a finger comes, another page, or somebody else is in control. */
+  openOnForm(asked: () => boolean = () => true): void {
     let touched = !this.coarse;
+    let shown = false;
     this.screen.stage.addEventListener('touchstart', () => {
       touched = true;
       if (!this.#wanted) this.screen.loosen();
     }, { once: true, passive: true });
-    this.live.on('form', (field) => this.live.mine && !touched && !this.#wanted && this.screen.keep(field));
+    this.live.on('form', (field) => {
+      if (!this.live.mine || touched || this.#wanted || !asked()) return;
+      this.screen.keep(field);
+      shown = true;
+    });
+    this.live.on('control', (party) => {
+      if (party === 'me' || !shown) return;
+      this.screen.keep(null);
+      shown = false;
+    });
   }
 
   /** Opens the phone's keyboard, and moves the focused field into view. */

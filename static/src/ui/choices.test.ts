@@ -13,6 +13,11 @@ test('the palette finds all words, and first what begins with them', () => {
   assert.equal(titles('').length, 4);
 });
 
+test('a session that its script names is found by its page, too', () => {
+  const session: Choice = { kind: 'Session', title: 'nightly.ts', detail: 'Live', also: 'Orders of the shop https://shop.example/orders', icon: '', place: 0, act: () => {} };
+  assert.deepEqual(found([session], 'orders shop.example'), [session]);
+});
+
 test('what matches equally well stands in its place, whenever it came', () => {
   const choice = (title: string, place: number): Choice => ({ kind: 'Page', title, detail: '', icon: '', place, act: () => {} });
   assert.deepEqual(found([choice('page', 3), choice('action', 0), choice('live', 2)], '').map(({ title }) => title), ['action', 'live', 'page']);

@@ -2,8 +2,8 @@ import { get, path } from './api.js';
 import { ranked } from './matching.js';
 import { ago } from './times.js';
 
-/** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite; of choices that match equally well, the lower `place` comes first. */
-export interface Choice { kind: string; title: string; detail: string; icon: string; place: number; act(): void }
+/** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite; `also` is found, too; of choices that match equally well, the lower `place` comes first. */
+export interface Choice { kind: string; title: string; detail: string; also?: string; icon: string; place: number; act(): void }
 
 /** What people most probably want comes first. */
 const PLACES = { action: 0, first: 1, waiting: 2, live: 3, page: 4, late: 5, script: 6, ended: 7 } as const;
@@ -15,8 +15,8 @@ interface Waiting { id: string; reason: string; createdAt: string }
 const PAGES = [['Sessions', '/'], ['Takeovers', '/takeovers'], ['Trajectories', '/trajectories'], ['Scripts', '/scripts'], ['Profiles', '/profiles'], ['Settings', '/settings'], ['API', '/docs']] as const;
 /** How many entries the palette shows. */
 const SHOWN = 12;
-/** How many of them are sessions at most, as many may be alike. */
-const SESSIONS_SHOWN = 5;
+/** How many of them are of a kind at most, as many may be alike. */
+const SHOWN_OF: Readonly<Record<string, number>> = { Session: 5, Takeover: 3 };
 /** The states of sessions, as lists call them; others have their own names. */
 const STATES: Readonly<Record<string, string>> = { released: 'ended', crashed: 'restarting' };
 /** Sessions and scripts that are asked for. */
@@ -46,7 +46,7 @@ export async function choices(add: (more: Choice[]) => void): Promise<void> {
     get<{ takeovers: Waiting[] }>('/v1/takeovers?state=pending').then(({ takeovers }) => add(takeovers.map(({ id, reason, createdAt }) =>
       goTo(PLACES.waiting, 'Takeover', 'hand', reason, `Waiting for a person · ${ago(Date.now() - Date.parse(createdAt))}`, path`/takeover/${id}`))), () => {}),
     get<{ sessions: Session[] }>(`/v1/sessions?limit=${MOST}`).then(({ sessions }) => add(sessions.map((session) =>
-      goTo(session.endedAt ? PLACES.ended : PLACES.live, 'Session', 'globe', session.script || session.title || hostOf(session.url), aboutSession(session, Date.now()), path`/sessions/${session.id}`))), () => {}),
+      ({ ...goTo(session.endedAt ? PLACES.ended : PLACES.live, 'Session', 'globe', session.script || session.title || hostOf(session.url), aboutSession(session, Date.now()), path`/sessions/${session.id}`), also: `${session.title} ${session.url}` }))), () => {}),
     get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ id, name }) => goTo(PLACES.script, 'Script', 'code', name, 'Script', path`/scripts#${id}`))), () => {}),
   ]);
 }
@@ -65,9 +65,10 @@ function hostOf(url: string): string {
   }
 }
 
-/** Returns the choices that have all words of a search; those that begin with it come first. Few of them are sessions. */
+/** Returns the choices that have all words of a search; those that begin with it come first. Few of them are of one kind. */
 export function found(all: readonly Choice[], search: string): Choice[] {
-  let sessions = 0;
+  const counts: Record<string, number> = {};
+  const few = ({ kind }: Choice): boolean => (counts[kind] = (counts[kind] ?? 0) + 1) <= (SHOWN_OF[kind] ?? SHOWN);
   const inPlace = [...all].sort((a, b) => a.place - b.place);
-  return ranked(inPlace, search, ({ kind, title, detail }) => [title, `${kind} ${detail}`]).filter(({ kind }) => kind !== 'Session' || ++sessions <= SESSIONS_SHOWN).slice(0, SHOWN);
+  return ranked(inPlace, search, ({ kind, title, detail, also = '' }) => [title, `${kind} ${detail}`, also]).filter(few).slice(0, SHOWN);
 }

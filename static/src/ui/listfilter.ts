@@ -93,14 +93,14 @@ export class ListFilter {
   }
 
   #wanted(): Wanted {
-    return { text: this.#text?.value.trim() ?? '', state: this.#state, script: this.#select('script')?.value ?? '', since: this.#select('since')?.value ?? '' };
+    const state = this.#chips.some(({ dataset }) => dataset.of === this.#state) ? this.#state : ''; // the list may not have it
+    return { text: this.#text?.value.trim() ?? '', state, script: this.#select('script')?.value ?? '', since: this.#select('since')?.value ?? '' };
   }
 
   #read(): void {
     const query = new URLSearchParams(location.search);
     const before = JSON.stringify(this.#wanted());
-    const state = query.get('state') ?? '';
-    this.#state = this.#chips.some(({ dataset }) => dataset.of === state) ? state : '';
+    this.#state = query.get('state') ?? '';
     if (this.#text) this.#text.value = query.get('q') ?? '';
     this.#offer(query.get('script') ?? '');
     const since = query.get('since') ?? '';
@@ -152,7 +152,7 @@ export class ListFilter {
     for (const name of SELECTS) this.#select(name)?.toggleAttribute('data-set', this.#select(name)?.value !== '');
     for (const chip of this.#chips) {
       const { of = '' } = chip.dataset;
-      chip.setAttribute('aria-pressed', String(of === this.#state));
+      chip.setAttribute('aria-pressed', String(of === this.#wanted().state));
       setText(chip.querySelector('.count'), byId('live').dataset[of] ?? ''); // the list has the numbers
     }
     const wanted = this.#wanted();

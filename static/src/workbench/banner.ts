@@ -13,14 +13,31 @@ export function showBanner(live: Live, keyboard: Keyboard): void {
   const title = document.title;
   const guest = byId('session').hasAttribute('data-guest');
 
+  const whole = byId('banner-whole');
+  let shown = '';
+
+  /** Shows the whole text where the banner has room for a part only. */
+  const open = (all: boolean): void => {
+    banner.toggleAttribute('data-open', all);
+    whole.setAttribute('aria-expanded', String(all));
+  };
+  /** Notes whether there is more than the banner shows. */
+  const cut = (): void => {
+    const reason = byId('banner-reason');
+    const more = reason.scrollWidth > reason.clientWidth || !byId('banner-note').hidden;
+    banner.toggleAttribute('data-cut', more || banner.hasAttribute('data-open'));
+  };
+
   const update = (): void => {
     const takeover = live.takeover;
-    const open = takeover !== null && (takeover.state === 'pending' || takeover.state === 'claimed');
-    show(banner, open);
-    byId('session').toggleAttribute('data-asked', open);
-    show(maybeById('more-link'), open);
-    document.title = open ? `(1) ${takeover.reason}` : title;
-    if (!open) return;
+    const asks = takeover !== null && (takeover.state === 'pending' || takeover.state === 'claimed');
+    show(banner, asks);
+    byId('session').toggleAttribute('data-asked', asks);
+    show(maybeById('more-link'), asks);
+    document.title = asks ? `(1) ${takeover.reason}` : title;
+    if (!asks) return;
+    if (takeover.id !== shown) open(false);
+    shown = takeover.id;
     const mine = live.mine;
     /** Whoever claimed it may have left it without an answer. */
     const helped = takeover.state === 'claimed' && (live.party === 'person' || live.away);
@@ -28,6 +45,7 @@ export function showBanner(live: Live, keyboard: Keyboard): void {
     setText(byId('banner-reason'), takeover.reason);
     setText(byId('banner-note'), takeover.requestNote ?? '');
     show(byId('banner-note'), Boolean(takeover.requestNote));
+    cut();
     const link = maybeById('banner-link');
     if (link) Object.assign(link.dataset, { link: takeover.url ?? '', takeover: takeover.id });
     setText(byId('banner-clock'), clock(Date.parse(takeover.deadline) - Date.now()));
@@ -40,8 +58,8 @@ export function showBanner(live: Live, keyboard: Keyboard): void {
     show(done, settles);
     show(byId('banner-fail'), settles);
   };
-  // Where the banner has no room for the whole text, it opens.
-  banner.querySelector('.banner-text')?.addEventListener('click', () => banner.toggleAttribute('data-open'));
+  whole.addEventListener('click', () => open(!banner.hasAttribute('data-open')));
+  new ResizeObserver(cut).observe(byId('banner-reason'));
   // Where the banner has no room for the button, the menu has it.
   maybeById('more-link')?.addEventListener('click', () => maybeById('banner-link')?.click());
   live.on('takeover', update);
@@ -51,6 +69,7 @@ export function showBanner(live: Live, keyboard: Keyboard): void {
   window.setInterval(update, 1_000);
 
   take.addEventListener('click', () => {
+    open(false); // the picture needs the room
     if (live.takeover?.state === 'pending') live.answerTakeover('claim'); // this also takes control
     else live.takeControl();
     keyboard.focus();

@@ -23,8 +23,7 @@ const BRIEF = { running: 'Running', waiting: 'Waiting' } as const;
 export type Waits = 'held' | 'mine' | 'person' | '';
 const WAITS_WORDS = { held: 'Held', mine: 'Running · actions wait until you release', person: 'Running · actions wait for the person in control' } as const;
 
-/** Whether the line about the takeover says all that this step would: it asks for a person, and goes on or has succeeded. */
-const isSaid = ({ title, error }: Step): boolean => title.startsWith('requestTakeover(') && !error;
+const asksForPerson = ({ title }: Step): boolean => title.startsWith('requestTakeover(');
 
 /** Returns the CSS classes of the symbol for a run's state. */
 export const shapeOf = (status: Run['status']): string => `shape ${SHAPES[status] ?? 'ring'}`;
@@ -53,6 +52,8 @@ export class Output {
   #waits: Waits = '';
   /** What has been shown about takeovers, by their ids. */
   #said = new Set<string>();
+  /** When people were asked for, in Unix ms. */
+  #asked: number[] = [];
 
   constructor(private readonly goto: (line: number, column: number) => void) {
     this.#tests = new TestList(goto);
@@ -75,6 +76,7 @@ export class Output {
     this.#lines.clear();
     this.#tests.clear();
     this.#said.clear();
+    this.#asked = [];
     this.#clock.reset();
     this.#step = null;
     show(byId('output'), true);
@@ -112,7 +114,7 @@ export class Output {
     setText(byId('output-waited'), this.#waitsHeld ? '' : this.#clock.waitedWords); // nobody is waited for
     this.#inDock();
     const step = this.#step;
-    this.#lines.now(step && !isSaid(step) ? { kind: 'step', at: timeOf(step.startedAt), text: step.title, took: span(Date.now() - timeOf(step.startedAt)) } : null);
+    this.#lines.now(step && !(asksForPerson(step) && this.#status === 'waiting') ? { kind: 'step', at: timeOf(step.startedAt), text: step.title, took: span(Date.now() - timeOf(step.startedAt)) } : null);
   }
 
   /** Says how the run is doing on the buttons that open the panel. */
@@ -147,10 +149,16 @@ export class Output {
   }
 
   step(step: Step): void {
-    if (isSaid(step)) return;
+    if (this.#isSaid(step)) return;
     const error = typeof step.error === 'string' ? step.error : step.error?.message;
     const text = error ? `${step.title}: ${error.split('\n').find((line) => line.trim() !== '') ?? ''}` : step.title;
     this.#lines.add({ kind: error ? 'error' : 'step', at: timeOf(step.startedAt), text, took: step.durationMs === undefined ? '' : took(step.durationMs) });
+  }
+
+  /** Whether the line about a takeover says all that a step would: it made the request, and did not fail. */
+  #isSaid(step: Step): boolean {
+    const began = timeOf(step.startedAt);
+    return asksForPerson(step) && !step.error && this.#asked.some((at) => at >= began && at <= began + (step.durationMs ?? 0));
   }
 
   test(test: TestResult): void {
@@ -165,6 +173,7 @@ export class Output {
       this.#said.add(`${takeover.id} ${what}`);
       this.#lines.add({ kind: 'asks', at: timeOf(at), text });
     };
+    this.#asked.push(timeOf(takeover.createdAt));
     say('asked', takeover.createdAt, `Asked for a person: ${takeover.reason}`);
     say('claimed', takeover.claimedAt, 'A helper is working');
     say('ended', takeover.endedAt, [ENDINGS[takeover.state] ?? takeover.state, takeover.note].filter(Boolean).join(': '));
@@ -208,8 +217,8 @@ export class Output {
       ...(run.steps ?? []).map((step): [number, () => void] => [timeOf(step.startedAt), () => this.step(step)]),
     ];
     for (const test of run.tests ?? []) this.#tests.add(test);
-    for (const [, write] of lines.sort((a, b) => a[0] - b[0])) write();
     for (const takeover of run.takeovers ?? []) this.takeover(takeover);
+    for (const [, write] of lines.sort((a, b) => a[0] - b[0])) write();
     this.end(run, code);
   }
 
