@@ -54,7 +54,10 @@ func TestSharpStill(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
 			if f, err := s.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Fatalf("another picture: %+v, %v", f, err)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Fatalf("another picture, %v after the still", f.CapturedAt.Sub(still.CapturedAt))
 			}
 			var page struct {
 				Resized int
