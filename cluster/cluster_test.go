@@ -198,21 +198,28 @@ func TestNodeThatComesBack(t *testing.T) {
 	}
 }
 
+// jetStream connects to a NATS server as its operator does.
+func jetStream(t *testing.T, address string) (*nats.Conn, jetstream.JetStream) {
+	t.Helper()
+	conn, err := nats.Connect(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn, js
+}
+
 // TestClaimWaitsForLeader claims a session while nobody takes what is written to the directory,
 // and while somebody takes it and does not answer, as while a NATS cluster chooses a leader.
 func TestClaimWaitsForLeader(t *testing.T) {
 	address := storetest.NATS(t, server.Options{JetStream: true})
 	a, _ := join(t, address, "a", cluster.Load{})
 	defer a.Close()
-	conn, err := nats.Connect(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, js := jetStream(t, address)
 	if err := js.DeleteKeyValue(t.Context(), "directory"); err != nil {
 		t.Fatal(err)
 	}
@@ -263,15 +270,7 @@ func TestBeatsNeedNoBucket(t *testing.T) {
 	c, _ := join(t, address, "c", cluster.Load{})
 	defer c.Close()
 	browsertest.Until(t, "all know all", func() bool { return len(a.Nodes()) == 3 && len(c.Nodes()) == 3 })
-	conn, err := nats.Connect(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, js := jetStream(t, address)
 	if err := js.DeleteKeyValue(t.Context(), "nodes"); err != nil {
 		t.Fatal(err)
 	}

@@ -41,13 +41,15 @@ func (c *Cluster) enter(ctx context.Context, session string) error {
 		try, done := context.WithTimeout(ctx, claimAgain)
 		_, err := c.directory.Put(try, session, []byte(c.o.Self.ID), 0)
 		done()
-		unanswered := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
-		leaderless := errors.Is(err, store.ErrLeaderless) // which takes Put half a second to learn
-		if leaderless && since.IsZero() {
-			since = time.Now()
-		}
-		leaderless = leaderless && time.Since(since) < leaderWait
-		if !unanswered && !leaderless {
+		switch {
+		case errors.Is(err, store.ErrLeaderless): // which takes Put half a second to learn
+			if since.IsZero() {
+				since = time.Now()
+			}
+			if time.Since(since) >= leaderWait {
+				return err
+			}
+		case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
 			return err
 		}
 	}

@@ -133,7 +133,7 @@ func outputOf(info session.RunInfo) []views.OutputLine {
 }
 
 // asks reports whether a line is the step that made a request, and says no more than the
-// request's own line.
+// request's own line. static/src/workbench/output.ts has the same rule.
 func asks(l views.OutputLine, t session.TakeoverInfo) bool {
 	return l.Kind == "step" && strings.HasPrefix(l.Text, "requestTakeover(") && !t.CreatedAt.Before(l.At) && !t.CreatedAt.After(l.At.Add(l.Took))
 }

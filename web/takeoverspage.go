@@ -21,7 +21,7 @@ func (s *Server) pageTakeovers(c echo.Context) error {
 	slices.SortFunc(all, func(a, b session.TakeoverInfo) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
 	})
-	p := views.TakeoversPage{Page: s.page(c), Filter: views.NewFilter(c.QueryParams(), views.TakeoverStates...), Total: len(all), Counts: map[string]int{}, Missing: missing}
+	p := views.TakeoversPage{Page: s.page(c), Filter: views.NewTakeoverFilter(c.QueryParams()), Total: len(all), Counts: map[string]int{}, Missing: missing}
 	for i := range all {
 		row := views.TakeoverRow{Link: all[i].URL, Deadline: all[i].Deadline, EndedTakeover: endedTakeover(&all[i])}
 		p.Counts[row.FilterState()]++

@@ -7,8 +7,3 @@ export function scrollPage(direction: 'up' | 'down' | 'left' | 'right', amount: 
   const by = (amount || (vertical ? innerHeight : innerWidth) * most) * (direction === 'up' || direction === 'left' ? -1 : 1);
   scrollBy({ left: vertical ? 0 : by, top: vertical ? by : 0, behavior: 'instant' });
 }
-
-/** Waits until the page has drawn twice: the first time it may have begun before it was asked. */
-export function drawing(): Promise<void> {
-  return new Promise(resolve => { requestAnimationFrame(() => { requestAnimationFrame(() => { resolve(); }); }); });
-}

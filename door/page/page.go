@@ -285,8 +285,8 @@ func (p Page) Settle(ctx context.Context) error {
 	return p.onPage(ctx, "page.waitForSettled", map[string]any{"timeout": p.ms()}, nil)
 }
 
-// WaitForDrawing waits until the page has drawn what was done to it. A hidden page never
-// draws.
+// WaitForDrawing waits until the page shows what earlier input did. A hidden page shows
+// nothing, so it waits until the timeout.
 func (p Page) WaitForDrawing(ctx context.Context) error {
 	return p.onFrame(ctx, "frame.waitForDrawing", map[string]any{"timeout": p.ms()}, nil)
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/a-h/templ"
 )
 
 // Filter filters a list by those fields that the list has. It is part of the list's
@@ -19,12 +21,6 @@ type Filter struct {
 	Since  string // hour, day, week, or empty for all: what was live in that time
 }
 
-// TakeoverStates are the states that the list of takeovers is filtered by.
-var (
-	sessionStates  = []string{"waiting", "live", "ended", "failed"}
-	TakeoverStates = []string{"waiting", "done", "undone", "cancelled"}
-)
-
 // filterTime is a choice of the filter: how far back sessions may have ended.
 type filterTime struct {
 	name, words string
@@ -35,11 +31,20 @@ var filterTimes = []filterTime{
 	{"hour", "Last hour", time.Hour}, {"day", "Last day", 24 * time.Hour}, {"week", "Last week", 7 * 24 * time.Hour},
 }
 
-// filterState is a button of the filter: a state, its words, and how many sessions of
-// the list are in it.
+// filterState is a button of the filter: a state, its words, and how many entries of the
+// list are in it.
 type filterState struct {
 	name, words string
 	count       int
+}
+
+// countsOf returns the attributes by which a page's script learns the counts.
+func countsOf(states []filterState) templ.Attributes {
+	attributes := templ.Attributes{}
+	for _, s := range states {
+		attributes["data-"+s.name] = strconv.Itoa(s.count)
+	}
+	return attributes
 }
 
 // has reports whether a session was live in the time; ended is zero for one that is.
@@ -63,11 +68,16 @@ func (p SessionsPage) states() []filterState {
 	}
 }
 
-// NewFilter parses the filter of a list that has these states from an address. It ignores
-// another state.
-func NewFilter(query url.Values, states ...string) Filter {
+// NewFilter parses the filter of a list without states from an address.
+func NewFilter(query url.Values) Filter { return newFilter(query, nil) }
+
+// NewTakeoverFilter parses the filter of the list of takeovers. It ignores a state that does
+// not exist.
+func NewTakeoverFilter(query url.Values) Filter { return newFilter(query, TakeoversPage{}.states()) }
+
+func newFilter(query url.Values, states []filterState) Filter {
 	f := Filter{Text: strings.TrimSpace(query.Get("q")), State: query.Get("state")}
-	if !slices.Contains(states, f.State) {
+	if !slices.ContainsFunc(states, func(s filterState) bool { return s.name == f.State }) {
 		f.State = ""
 	}
 	return f
@@ -76,7 +86,7 @@ func NewFilter(query url.Values, states ...string) Filter {
 // NewSessionFilter parses the filter of the list of sessions from an address. It ignores a
 // state and a time that do not exist.
 func NewSessionFilter(query url.Values) Filter {
-	f := NewFilter(query, sessionStates...)
+	f := newFilter(query, SessionsPage{}.states())
 	f.Script, f.Since = query.Get("script"), query.Get("since")
 	if !slices.ContainsFunc(filterTimes, func(t filterTime) bool { return t.name == f.Since }) {
 		f.Since = ""

@@ -14,6 +14,7 @@ import { isMac } from '../ui/platform.js';
 import { busy, enableDialogs, enableMenus, formError } from '../ui/menus.js';
 import { followLinks, hideLinkSecret } from '../ui/linksecret.js';
 import { Embedding } from '../remote/embedding.js';
+import { isOpen } from '../remote/protocol.js';
 import { EventsPanel } from '../workbench/panel/events.js';
 import { notice } from '../ui/notices.js';
 import { startAgain } from '../workbench/again.js';
@@ -74,7 +75,7 @@ function operate(): void {
   void events.start();
   stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());
   enableBorders(root);
-  stage.openOnForm(() => ['pending', 'claimed'].includes(stage.live.takeover?.state ?? ''));
+  stage.openOnForm(() => isOpen(stage.live.takeover?.state));
   again(editor);
   new Sharing(session);
   new Recording(session, stage.live);

@@ -8,7 +8,7 @@ import { followLinks, hideLinkSecret } from '../ui/linksecret.js';
 import type { Live } from '../remote/live.js';
 import { offerMoreTime } from '../remote/moretime.js';
 import { notice } from '../ui/notices.js';
-import type { Takeover } from '../remote/protocol.js';
+import { isOpen, type Takeover } from '../remote/protocol.js';
 import { Stage } from '../remote/stage.js';
 import { placeOf, siteOf } from '../remote/site.js';
 import { showTabMenu } from '../remote/tabmenu.js';
@@ -42,10 +42,6 @@ followLinks();
 
 if (isOpen(root.dataset.state ?? '')) work();
 else farewell(endingOf(root.dataset.state ?? ''));
-
-function isOpen(state: string): boolean {
-  return state === 'pending' || state === 'claimed';
-}
 
 function endingOf(state: string): Ending {
   return state === 'done' || state === 'failed' || state === 'expired' || state === 'cancelled' ? state : 'over';

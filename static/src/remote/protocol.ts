@@ -127,6 +127,9 @@ export interface Takeover {
   url?: string;
 }
 
+/** Whether a request in a state waits for a person, or somebody works on it. */
+export const isOpen = (state: string | undefined): boolean => state === 'pending' || state === 'claimed';
+
 /** Why a run failed. Line and column are positions in the script, counted from 1. */
 export interface RunError { name: string; message: string; stack?: string; line?: number; column?: number }
 /** What a script logged. */

@@ -3,6 +3,7 @@ import { askReason } from '../remote/failing.js';
 import type { Keyboard } from '../remote/keyboard.js';
 import type { Live } from '../remote/live.js';
 import { offerMoreTime } from '../remote/moretime.js';
+import { isOpen } from '../remote/protocol.js';
 import { clock } from '../ui/times.js';
 
 /** Shows the takeover banner: what is needed, the time left, and the buttons. */
@@ -30,7 +31,7 @@ export function showBanner(live: Live, keyboard: Keyboard): void {
 
   const update = (): void => {
     const takeover = live.takeover;
-    const asks = takeover !== null && (takeover.state === 'pending' || takeover.state === 'claimed');
+    const asks = takeover !== null && isOpen(takeover.state);
     show(banner, asks);
     byId('session').toggleAttribute('data-asked', asks);
     show(maybeById('more-link'), asks);

@@ -104,7 +104,9 @@ export class Output {
 
   #say(status: Run['status']): void {
     this.#status = status;
-    setText(byId('output-words'), [(this.#waits && status === 'running' && WAITS_WORDS[this.#waits]) || (STATUS_WORDS[status] ?? status), tally(this.#tests.tests)].filter(Boolean).join(' · '));
+    const waits = status === 'running' && this.#waits;
+    const words = waits ? WAITS_WORDS[waits] : STATUS_WORDS[status] ?? status;
+    setText(byId('output-words'), [words, tally(this.#tests.tests)].filter(Boolean).join(' · '));
     byId('output-shape').className = shapeOf(status);
     this.#showTime();
   }
@@ -113,8 +115,9 @@ export class Output {
     setText(byId('output-time'), this.#clock.words);
     setText(byId('output-waited'), this.#waitsHeld ? '' : this.#clock.waitedWords); // nobody is waited for
     this.#inDock();
-    const step = this.#step;
-    this.#lines.now(step && !(asksForPerson(step) && this.#status === 'waiting') ? { kind: 'step', at: timeOf(step.startedAt), text: step.title, took: span(Date.now() - timeOf(step.startedAt)) } : null);
+    const said = this.#status === 'waiting' && this.#step && asksForPerson(this.#step); // by the line about the takeover
+    const step = said ? null : this.#step;
+    this.#lines.now(step && { kind: 'step', at: timeOf(step.startedAt), text: step.title, took: span(Date.now() - timeOf(step.startedAt)) });
   }
 
   /** Says how the run is doing on the buttons that open the panel. */
@@ -155,7 +158,7 @@ export class Output {
     this.#lines.add({ kind: error ? 'error' : 'step', at: timeOf(step.startedAt), text, took: step.durationMs === undefined ? '' : took(step.durationMs) });
   }
 
-  /** Whether the line about a takeover says all that a step would: it made the request, and did not fail. */
+  /** Whether the line about a takeover says all that a step would: it made the request, and did not fail. As `asks` in web/endedpage.go. */
   #isSaid(step: Step): boolean {
     const began = timeOf(step.startedAt);
     return asksForPerson(step) && !step.error && this.#asked.some((at) => at >= began && at <= began + (step.durationMs ?? 0));

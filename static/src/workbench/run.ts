@@ -4,7 +4,7 @@ import type { Editor } from './editor/editor.js';
 import type { Live } from '../remote/live.js';
 import { notice } from '../ui/notices.js';
 import { Output, shapeOf, STATUS_WORDS, timeOf } from './output.js';
-import type { LogLine, Run, Step, Takeover, TestResult } from '../remote/protocol.js';
+import { isOpen, type LogLine, type Run, type Step, type Takeover, type TestResult } from '../remote/protocol.js';
 import { RunCode } from './runcode.js';
 import type { Scripts } from './saved.js';
 import { tally } from './testlist.js';
@@ -155,7 +155,7 @@ export class Runner {
     else if (event === 'takeover') {
       const takeover = value as Takeover;
       this.#output.takeover(takeover);
-      this.#output.status(takeover.state === 'pending' || takeover.state === 'claimed' ? 'waiting' : 'running');
+      this.#output.status(isOpen(takeover.state) ? 'waiting' : 'running');
     } else if (event === 'end') this.#end(value as Run);
   }
 
