@@ -59,7 +59,7 @@ test('the list is told of changes, is narrowed down, and says when the server is
   const search = page.getByRole('searchbox', { name: 'Filter by page, address or id' });
   await search.fill(`LOOK ${id.slice(0, 8)}`);
   await expect(page.locator('.waiting')).toBeVisible();
-  await search.fill('no such thing');
+  await search.fill('unheard of');
   await expect(page.getByText('Nothing here matches the filter.')).toBeVisible();
   await search.fill('');
   const chip = (name: string): Locator => page.getByRole('group', { name: 'Show' }).getByRole('button', { name: new RegExp(`^${name}`) });
