@@ -50,12 +50,13 @@ type Archive struct {
 	full   func() // called on the writer's goroutine when the archive holds more than limit
 	limit  int64  // bytes
 
+	writing sync.Mutex    // held while a job runs: a newer state is not written before an older one
 	wake    chan struct{} // one token: a job waits
 	closing chan struct{}
 	done    chan struct{} // closed when the writer has ended
 
-	mu    sync.Mutex // guards what follows; held for memory operations only
-	jobs  map[Key]*waitingJob
+	mu    sync.Mutex          // guards what follows; held for memory operations only
+	jobs  map[Key]*waitingJob // nil if the archive is only read
 	rests map[Key]rest
 	sizes map[string]map[Key]int // by session
 	total int64
@@ -64,7 +65,7 @@ type Archive struct {
 // waitingJob is a job that the writer has not started.
 type waitingJob struct {
 	Job
-	done chan struct{} // closed after the first attempt; nil while nobody waits for it
+	done chan struct{} // closed when it is written, or cannot be; nil while nobody waits for it
 }
 
 // rest says when a key may be written again, and how long the writer pauses after
@@ -96,15 +97,15 @@ func Open(ctx context.Context, s *store.Store, o Options) (*Archive, error) {
 	}, nil
 }
 
-// Server returns the server that wrote the record of a run, a takeover or a link, of all
-// that share the store. It is empty if none did.
-func (a *Archive) Server(ctx context.Context, kind Kind, id string) (string, error) {
+// Place returns the server that wrote the record of a run, a takeover or a link, of all that
+// share the store, and the session. Both are empty if none did.
+func (a *Archive) Place(ctx context.Context, kind Kind, id string) (server, session string, err error) {
 	if a == nil {
-		return "", nil
+		return "", "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	return a.tables.server(ctx, kind, id)
+	return a.tables.place(ctx, kind, id)
 }
 
 // Start starts the writer. Close ends it.
@@ -118,13 +119,16 @@ func (a *Archive) Later(key Key, job Job) {
 	}
 }
 
-// Written does the same as Later, for callers that wait: the channel is closed
-// after the first attempt, even if that failed.
+// Written does the same as Later at once, for callers that wait: the channel is closed when
+// the job has succeeded, or failed because the store is away.
 func (a *Archive) Written(key Key, job Job) <-chan struct{} {
 	return a.put(key, job, true)
 }
 
 func (a *Archive) put(key Key, job Job, wait bool) chan struct{} {
+	if a.jobs == nil {
+		return nil
+	}
 	a.mu.Lock()
 	w := a.jobs[key]
 	if w == nil {
@@ -203,7 +207,8 @@ func (a *Archive) Flush() {
 	}
 }
 
-// next returns a job whose key does not rest, or how long to wait for one.
+// next returns a job whose key does not rest, or how long to wait for one. Jobs for which
+// somebody waits come first, and rest only after a failure, for minPause.
 func (a *Archive) next(now time.Time) (key Key, job *waitingJob, wait time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -213,15 +218,22 @@ func (a *Archive) next(now time.Time) (key Key, job *waitingJob, wait time.Durat
 		}
 	}
 	wait = time.Hour // put ends the wait earlier
-	for key, job := range a.jobs {
-		left := a.rests[key].until.Sub(now)
-		if left <= 0 {
-			delete(a.jobs, key)
-			return key, job, 0
+	for k, j := range a.jobs {
+		r := a.rests[k]
+		left := r.until.Sub(now)
+		switch {
+		case j.done != nil && r.pause == 0:
+			left = 0
+		case j.done != nil:
+			left -= r.pause - minPause
 		}
-		wait = min(wait, left)
+		if left <= 0 && (job == nil || j.done != nil) {
+			key, job = k, j
+		}
+		wait = min(wait, max(left, 0))
 	}
-	return key, nil, wait
+	delete(a.jobs, key) // none if job is nil
+	return key, job, wait
 }
 
 // write runs a job and reports whether it succeeded. A failed job is retried
@@ -231,20 +243,28 @@ func (a *Archive) write(ctx context.Context, key Key, job *waitingJob) bool {
 	defer cancel()
 	begun := time.Now()
 	bytes, err := 0, store.ErrAway
-	if away, _ := a.tables.store.Away(); !away {
+	away, _ := a.tables.store.Away()
+	if !away {
+		a.writing.Lock()
 		bytes, err = job.Job(ctx)
-	}
-	if job.done != nil {
-		close(job.done)
-		job.done = nil
+		a.writing.Unlock()
 	}
 	now := time.Now()
 	a.mu.Lock()
+	newer := a.jobs[key]
+	switch {
+	case job.done == nil:
+	case err == nil || away || newer != nil && newer.done != nil:
+		close(job.done)
+		job.done = nil
+	case newer != nil: // who waits for this job is content with the newer one
+		newer.done, job.done = job.done, nil
+	}
 	r := rest{until: now.Add(max(minPause, restShare*now.Sub(begun)))}
 	if err != nil {
 		r.pause = min(max(minPause, 2*a.rests[key].pause), pauseMax)
 		r.until = now.Add(r.pause)
-		if a.jobs[key] == nil {
+		if newer == nil {
 			a.jobs[key] = job
 		}
 	}
@@ -367,15 +387,25 @@ func (a *Archive) Picture(ctx context.Context, key Key) ([]byte, error) {
 	return a.tables.details.Get(ctx, a.tables.name(key)+pictureSuffix)
 }
 
-// Of returns a record that another server wrote. The error is store.ErrNotFound if there is
-// none.
-func Of[T any](ctx context.Context, a *Archive, server string, key Key) (record T, err error) {
+// Of returns what another server that shares the store has written, for reading: it ignores
+// what it is to write.
+func (a *Archive) Of(server string) *Archive {
+	if a == nil {
+		return nil
+	}
+	of := *a.tables
+	of.self = server
+	return &Archive{tables: &of, log: a.log}
+}
+
+// Get reads the record of a key. If the store has none, the error is store.ErrNotFound.
+func Get[T any](ctx context.Context, a *Archive, key Key) (record T, err error) {
 	if a == nil {
 		return record, store.ErrNotFound
 	}
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	e, err := a.tables.buckets[key.Kind].Get(ctx, nameOf(server, key))
+	e, err := a.tables.buckets[key.Kind].Get(ctx, a.tables.name(key))
 	if err != nil {
 		return record, err
 	}
@@ -387,16 +417,11 @@ func Of[T any](ctx context.Context, a *Archive, server string, key Key) (record 
 // unknown sessions, and skips records that it cannot decode. Call it before
 // Start, and with Sessions first.
 func Read[T any](ctx context.Context, a *Archive, kind Kind, read func(key Key, record T) (details int, err error)) error {
-	return a.tables.each(ctx, kind, func(key Key, value []byte) error {
-		var record T
-		if err := json.Unmarshal(value, &record); err != nil {
-			a.log.Warn("decode a record", "kind", kind, "session", key.Session, "error", err)
-			return nil
-		}
+	return each(ctx, a, kind, "", func(key Key, record T, size int) error {
 		a.mu.Lock()
 		known := kind == Sessions || a.sizes[key.Session] != nil
 		if known {
-			a.sizeLocked(key, len(value))
+			a.sizeLocked(key, size)
 		}
 		a.mu.Unlock()
 		if !known {
@@ -406,7 +431,29 @@ func Read[T any](ctx context.Context, a *Archive, kind Kind, read func(key Key, 
 		details, err := read(key, record)
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.sizeLocked(key, len(value)+details)
+		a.sizeLocked(key, size+details)
 		return err
+	})
+}
+
+// Each calls read with each record of a kind below a session. It skips records that it cannot
+// decode.
+func Each[T any](ctx context.Context, a *Archive, kind Kind, session string, read func(key Key, record T)) error {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	return each(ctx, a, kind, session, func(key Key, record T, _ int) error {
+		read(key, record)
+		return nil
+	})
+}
+
+func each[T any](ctx context.Context, a *Archive, kind Kind, session string, read func(key Key, record T, size int) error) error {
+	return a.tables.each(ctx, kind, session, func(key Key, value []byte) error {
+		var record T
+		if err := json.Unmarshal(value, &record); err != nil {
+			a.log.Warn("decode a record", "kind", kind, "session", key.Session, "error", err)
+			return nil
+		}
+		return read(key, record, len(value))
 	})
 }

@@ -77,11 +77,9 @@ func openTables(ctx context.Context, s *store.Store, server string, bytes int64,
 	return t, nil
 }
 
-func (t *tables) name(key Key) string { return nameOf(t.self, key) }
-
-// nameOf returns the key of a server's record.
-func nameOf(server string, key Key) string {
-	name := server + "." + key.Session
+// name returns the key of a record in its table.
+func (t *tables) name(key Key) string {
+	name := t.self + "." + key.Session
 	if key.ID != "" {
 		name += "." + key.ID
 	}
@@ -106,25 +104,32 @@ func (t *tables) delete(ctx context.Context, key Key) error {
 	return err
 }
 
-// server returns the server that wrote the record of an id below a session, or empty.
-func (t *tables) server(ctx context.Context, kind Kind, id string) (string, error) {
+// place returns the server that wrote the record of an id below a session, and the session, or
+// empty.
+func (t *tables) place(ctx context.Context, kind Kind, id string) (server, session string, err error) {
 	if !plainID.MatchString(id) {
-		return "", nil
+		return "", "", nil
 	}
 	found, err := t.buckets[kind].Match(ctx, "*.*."+id)
 	if err != nil || len(found) == 0 {
-		return "", err
+		return "", "", err
 	}
-	server, _, _ := strings.Cut(found[0].Key, ".")
-	return server, nil
+	server, rest, _ := strings.Cut(found[0].Key, ".")
+	session, _, _ = strings.Cut(rest, ".")
+	return server, session, nil
 }
 
 // plainID matches the ids of records, which have no dots and no wildcards.
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
-// each calls read with every record of a kind that this server wrote.
-func (t *tables) each(ctx context.Context, kind Kind, read func(key Key, value []byte) error) error {
-	entries, err := t.buckets[kind].Match(ctx, t.self+".>")
+// each calls read with every record of a kind that the server wrote, or only with those below
+// a session that is not "".
+func (t *tables) each(ctx context.Context, kind Kind, session string, read func(key Key, value []byte) error) error {
+	pattern := t.self + ".>"
+	if session != "" {
+		pattern = t.self + "." + session + ".*"
+	}
+	entries, err := t.buckets[kind].Match(ctx, pattern)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", kind, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"takeover/browser"
 	"takeover/cdp"
+	"takeover/locator"
 )
 
 // target holds the parameters that select the element of an operation.
@@ -191,11 +192,11 @@ func (c *Client) announce(p *progress, t *target, quiet bool) bool {
 	if err != nil {
 		return false
 	}
-	var locator string
-	if err := pl.layer.call(p, "describe", &locator, t.Selector); err != nil {
+	var words string
+	if err := pl.layer.call(p, "describe", &words, t.Selector); err != nil {
 		return false
 	}
-	p.log = append(p.log, "waiting for "+locator)
+	p.log = append(p.log, "waiting for "+words)
 	return true
 }
 
@@ -213,7 +214,7 @@ func (c *Client) announceUnsaid(p *progress, t *target, method string, params *c
 	case len(p.log) > 0:
 	case t.Selector != "":
 		if !c.announce(p, t, false) {
-			p.log = append(p.log, "waiting for locator('"+t.Selector+"')")
+			p.log = append(p.log, "waiting for "+locator.Of(t.Selector)) // a page that does not answer cannot say it
 		}
 		p.log[0] += toBe(params)
 	case method == "get", method == "dispatch":

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
 )
 
 // Viewport is the size of a page in CSS pixels. A zero width means the size of
@@ -29,7 +31,11 @@ func (p *Page) Viewport() Viewport {
 	return p.viewport
 }
 
-// SetViewport changes the page's size and returns when Chromium has applied it.
+// resizeTimeout bounds how long SetViewport waits until the document has the new size.
+const resizeTimeout = time.Second
+
+// SetViewport changes the page's size. It returns when the document has a size that was
+// given, or after resizeTimeout: a page that does not answer may get it later.
 func (p *Page) SetViewport(ctx context.Context, v Viewport) error {
 	s := p.Session()
 	err := s.Send(emulation.SetTouchEmulationEnabled.Method, v.touch())
@@ -43,11 +49,39 @@ func (p *Page) SetViewport(ctx context.Context, v Viewport) error {
 	if err != nil {
 		return fmt.Errorf("set viewport: %w", p.explain(err))
 	}
-	return p.browser.Do(ctx, func() {
+	err = p.browser.Do(ctx, func() {
 		p.browser.turn(func() {
 			p.viewport = v
 			p.tellLocked(PageChanged{Page: p})
 		})
+	})
+	if err == nil {
+		p.awaitSize(ctx, v)
+	}
+	return err
+}
+
+// awaitSize waits until the page's document knows its size: Chromium answers before it
+// has told the page's process. What a viewport meta tag makes of a size only the page
+// knows, so a mobile one is not waited for.
+func (p *Page) awaitSize(ctx context.Context, v Viewport) {
+	w := p.MainFrame().CurrentWorld(WorldUtility)
+	if w == nil || v.Width == 0 || v.IsMobile {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, resizeTimeout)
+	defer cancel()
+	_, _ = w.Call(ctx, CallOptions{ // a document that is gone has no size
+		// No event tells it in a page that is not drawn.
+		Function: `(width, height, patience) => new Promise(done => {
+			const end = performance.now() + patience
+			const look = () => (innerWidth === width && innerHeight === height) || performance.now() > end ? done() : setTimeout(look, 10)
+			look()
+		})`,
+		Args: []*runtime.CallArgument{
+			{Value: fmt.Append(nil, v.Width)}, {Value: fmt.Append(nil, v.Height)}, {Value: fmt.Append(nil, resizeTimeout.Milliseconds())},
+		},
+		AwaitPromise: true,
 	})
 }
 

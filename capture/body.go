@@ -33,7 +33,7 @@ const (
 	bodyDelay = time.Second
 
 	// bodyPatience bounds how long Chromium may take to return a body.
-	bodyPatience = 5 * time.Second
+	bodyPatience = 15 * time.Second
 )
 
 // textual reports whether bodies of this MIME type are text.

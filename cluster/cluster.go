@@ -57,8 +57,8 @@ var (
 	ErrNode = errors.New("the node cannot join")
 	// ErrUnknown is returned for a session that no node has.
 	ErrUnknown = errors.New("no node has this session")
-	// ErrLost is returned for a session whose node is silent. A *LostError wraps it.
-	ErrLost = errors.New("the node of this session does not answer")
+	// ErrLost is returned for a node that is silent. A *LostError wraps it.
+	ErrLost = errors.New("the node does not answer")
 )
 
 // LostError names the node that is silent. It wraps ErrLost.

@@ -76,6 +76,9 @@ func (c *Cluster) Owner(ctx context.Context, session string) (Node, error) {
 	defer cancel()
 	e, err := c.directory.Get(ctx, session)
 	if errors.Is(err, store.ErrNotFound) {
+		e, err = c.directory.Newest(ctx, session)
+	}
+	if errors.Is(err, store.ErrNotFound) {
 		return Node{}, ErrUnknown
 	}
 	if err != nil {

@@ -30,12 +30,19 @@ const (
 	signalled = 128
 )
 
+func init() { //nolint:gochecknoinits // only here is the main goroutine sure to be on the process's first thread
+	// Landlock's rules, no_new_privs and capabilities belong to a thread. Chromium
+	// inherits them from the thread that starts it, and others judge the process by
+	// its first one.
+	if len(os.Args) == 2 && os.Args[1] == Command {
+		runtime.LockOSThread()
+	}
+}
+
 // Main is the launcher: it sets up the rooms, starts Chromium when the server asks
 // for it, and ends with Chromium. It does not return.
 func Main() {
-	// Landlock's rules and no_new_privs belong to a thread, and Chromium inherits
-	// them from the thread that starts it.
-	runtime.LockOSThread()
+	runtime.LockOSThread() // also where another command calls Main
 	code, err := launch()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "takeover: launch chromium:", err)

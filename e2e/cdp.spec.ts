@@ -1,4 +1,5 @@
 import { chromium } from 'playwright-core';
+import { ARGS, CHROMIUM } from './chromium.js';
 import puppeteer from 'puppeteer-core';
 import { expect, test, type APIRequestContext, type Browser } from './test.js';
 import { accessible, auth, codeOnPhone, explore, hasPicture, key, newSession, Remote, signIn, signInByHand } from './remote.js';
@@ -57,7 +58,8 @@ test('Connect shows the line for each program, and the copied address connects',
   await accessible(page, 'settings');
 });
 
-test('Chrome’s DevTools inspect the page that people see', async ({ browser, baseURL, request }) => {
+test('Chrome’s DevTools inspect the page that people see', async ({ baseURL, request }) => {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS }); // the headless shell has no DevTools
   const made = await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login` } });
   const { devtoolsUrl } = await made.json() as { devtoolsUrl: string };
   const page = await browser.newPage();
@@ -69,7 +71,7 @@ test('Chrome’s DevTools inspect the page that people see', async ({ browser, b
   await expect(page.getByText('Sign in · Demo here')).toBeVisible();
   await page.goto(devtoolsUrl + 'wrong');
   await expect(page.getByText('WebSocket disconnected')).toBeVisible();
-  await page.close();
+  await browser.close();
 });
 
 test('a person signs in while Playwright waits', async ({ browser, baseURL, request }) => {

@@ -1,5 +1,5 @@
 import { expect, test } from './test.js';
-import { accessible, auth, getCookie, newSession, run, signIn } from './remote.js';
+import { accessible, auth, coloured, getCookie, newSession, run, signIn } from './remote.js';
 
 /** What operators see: small faults that were there once. */
 
@@ -74,6 +74,7 @@ test('an ended session says first why its script failed', async ({ page, request
   await page.goto(`/sessions/${id}`);
   await page.getByRole('button', { name: 'Line 2' }).click();
   await expect(page.locator('.code-line.at-moment')).toContainText('#nope');
+  await expect.poll(() => coloured(page, '.ended-code', 'string')).toEqual(["'begin'", "'#nope'"]);
   // A session that was never looked at and does not ask for a capture has no events, and says why.
   const silent = await (await request.post('/v1/sessions', { headers: auth(), data: { capture: false } })).json();
   await request.post(`/v1/sessions/${silent.id}/release`, { headers: auth(), data: {} });
@@ -141,7 +142,7 @@ test('settings say how many browsers are in use, and rows of the list are not cu
   await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `throw new Error('${'a long reason '.repeat(20)}')`, wait: true } });
   await signIn(page);
   await page.goto('/settings');
-  await expect(page.locator('.facts').first()).toContainText(/\d+ of \d+ in use/);
+  await expect(page.locator('.facts').first()).toContainText(/Sessions in use\s*\d+ of \d+/);
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
   await page.goto('/');
   for (const width of [1440, 1024, 800, 390, 320]) {
@@ -186,7 +187,7 @@ test('a phone says how a run is doing without its panel', async ({ page, request
     await expect(button).toHaveAccessibleName(/^Script$|^Script: Succeeded$/);
     const start = await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: 'await requestTakeover("Look")' } });
     expect(start.ok()).toBe(true);
-    await expect(button).toHaveAccessibleName(/^Script: Waiting \d:\d\d$/);
+    await expect(button).toHaveAccessibleName('Script: Waiting');
     await expect(phone.locator('#dock-shape')).toBeVisible();
     await accessible(phone, `a run on a phone, ${viewport.width} px`);
     const { takeovers } = (await (await request.get(`/v1/sessions/${id}/takeovers`, { headers: auth() })).json()) as { takeovers: { id: string; state: string }[] };

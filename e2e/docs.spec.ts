@@ -1,5 +1,5 @@
 import { expect, test } from './test.js';
-import { signIn } from './remote.js';
+import { coloured, signIn } from './remote.js';
 
 /** The API as pages: its search, its examples, its addresses. */
 
@@ -166,16 +166,45 @@ test('all examples change their language together, and the next visit begins wit
   await page.goto('/docs/sessions');
   const example = page.locator('.example[data-call="createSession"]');
   await expect(example.locator('pre:visible')).toContainText('curl');
-  await example.getByRole('button', { name: 'Python' }).click();
+  const languages = page.locator('.docs-language');
+  await page.locator('#getSession').scrollIntoViewIfNeeded();
+  await expect(languages, 'it stays').toBeInViewport();
+  const top = (): Promise<number> => page.locator('.operation').evaluateAll((all) => Math.round(all.find((each) => each.getBoundingClientRect().bottom > 0)?.getBoundingClientRect().top ?? 0));
+  const before = await top();
+  await languages.getByRole('button', { name: 'Python' }).click();
+  expect(Math.abs((await top()) - before), 'what is in sight stays where it was').toBeLessThan(2);
+  await expect(example.locator('.example-bar')).toHaveText('Python', { useInnerText: true });
   await expect(example.locator('pre:visible')).toContainText('import json');
   await expect(page.locator('.example pre[data-in="curl"]:visible')).toHaveCount(0);
   await page.reload();
-  await expect(example.getByRole('button', { name: 'Python' })).toHaveAttribute('aria-pressed', 'true');
+  await expect(languages.getByRole('button', { name: 'Python' })).toHaveAttribute('aria-pressed', 'true');
   await expect(example.locator('pre:visible')).toContainText('import json');
   await page.locator('.docs-language').getByRole('button', { name: 'curl' }).click();
   // curl opens no sockets.
   await page.goto('/docs/agents');
   await expect(page.locator('.example[data-call="commands"] pre:visible')).toContainText('new WebSocket');
+});
+
+test('an example follows what its call does, before the fields, or stands beside them', async ({ page }) => {
+  for (const width of [1440, 1024, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto('/docs/sessions');
+    const [example, fields] = await Promise.all(['.operation-example', '.operation-fields'].map((part) => page.locator(`#createSession ${part}`).boundingBox()));
+    if (width === 1440) expect(example?.y).toBe(fields?.y);
+    else expect(example!.y + example!.height, `${width}`).toBeLessThanOrEqual(fields!.y);
+  }
+});
+
+test('examples and answers have colours, in each language', async ({ page }) => {
+  await page.goto('/docs/sessions');
+  await expect.poll(() => coloured(page, '.example pre:not([hidden])', 'keyword')).toContain('curl');
+  expect(await coloured(page, '.example', 'number'), 'a variable').toContain('$TAKEOVER_API_KEY');
+  for (const [language, word] of [['JavaScript', 'await'], ['Python', 'import'], ['Go', 'package']] as const) {
+    await page.locator('.docs-language').getByRole('button', { name: language }).click();
+    await expect.poll(() => coloured(page, '.example pre:not([hidden])', 'keyword'), language).toContain(word);
+  }
+  await page.locator('#createSession .returns').scrollIntoViewIfNeeded();
+  await expect.poll(() => coloured(page, '#createSession .returns', 'string')).toContain('"live"');
 });
 
 test('examples wrap, and each call shows what it answers', async ({ page }) => {
@@ -192,7 +221,7 @@ test('the copied example is the one that is shown, and agents get Markdown', asy
   const copied = (): Promise<string> => page.evaluate(() => navigator.clipboard.readText());
   await page.goto('/docs/sessions');
   const example = page.locator('.example[data-call="getSession"]');
-  await example.getByRole('button', { name: 'Go', exact: true }).click();
+  await page.locator('.docs-language').getByRole('button', { name: 'Go', exact: true }).click();
   await example.getByRole('button', { name: 'Copy the example of getSession' }).click();
   await expect(page.getByText('Example copied')).toBeVisible();
   expect(await copied()).toContain('package main');

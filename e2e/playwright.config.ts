@@ -1,5 +1,6 @@
 import { defineConfig } from '@playwright/test';
 import path from 'node:path';
+import { ARGS, PERSONS } from './chromium.js';
 
 // Each worker reads the configuration again, so the first reading passes its
 // choices on in the environment.
@@ -14,14 +15,11 @@ export default defineConfig({
   outputDir: path.join(root, 'test-results'),
   workers: 1, // each has a server of its own (test.ts), but two at once keep two cores busy, and were not faster
   retries: 0,
-  timeout: 120_000,
-  expect: { timeout: 20_000 },
+  timeout: 240_000,
+  expect: { timeout: 30_000 },
   reporter: [['list']],
   use: {
     screenshot: 'only-on-failure',
-    launchOptions: {
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-gpu'],
-    },
+    launchOptions: { executablePath: PERSONS, args: ARGS },
   },
 });

@@ -1,5 +1,5 @@
 import { expect, test } from './test.js';
-import { accessible, auth, newSession, signIn } from './remote.js';
+import { accessible, auth, coloured, getCookie, hasPicture, newSession, signIn } from './remote.js';
 
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
@@ -30,14 +30,21 @@ test('a run shows where it is: the call that lasts, and its line', async ({ page
 test('a run that a program started shows its own code, read-only', async ({ page, request }) => {
   await signIn(page);
   const id = await newSession(page);
-  const code = "await page.title();\nawait page.waitForTimeout(6_000);\nthrow new Error('no')";
-  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code } });
+  const code = "await page.title();\nawait page.waitForTimeout(6_000);\nconst all = `of\nit`;\nthrow new Error('no')";
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, filename: 'wait.ts' } });
   const shown = page.locator('#run-code');
   await expect(shown).toBeVisible();
+  await expect(page.locator('#run-code-name')).toHaveText('wait.ts');
+  await expect(page.locator('#session-script'), 'the session has its name').toHaveText('wait.ts');
+  await expect(page.locator('[data-menu="script-menu"]'), 'the menu is for the own script').toBeHidden();
   await expect(shown.locator('.at-moment')).toHaveText(/waitForTimeout/);
   await accessible(page, 'the code of a run');
+  await expect.poll(() => coloured(page, '#run-code-lines', 'keyword')).toEqual(['await', 'await', 'const', 'throw', 'new']);
+  // The lines are drawn again when the run ends, and coloured a moment later.
+  await expect.poll(() => coloured(page, '#run-code-lines', 'string'), 'also over lines').toEqual(['`', 'of', 'it', '`', "'no'"]);
   const own = await page.locator('#code').inputValue();
   await expect(shown.locator('.at-fault')).toHaveText(/throw/);
+  await expect.poll(() => coloured(page, '.code-frame', 'keyword')).toEqual(['const', 'throw', 'new']);
   await shown.getByRole('button', { name: 'Back to your script' }).click();
   await expect(shown).toBeHidden();
   expect(await page.locator('#code').inputValue(), 'the own script is still there').toBe(own);
@@ -46,6 +53,31 @@ test('a run that a program started shows its own code, read-only', async ({ page
   await expect(shown, 'from the list of runs').toBeVisible();
   await page.getByRole('button', { name: 'Open this script' }).click();
   await expect(shown).toBeHidden();
+});
+
+test('on a phone, the output of a run has the panel, and Code shows the script', async ({ browser, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `// Find what is missing${'\n'.repeat(99)}await page.click('#missing', { timeout: 300 });`, wait: true } });
+  for (const viewport of [{ width: 390, height: 844 }, { width: 844, height: 390 }]) {
+    const context = await browser.newContext({ viewport, hasTouch: true, isMobile: true });
+    const page = await context.newPage();
+    await getCookie(page);
+    await page.goto(`/sessions/${id}`);
+    await hasPicture(page);
+    if (await page.locator('#output').isHidden()) await page.locator('#dock-script').tap();
+    await expect(page.locator('#session-script')).toHaveText('Find what is missing');
+    await expect(page.locator('#output-body')).toBeInViewport();
+    await expect(page.locator('#run-code')).toBeHidden();
+    await page.getByRole('button', { name: 'Code', exact: true }).tap();
+    await expect(page.locator('#run-code .at-fault')).toBeInViewport();
+    await expect(page.locator('#output-body')).toBeHidden();
+    await accessible(page, 'the code on a phone');
+    await page.getByRole('button', { name: 'Code', exact: true }).tap();
+    await expect(page.locator('#run-code')).toBeHidden();
+    await page.locator('#output-body .position').first().tap(); // leads to the line
+    await expect(page.locator('#run-code .at-fault')).toBeInViewport();
+    await context.close();
+  }
 });
 
 test('the editor counts problems, and leads to them', async ({ page }) => {

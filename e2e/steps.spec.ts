@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { PERSONS } from './chromium.js';
 import { auth, explore, hasPicture, PASSWORD, Receipts, Remote, signIn, type Point } from './remote.js';
 import { expect, test } from './test.js';
 
@@ -87,7 +88,7 @@ test('what a person did is a script that does it again, here and in Playwright',
   expect(ran.tests).toMatchObject([{ status: 'passed' }]);
   const folder = info.outputPath('again');
   await writeFile(join(info.outputDir, 'again.spec.ts'), script);
-  await writeFile(join(info.outputDir, 'playwright.config.mjs'), `export default { testDir: ${JSON.stringify(info.outputDir)}, outputDir: ${JSON.stringify(folder)}, reporter: 'line', use: { launchOptions: { executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] } } };`);
+  await writeFile(join(info.outputDir, 'playwright.config.mjs'), `export default { testDir: ${JSON.stringify(info.outputDir)}, outputDir: ${JSON.stringify(folder)}, reporter: 'line', use: { launchOptions: { executablePath: ${JSON.stringify(PERSONS)}, args: ['--no-sandbox'] } } };`);
   const { stdout } = await promisify(execFile)(process.execPath, [runner, 'test', '-c', join(info.outputDir, 'playwright.config.mjs')], { cwd: info.outputDir });
   expect(stdout).toContain('1 passed');
 

@@ -60,6 +60,8 @@ async function hasFinished(page: Page): Promise<void> {
   }
   await search.fill('Takeover done');
   await events.locator('.event').first().click();
+  await expect(page.locator('#events-detail')).toContainText('a person');
+  await page.locator('#events-detail').getByRole('tab', { name: 'JSON' }).click();
   await expect(page.locator('#events-detail')).toContainText('"takeover_done"');
 }
 
@@ -67,6 +69,7 @@ test('a person helps with the mouse', async ({ page, browser, request }) => {
   const places = await placesOf(browser);
   const { session, link } = await askForHelp(page);
   // A reloaded page knows how long the run has waited.
+  await expect(page.locator('#control-words')).toHaveText('Waiting for a person');
   const waited = page.locator('#output-waited');
   await expect(waited).toHaveText(/^(?!0:00)\d:\d\d of it waiting$/);
   const before = await waited.textContent() ?? '';
@@ -99,6 +102,8 @@ test('a person helps on a phone', async ({ page, browser, request }) => {
 
   const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: { width: 390, height: 844 } } as object);
   const theirs = await context.newPage();
+  const errors: string[] = [];
+  theirs.on('pageerror', ({ message }) => errors.push(message));
   await theirs.goto(link);
   await hasPicture(theirs);
   await expect(theirs.getByText('This is a browser on another computer.')).toBeVisible();
@@ -126,6 +131,7 @@ test('a person helps on a phone', async ({ page, browser, request }) => {
   await signInByHand(fingers, places, () => codeOnPhone(request, session));
   await theirs.getByRole('button', { name: 'Done' }).click();
   await expect(theirs.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+  expect(errors).toEqual([]);
   await expect(theirs.locator('#farewell-what')).toBeVisible();
   await expect(theirs.locator('.toast')).toHaveCount(0);
   await hasFinished(page);

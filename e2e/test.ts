@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-export { devices, expect } from '@playwright/test';
+export { chromium, devices, expect } from '@playwright/test';
 export type { APIRequestContext, Browser, BrowserContext, CDPSession, Download, Locator, Page } from '@playwright/test';
 
 /** How long (ms) a server may take to start and to stop. Even a busy machine needs only part of it. */

@@ -41,7 +41,7 @@ test('who ended a session is said', async ({ page, request }) => {
   await signIn(page);
   await request.post(`/v1/sessions/${byProgram}/release`, { headers: auth() });
   await page.goto(`/sessions/${byProgram}`);
-  await expect(page.locator('main')).toContainText('Ended over the API');
+  await expect(page.locator('main')).toContainText('Ended by a program');
   await page.goto(`/sessions/${byPerson}`);
   await page.getByRole('button', { name: 'End', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'End' }).click();

@@ -79,14 +79,32 @@ func filmNext(s *Session, strip *filmstrip.Strip, now time.Time, last shot) shot
 	if next.sum = sha256.Sum256(image); next.sum == last.sum {
 		return next
 	}
+	filmAdd(s, strip, now, image)
+	return next
+}
+
+// filmLast takes what a session shows last, and adds it to its film strip, whose other pictures
+// are taken at intervals. It returns the picture, or nil.
+func filmLast(s *Session) []byte {
+	films, f := s.services.settings.films, s.shown()
+	shows := f != nil && !s.stills.shy.hides(f, time.Now())
+	image, now := s.pictureToKeep(), time.Now()
+	if image == nil || films.None() || !shows || s.shown() != f || s.stills.shy.hides(f, now) {
+		return image
+	}
+	filmAdd(s, films.Begin(s.id), now, image)
+	return image
+}
+
+// filmAdd adds a picture to a film strip, in the strip's size.
+func filmAdd(s *Session, strip *filmstrip.Strip, at time.Time, image []byte) {
 	small, err := shrink(image, filmWidth, filmWidth*filmWidth)
 	if err == nil {
-		err = strip.Add(now, small)
+		err = strip.Add(at, small)
 	}
 	if err != nil {
 		s.log.Debug("keep a picture of the film strip", "error", err)
 	}
-	return next
 }
 
 // filmFrame returns a picture of the shown page, or nil if nothing happened since the last.

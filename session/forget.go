@@ -55,14 +55,15 @@ func (m *Manager) remove(s *Session) {
 	}
 	m.mu.Unlock()
 	if known { // otherwise another call was first
-		m.opts.Directory.Forget(s.id)
+		m.leave(s.id)
 	}
 }
 
 // dropLocked drops an ended session from the registry, and what is kept of it there and in
-// the archive.
+// the archive. The caller must call leave.
 func (m *Manager) dropLocked(s *Session) {
 	delete(m.sessions, s.id)
+	m.changing[s.id] = true
 	m.order = slices.DeleteFunc(m.order, func(id string) bool { return id == s.id })
 	m.links.Forget(s.id)
 	m.archive.Forget(s.id)

@@ -60,7 +60,7 @@ func (s *Session) HasLastPicture() bool { return s.stills.last.size() > 0 }
 // keepLastPicture takes a picture of the session before its browser ends.
 func (s *Session) keepLastPicture() {
 	if s.captures() {
-		s.stills.last.set(s.pictureToKeep())
+		s.stills.last.set(filmLast(s))
 	}
 }
 

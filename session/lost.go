@@ -13,30 +13,57 @@ import (
 // reasonLost is the reason for the end of sessions whose server is gone.
 const reasonLost = "node lost"
 
-// Lost returns a session of another server that is gone, as that stored it last: it has
-// failed. The error is ErrNotFound if the store does not have it.
-func (m *Manager) Lost(ctx context.Context, server, id string) (Info, error) {
-	record, err := archive.Of[sessionRecord](ctx, m.archive, server, archive.Key{Kind: archive.Sessions, Session: id})
-	if errors.Is(err, store.ErrNotFound) {
-		return Info{}, ErrNotFound
-	}
-	if err != nil {
-		return Info{}, err
-	}
-	return record.over(reasonLost, time.Now().UTC()), nil
+// Lost says what to read of a session whose server is gone.
+type Lost struct {
+	Server, Session string
+	Takeover        string // the only takeover that is needed, or empty
+	Whole           bool   // all runs and takeovers are needed, and how many events there are
 }
 
-// LostTakeover returns a takeover of such a session, which is cancelled if it was open.
-func (m *Manager) LostTakeover(ctx context.Context, server, session, id string) (TakeoverInfo, error) {
-	info, err := archive.Of[TakeoverInfo](ctx, m.archive, server, archive.Key{Kind: archive.Takeovers, Session: session, ID: id})
-	if errors.Is(err, store.ErrNotFound) {
-		return TakeoverInfo{}, ErrNotFound
-	}
+// Lost returns a session of another server that is gone, as that stored it last: it has
+// failed. It is for reading only, and belongs to the caller. The error is ErrNotFound if the
+// store does not have it. While NATS has no leader, only a part can be read.
+func (m *Manager) Lost(ctx context.Context, l Lost) (*Session, error) {
+	kept := m.archive.Of(l.Server)
+	record, err := archive.Get[sessionRecord](ctx, kept, archive.Key{Kind: archive.Sessions, Session: l.Session})
 	if err != nil {
-		return TakeoverInfo{}, err
+		return nil, missing(err)
 	}
-	info.cancelIfOpen(reasonLost, time.Now().UTC())
-	return info, nil
+	past := past{services: &services{settings: m.settings, archive: kept, events: m.events}, reason: reasonLost, now: time.Now().UTC()}
+	if !l.Whole {
+		s := past.session(record, 0)
+		if l.Takeover == "" {
+			return s, nil
+		}
+		info, err := archive.Get[TakeoverInfo](ctx, kept, archive.Key{Kind: archive.Takeovers, Session: l.Session, ID: l.Takeover})
+		if err != nil {
+			return nil, missing(err)
+		}
+		past.takeover(s, info)
+		return s, nil
+	}
+	last, err := m.events.Last(ctx, l.Session)
+	if err != nil {
+		return nil, err
+	}
+	s := past.session(record, last)
+	if err := archive.Each(ctx, kept, archive.Runs, l.Session, func(_ archive.Key, r runRecord) { past.run(s, r) }); err != nil {
+		return nil, err
+	}
+	if err := archive.Each(ctx, kept, archive.Takeovers, l.Session, func(_ archive.Key, t TakeoverInfo) { past.takeover(s, t) }); err != nil {
+		return nil, err
+	}
+	s.runs.sort()
+	s.takeovers.sort()
+	return s, nil
+}
+
+// missing turns the store's error for what it does not have into that of the manager.
+func missing(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return ErrNotFound
+	}
+	return err
 }
 
 // over returns the state of a session whose server ended without ending it.

@@ -105,7 +105,8 @@ type Manager struct {
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*Session
-	order    []string // oldest first
+	changing map[string]bool // ids whose entry in the directory is being written or removed
+	order    []string        // oldest first
 	closing  bool
 }
 
@@ -158,7 +159,7 @@ func NewManager(o Options) (*Manager, error) {
 			settings: settingsOf(&o), links: links.New(nil), capturing: defaultCapturing(), saveEvery: saveInterval,
 			stats: counters{ended: map[Status]uint64{}, runs: map[RunStatus]uint64{}, takeovers: map[TakeoverState]uint64{}},
 		},
-		opts: o, sessions: map[string]*Session{},
+		opts: o, sessions: map[string]*Session{}, changing: map[string]bool{},
 		places: capacity.New(capacity.Options{Places: o.MaxSessions, PerKey: o.MaxKeySessions, Elsewhere: o.Directory.KeySessions, Queue: o.Queue, Wait: o.QueueTimeout}),
 	}
 	mendTrajectories(&m.settings)
@@ -183,7 +184,7 @@ func NewManager(o Options) (*Manager, error) {
 		m.watching.Go(func() { m.watchMemory(ctx) })
 	}
 	m.scripts = scripting.NewPool(scripting.PoolOptions{
-		Executable: o.Executable, Limits: scripting.Limits{RunTime: MaxRunTimeout}, Logger: o.Logger,
+		Executable: o.Executable, Cold: o.ColdScripts, Limits: scripting.Limits{RunTime: MaxRunTimeout}, Logger: o.Logger,
 	})
 	return m, nil
 }
@@ -256,10 +257,14 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (*Session, error)
 func (m *Manager) begin(ctx context.Context, o *CreateOptions) (*Session, error) {
 	m.mu.Lock()
 	err := m.mayBeginLocked(o.ID)
+	if err == nil {
+		m.changing[o.ID] = true
+	}
 	m.mu.Unlock()
 	if err != nil { // asked before a profile is made
 		return nil, err
 	}
+	defer m.changed(o.ID)
 	if err := m.openCheckpoint(ctx, o); err != nil {
 		return nil, err
 	}
@@ -276,23 +281,36 @@ func (m *Manager) begin(ctx context.Context, o *CreateOptions) (*Session, error)
 	}
 	s := newSession(&m.services, *o, o.ID, 1)
 	err = m.register(s)
-	if err != nil && !errors.Is(err, errSameID) { // otherwise the entry is that of the other session
+	if err != nil {
 		m.opts.Directory.Forget(s.id)
 	}
 	return s, err
+}
+
+// changed lets sessions have an id whose entry in the directory is up to date.
+func (m *Manager) changed(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.changing, id)
+}
+
+// leave removes the entry of a session that was dropped from the directory.
+func (m *Manager) leave(id string) {
+	defer m.changed(id)
+	m.opts.Directory.Forget(id)
 }
 
 // register adds a session to the registry, and starts its life.
 func (m *Manager) register(s *Session) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.mayBeginLocked(s.id); err != nil {
-		return err
+	if m.closing {
+		return ErrFull
 	}
 	m.sessions[s.id] = s
 	m.order = append(m.order, s.id)
 	m.work.Go(func() {
-		s.firstRecord()
+		s.record(s.key(), s.write)
 		s.run()
 		m.forget()
 	})
@@ -307,7 +325,7 @@ var errSameID = invalid.Field("sessionId", "another session has this id")
 // mayBeginLocked checks that a session with an id may begin.
 func (m *Manager) mayBeginLocked(id string) error {
 	switch {
-	case m.sessions[id] != nil:
+	case m.sessions[id] != nil, m.changing[id]:
 		return errSameID
 	case m.closing:
 		return ErrFull
@@ -362,10 +380,11 @@ func (m *Manager) FindTakeover(id string) (*Takeover, error) {
 	return nil, ErrNotFound
 }
 
-// ServerOfTakeover returns the id of the server that has a takeover, of all that share the
-// store, or empty. A takeover of another server is found as soon as that has stored it.
-func (m *Manager) ServerOfTakeover(ctx context.Context, id string) (string, error) {
-	return m.archive.Server(ctx, archive.Takeovers, id)
+// PlaceOfTakeover returns the ids of the server that has a takeover, of all that share the
+// store, and of its session, or empty ones. A takeover of another server is found as soon as
+// that has stored it.
+func (m *Manager) PlaceOfTakeover(ctx context.Context, id string) (server, session string, err error) {
+	return m.archive.Place(ctx, archive.Takeovers, id)
 }
 
 // RedeemLink exchanges a share link's secret for a grant. from is the network of
@@ -507,7 +526,7 @@ func (m *Manager) Limits() *limits.Hits { return m.opts.Limits }
 // forget drops the oldest ended sessions beyond the limits.
 func (m *Manager) forget() {
 	for _, id := range m.forgetOldest() {
-		m.opts.Directory.Forget(id)
+		m.leave(id)
 		if err := m.settings.films.Forget(id); err != nil {
 			m.opts.Logger.Warn("remove a film strip", "session", id, "error", err)
 		}

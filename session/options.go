@@ -69,6 +69,7 @@ type Options struct {
 	Queue           int                    // creates that wait for a place; default capacity.DefaultQueue, negative: none
 	QueueTimeout    time.Duration          // how long a create waits; default capacity.DefaultWait
 	WarmBrowsers    int                    // Chromiums kept started; default 1, negative: none
+	ColdScripts     bool                   // keep no script worker started: each run starts its own
 	ChromiumPath    string                 // default: found on PATH
 	Launcher        []string               // the command that confines Chromium (browser.LaunchOptions); default: none
 	Hide            []string               // files of the server that its Chromiums must not read, besides Dir, wherever they are

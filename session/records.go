@@ -88,25 +88,26 @@ func (s *Session) ownLog() string {
 	return s.Log()
 }
 
-// firstRecordTimeout bounds how long Create waits for the first record. With that
-// record, the caller can find the session even after the process was killed.
-const firstRecordTimeout = time.Second
+// recordTimeout bounds how long record waits for the store.
+const recordTimeout = time.Second
 
-// firstRecord writes the session's record before the caller learns the session's
-// id.
-func (s *Session) firstRecord() {
+// record writes a record now, and waits for that. Its caller then tells somebody of a new
+// session, of a request for a person, or of the end of a run or a takeover, which they find
+// even after the process was killed. If the store is away or slow, record gives up.
+func (s *Session) record(key archive.Key, write archive.Job) {
 	a := s.services.archive
 	if a == nil {
 		return
 	}
-	written := a.Written(s.key(), s.write)
-	timer := time.NewTimer(firstRecordTimeout)
+	written := a.Written(key, write)
+	timer := time.NewTimer(recordTimeout)
 	defer timer.Stop()
 	select {
 	case <-written:
 	case <-timer.C:
-		s.log.Warn("the store does not have the session yet")
+		s.log.Warn("the store does not have it yet", "kind", key.Kind, "id", key.ID)
 	}
+	s.services.changes.tell()
 }
 
 // fitInfo cuts the parts whose length pages choose, if they are too long:

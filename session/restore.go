@@ -51,13 +51,13 @@ func (m *Manager) openStore(s *store.Store) error {
 // restore adds the sessions of earlier processes to the manager, in their final
 // state. Sessions that were live count as ended.
 func (m *Manager) restore(ctx context.Context) error {
-	now := time.Now().UTC()
+	past := past{services: &m.services, reason: ReasonRestart, now: time.Now().UTC()}
 	if err := archive.Read(ctx, m.archive, archive.Sessions, func(_ archive.Key, r sessionRecord) (int, error) {
 		last, err := m.events.Last(ctx, r.ID)
 		if err != nil {
 			return 0, err
 		}
-		m.sessions[r.ID] = m.restoreSession(r, last, now)
+		m.sessions[r.ID] = past.session(r, last)
 		return r.LogBytes + r.PictureBytes, nil
 	}); err != nil {
 		return err
@@ -67,14 +67,14 @@ func (m *Manager) restore(ctx context.Context) error {
 		if s == nil {
 			return 0, nil
 		}
-		s.restoreRun(r, now)
+		past.run(s, r)
 		return r.DetailBytes + r.PictureBytes, nil
 	}); err != nil {
 		return err
 	}
 	if err := archive.Read(ctx, m.archive, archive.Takeovers, func(key archive.Key, info TakeoverInfo) (int, error) {
 		if s := m.sessions[key.Session]; s != nil {
-			s.restoreTakeover(info, now)
+			past.takeover(s, info)
 		}
 		return 0, nil
 	}); err != nil {
@@ -100,13 +100,21 @@ func compareTimes(a, b time.Time, idA, idB string) int {
 	return cmp.Or(a.Compare(b), strings.Compare(idA, idB))
 }
 
-// restoreSession creates an ended session from its record. last is the seq of its
-// newest stored event.
-func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Time) *Session {
+// past makes sessions of what another process stored. What was live has ended now, for a
+// reason.
+type past struct {
+	services *services
+	reason   string
+	now      time.Time
+}
+
+// session creates an ended session from its record. last is the seq of its newest stored
+// event.
+func (p past) session(record sessionRecord, last uint64) *Session {
 	live := !record.Status.Ended()
-	info := record.over(ReasonRestart, now)
+	info := record.over(p.reason, p.now)
 	info.EventCount = max(info.EventCount, last)
-	s := newSession(&m.services, CreateOptions{Dimensions: info.Dimensions}, info.ID, info.EventCount+1)
+	s := newSession(p.services, CreateOptions{Dimensions: info.Dimensions}, info.ID, info.EventCount+1)
 	s.earlier = earlier{info: &info, logBytes: record.LogBytes}
 	s.life.clock.createdAt = info.CreatedAt
 	s.life.finish(&endCause{status: info.Status, reason: info.EndReason}, *info.EndedAt, nil)
@@ -124,8 +132,8 @@ func (m *Manager) restoreSession(record sessionRecord, last uint64, now time.Tim
 	return s
 }
 
-// restoreRun adds a run to a session of an earlier process.
-func (s *Session) restoreRun(record runRecord, now time.Time) {
+// run adds a run to its session.
+func (p past) run(s *Session, record runRecord) {
 	info := record.RunInfo
 	r := &Run{session: s, archived: true, detailBytes: record.DetailBytes, ready: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), info: info}
 	r.picture.bytes = record.PictureBytes
@@ -134,19 +142,19 @@ func (s *Session) restoreRun(record runRecord, now time.Time) {
 	r.said = s.said.Begin() // its log is not kept
 	r.said.Cancel()
 	if !info.Status.Ended() {
-		r.info.Status, r.info.EndedAt = RunFailed, &now
-		r.info.Error = &RunError{Name: "Error", Message: ReasonRestart + " while the script ran"}
+		r.info.Status, r.info.EndedAt = RunFailed, &p.now
+		r.info.Error = &RunError{Name: "Error", Message: p.reason + " while the script ran"}
 		r.archive()
 	}
 	s.runs.restore(r)
 }
 
-// restoreTakeover adds a takeover to a session of an earlier process.
-func (s *Session) restoreTakeover(info TakeoverInfo, now time.Time) {
+// takeover adds a takeover to its session.
+func (p past) takeover(s *Session, info TakeoverInfo) {
 	t := &Takeover{session: s, ended: make(chan struct{}), info: info}
 	close(t.ended)
 	if info.State.Open() {
-		t.info.cancelIfOpen(ReasonRestart, now)
+		t.info.cancelIfOpen(p.reason, p.now)
 		t.archive()
 	}
 	s.takeovers.restore(t)

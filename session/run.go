@@ -209,7 +209,9 @@ func (r *Run) Stream(ctx context.Context) iter.Seq2[RunEvent, error] {
 // addLocked appends a message to the stream. The end message is kept even if
 // there are too many others.
 func (r *Run) addLocked(typ string, data any) {
-	r.archive()
+	if typ != "end" { // the end is written before
+		r.archive()
+	}
 	if len(r.events) >= maxRunEvents && typ != "end" {
 		r.info.Truncated = true
 		r.session.hit(limits.RunEvents)
@@ -298,6 +300,7 @@ func (r *Run) refused(err error) (*Run, error) {
 	r.said.End(r.head())
 	r.session.clearRun() // before the end message, whose receivers may start the next run
 	r.session.keepRun(r)
+	r.session.record(r.key(), r.write)
 	info := r.Info()
 	r.mu.Lock()
 	r.addLocked("end", info)
@@ -365,6 +368,7 @@ func (r *Run) finish() {
 	}
 	r.mu.Unlock()
 	r.said.End(r.head())
+	s.record(r.key(), r.write)
 	info := r.Info()
 	// Whoever hears of the end finds its event.
 	s.note("run_ended", map[string]any{"run_id": r.ID(), "status": info.Status, "duration_ms": info.DurationMS})

@@ -237,6 +237,7 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	t.session.services.links.Settle(t.ID())
 	t.session.takeoverEnded(t)
 	t.session.control.Unreserve()
+	t.session.record(t.key(), t.write) // before whoever waits or has ended it is told
 	close(t.ended)
 	return nil
 }

@@ -101,6 +101,7 @@ func (s *Session) RequestTakeover(o TakeoverOptions) (*Takeover, error) {
 	}
 	narrow(s)
 	t.addLink()
+	s.record(t.key(), t.write)
 	s.takeoverRequested(t)
 	recordTakeover(s, t)
 	follow(t)

@@ -367,7 +367,7 @@ func (v *Viewer) leave(giveBack bool) {
 	}
 	watchersChanged(s, s.control.Grace())
 	v.out.close()
-	s.note("viewer_left", map[string]any{"viewer": v.id})
+	s.note("viewer_left", map[string]any{"viewer": v.id, "role": string(v.role)})
 	s.life.wakeClock()
 }
 

@@ -56,6 +56,19 @@ const monacoNonce = {
 };
 
 /**
+ * Makes Prism a module of browsers. As one of Node, it would need a chunk with
+ * helpers, which every page would load.
+ */
+const prismModule = {
+  name: 'prism-module',
+  setup(build) {
+    build.onLoad({ filter: /prismjs[\\/]components[\\/]prism-core\.js$/ }, async (args) => {
+      return { contents: `${await readFile(args.path, 'utf8')}\nglobalThis.Prism = Prism;\nexport {};`, loader: 'js' };
+    });
+  },
+};
+
+/**
  * Returns the name of the editor's stylesheet and deletes its copies. The editor
  * is imported lazily, and esbuild writes a stylesheet for every chunk that leads
  * to it. That of the page contains all of them.
@@ -140,7 +153,7 @@ export async function build({ follow = false } = {}) {
     entryPoints: ['sessions', 'session', 'scripts', 'profiles', 'settings', 'docs', 'ended', 'takeovers', 'trajectory', 'takeover', 'locked', 'login'].map((page) => path.join(src, 'pages', `${page}.ts`)),
     loader: { '.ttf': 'file' },
     define: { EDITOR_WORKER: workerURL('editor.worker'), TS_WORKER: workerURL('ts.worker'), SCRIPT_TYPES: JSON.stringify(publicPath + typesFile) },
-    plugins: [monacoNonce],
+    plugins: [monacoNonce, prismModule],
   });
   record(pages);
   manifest.names['monaco.css'] = await onlyStyle(pages.metafile.outputs);

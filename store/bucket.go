@@ -1,10 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"sync"
 	"time"
 
@@ -91,6 +94,45 @@ func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
 	}
 	return entryOf(e), nil
 }
+
+// Newest does the same as Get, and asks the leader of a NATS cluster, who has every change. A
+// Get is answered by any server, and one behind a slow link may not have a new key yet.
+func (b *Bucket) Newest(ctx context.Context, key string) (Entry, error) {
+	if len(key) > maxKey || !plainKey.MatchString(key) {
+		return Entry{}, ErrNotFound
+	}
+	question, err := json.Marshal(map[string]string{"last_by_subj": "$KV." + b.kv.Bucket() + "." + key}) // as ADR-8 of NATS names a key's messages
+	if err != nil {
+		return Entry{}, err // never happens for a map of strings
+	}
+	said, err := b.store.conn.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET.KV_"+b.kv.Bucket(), question)
+	if err != nil {
+		return Entry{}, fmt.Errorf("ask the leader for %s: %w", key, err)
+	}
+	var answer struct {
+		Error   *jetstream.APIError
+		Message struct {
+			Seq  uint64
+			Hdrs []byte
+			Data []byte
+			Time time.Time
+		}
+	}
+	if err := json.Unmarshal(said.Data, &answer); err != nil {
+		return Entry{}, fmt.Errorf("ask the leader for %s: %w", key, err)
+	}
+	m := answer.Message
+	switch deleted := bytes.Contains(m.Hdrs, []byte("KV-Operation:")); {
+	case deleted, answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return Entry{}, ErrNotFound
+	case answer.Error != nil:
+		return Entry{}, fmt.Errorf("ask the leader for %s: %w", key, answer.Error)
+	}
+	return Entry{Key: key, Value: m.Data, Revision: m.Seq, Changed: m.Time}, nil
+}
+
+// plainKey matches keys without the wildcards of NATS.
+var plainKey = regexp.MustCompile(`^[-/_=.a-zA-Z0-9]+$`)
 
 // ask reads a key. Any server of a NATS cluster may answer, and for half a minute the others
 // also ask one that is gone: who gets no answer soon asks again, and takes the first answer.

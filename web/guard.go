@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
-	"takeover/cluster"
 	"takeover/door/mcp"
 	"takeover/session"
 )
@@ -49,10 +47,7 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 			return err
 		}
 		node, err := s.elsewhere(c, r, p)
-		if lost, ok := errors.AsType[*cluster.LostError](err); ok && r.lost != nil && p.operator() {
-			return r.lost(c, lost)
-		}
-		if err != nil {
+		if err := s.recall(c, r, p, err); err != nil {
 			return err
 		}
 		if node != nil {

@@ -130,11 +130,11 @@ func listOfNodes[T, V any](s *Server, c echo.Context, name string, items []T, di
 	if err != nil {
 		return err
 	}
-	merged, next, missing, err := mergeLists(s, c, name, q, direction, out, next)
+	merged, next, others, missing, err := mergeLists(s, c, name, q, direction, out, next)
 	if err != nil {
 		return err
 	}
-	return sendList(c, name, merged, next, len(items), missing)
+	return sendList(c, name, merged, next, len(items)+others, missing)
 }
 
 // pageOf returns the page of a list that a request asks for.

@@ -189,6 +189,12 @@ type listPart struct {
 	more  bool // the node has more of them
 }
 
+// totalIn returns how many items the whole list of a node has, which it says to Steel's client.
+func totalIn(answer map[string]json.RawMessage) (total int) {
+	_ = json.Unmarshal(answer["totalCount"], &total) // for others, it is not there
+	return total
+}
+
 // readPart reads a node's answer to a question for the list of that name.
 func readPart(name string, answer map[string]json.RawMessage) (part listPart, err error) {
 	var items []json.RawMessage
@@ -213,34 +219,35 @@ func readPart(name string, answer map[string]json.RawMessage) (part listPart, er
 
 // mergeLists takes this node's page of a list, asks the other nodes for theirs, and returns
 // the page of all. It asks each node for its share of the page, and then those for the rest
-// whose share was too small: with many nodes, most have hardly any of a page.
-func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, direction order, page []V, next *string) (merged any, more *string, missing []string, err error) {
+// whose share was too small: with many nodes, most have hardly any of a page. total is how
+// many items the lists of the others have, for Steel's client.
+func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, direction order, page []V, next *string) (merged any, more *string, total int, missing []string, err error) {
 	r := c.Request()
 	others := s.otherNodes(r)
 	asks := make([]question, len(others))
 	for i, node := range others {
-		asks[i] = question{node, pathOfPage(r.URL, shareOf(q.limit, len(others)+1), nil)}
+		asks[i] = question{node, pathOfPage(r.URL, shareOf(q.limit, len(others)+1), q.after)}
 	}
 	answers, missing := askAll[map[string]json.RawMessage](r.Context(), s, r, r.Method, asks, listTime)
 	if len(answers) == 0 {
-		return page, next, missing, nil
+		return page, next, 0, missing, nil
 	}
 	raw, err := json.Marshal(page)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, 0, nil, err
 	}
 	mine, err := readPart(name, map[string]json.RawMessage{name: raw})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, 0, nil, err
 	}
 	all, cut := mine.items, next != nil
 	inOrder := func(a, b listItem) int { return int(direction) * a.compare(b.position) }
 	parts := make([]listPart, len(answers))
 	for i, answer := range answers {
 		if parts[i], err = readPart(name, answer.answer); err != nil {
-			return nil, nil, nil, err
+			return nil, nil, 0, nil, err
 		}
-		all = append(all, parts[i].items...)
+		all, total = append(all, parts[i].items...), total+totalIn(answer.answer)
 	}
 	slices.SortFunc(all, inOrder)
 	asks = asks[:0]
@@ -259,7 +266,7 @@ func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, dire
 	for _, answer := range answers {
 		part, err := readPart(name, answer.answer)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, 0, nil, err
 		}
 		all, cut = append(all, part.items...), cut || part.more
 	}
@@ -274,7 +281,7 @@ func mergeLists[V any](s *Server, c echo.Context, name string, q pageQuery, dire
 	for i, one := range all {
 		items[i] = one.RawMessage
 	}
-	return items, more, append(missing, silent...), nil
+	return items, more, total, append(missing, silent...), nil
 }
 
 // shareOf returns how many items of a page each of so many nodes is asked for at first: twice

@@ -22,6 +22,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"takeover/cluster"
+	"takeover/session"
 )
 
 // This file passes requests for sessions of other nodes on to those. It gives nobody any
@@ -139,7 +140,15 @@ func (s *Server) elsewhere(c echo.Context, r route, p *principal) (*cluster.Node
 	}
 	id, byTakeover := r.sessionNamed(c), r.byTakeover
 	if id != "" && !p.operator() && !s.has(id, byTakeover) {
-		id, byTakeover = p.elsewhere(id), false // without a cookie, this node refuses
+		known := p.elsewhere(id)
+		if known == "" && byTakeover && len(p.lost) > 0 { // perhaps a link to its session
+			_, of, err := s.manager.PlaceOfTakeover(c.Request().Context(), id)
+			if err != nil {
+				return nil, nodeFailure(p, err)
+			}
+			known = p.elsewhere(of)
+		}
+		id, byTakeover = known, false // without a cookie, this node refuses
 	}
 	return s.nodeOf(c.Request().Context(), p, id, byTakeover)
 }
@@ -180,7 +189,7 @@ func (s *Server) nodeOf(ctx context.Context, p *principal, id string, byTakeover
 // ownerOfTakeover returns the node that has a takeover, with the errors of
 // cluster.Cluster.Owner.
 func (s *Server) ownerOfTakeover(ctx context.Context, id string) (cluster.Node, error) {
-	server, err := s.manager.ServerOfTakeover(ctx, id)
+	server, _, err := s.manager.PlaceOfTakeover(ctx, id)
 	if err != nil {
 		return cluster.Node{}, err
 	}
@@ -212,29 +221,43 @@ func (p *principal) elsewhere(id string) string {
 	return ""
 }
 
-// lostSession handles GET /v1/sessions/:id for a session whose node is gone.
-func (s *Server) lostSession(c echo.Context, node *cluster.LostError) error {
-	info, err := s.manager.Lost(c.Request().Context(), node.ID, c.Param("id"))
-	if err != nil {
-		return err
-	}
-	page := s.baseURL(c.Request()) + "/sessions/" + info.ID
-	return c.JSON(http.StatusOK, sessionView{Info: info, Node: node.Node, SessionViewerURL: page, DebugURL: page})
+// lostKey is where a request keeps the session of a node that is gone, for sessionOf.
+const lostKey = "takeover.lost"
+
+// lostSession is a session of a node that is gone.
+type lostSession struct {
+	*session.Session
+	node string // its name
 }
 
-// lostTakeover handles GET /v1/sessions/:id/takeovers/:tid for such a session.
-func (s *Server) lostTakeover(c echo.Context, node *cluster.LostError) error {
-	info, err := s.manager.LostTakeover(c.Request().Context(), node.ID, c.Param("id"), c.Param("tid"))
+func lostOf(c echo.Context) (lostSession, bool) {
+	lost, ok := c.Get(lostKey).(lostSession)
+	return lost, ok
+}
+
+// recall finds what a node that is gone has stored of a request's session, for operators and
+// for routes whose answer the store has. failed is why the node cannot be asked, or nil; recall
+// returns it if the request cannot be served.
+func (s *Server) recall(c echo.Context, r route, p *principal, failed error) error {
+	lost, ok := errors.AsType[*cluster.LostError](failed)
+	if !ok || r.stored == notStored || !p.operator() {
+		return failed
+	}
+	one, err := s.manager.Lost(c.Request().Context(), session.Lost{Server: lost.ID, Session: c.Param("id"), Takeover: c.Param("tid"), Whole: r.stored == storedWhole})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return failed
+	}
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, info)
+	c.Set(lostKey, lostSession{one, lost.Node})
+	return nil
 }
 
 // nodeFailure is the answer when another node is needed and cannot be reached. Operators
 // learn which.
 func nodeFailure(p *principal, err error) *failure {
-	f := &failure{kind: kindNotReady, detail: "The server that has this session does not answer. Try again in a moment.", retryAfter: fullRetryAfter, err: err}
+	f := &failure{kind: kindNotReady, detail: "The server that has this does not answer. Try again in a moment.", retryAfter: fullRetryAfter, err: err}
 	if lost, ok := errors.AsType[*cluster.LostError](err); ok && p.operator() {
 		f.detail = sentence(lost.Error())
 	}
@@ -311,6 +334,37 @@ func (s *Server) nodeOfLink(c echo.Context, path string) (*cluster.Node, error) 
 		return nil, nil //nolint:nilnil // nobody learns more than that the link is wrong
 	}
 	return &owner, nil
+}
+
+// withNode returns a secret that this server gives out with the node's id, by which the other
+// nodes of a cluster find it.
+func (s *Server) withNode(secret string) string {
+	if s.cfg.Cluster == nil {
+		return secret
+	}
+	return secret + "." + s.cfg.Cluster.Self().ID
+}
+
+// nodeOfSecret returns a secret without the id that withNode added, and the other node that
+// knows it, or nil if this one judges it. Anybody may ask: the id leads to nodes of the cluster
+// only, and the failure does not repeat it.
+func (s *Server) nodeOfSecret(r *http.Request, text string) (secret string, node *cluster.Node, err error) {
+	at := strings.LastIndexByte(text, '.')
+	if s.cfg.Cluster == nil || at < 0 {
+		return text, nil, nil
+	}
+	secret = text[:at]
+	if fromNode(r) {
+		return secret, nil, nil
+	}
+	maker, err := s.cfg.Cluster.Node(text[at+1:])
+	switch {
+	case err != nil:
+		return "", nil, nodeFailure(&principal{}, err)
+	case maker.ID == s.cfg.Cluster.Self().ID:
+		return secret, nil, nil
+	}
+	return secret, &maker, nil
 }
 
 // signOutTopic is where nodes tell each other of sign-outs, by the nonce of the cookie.

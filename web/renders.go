@@ -79,9 +79,17 @@ func (r *renders) dropOldLocked() {
 	})
 }
 
-// getRender handles GET /v1/renders. The name is in the query, which no log has.
+// getRender handles GET /v1/renders. The name is in the query, which no log has. Whoever knows
+// it may read what it names, at any node.
 func (s *Server) getRender(c echo.Context) error {
-	one, ok := s.renders.get(c.QueryParam("name"))
+	name, node, err := s.nodeOfSecret(c.Request(), c.QueryParam("name"))
+	if err != nil {
+		return err
+	}
+	if node != nil {
+		return s.forward(c, node, nil)
+	}
+	one, ok := s.renders.get(name)
 	if !ok {
 		return &failure{kind: kindNotFound, detail: "There is no such picture or document; they are kept for ten minutes."}
 	}

@@ -54,16 +54,26 @@ type route struct {
 	framed       bool // a page that EmbedOrigins may frame
 	slow         bool // the response may take long, so there is no write deadline
 	handler      echo.HandlerFunc
-	query        []string                                            // its query parameters; queryParams describes them
-	body         any                                                 // zero value of the body's struct, for /openapi.json
-	answers      answer                                              // responses, for /openapi.json
-	creates      bool                                                // starts a session
-	ofEnded      bool                                                // serves only sessions that have ended
-	fails        []kind                                              // problems that do not follow from the rest of the row
-	sample       sample                                              // what its example on /docs sends
-	lost         func(c echo.Context, node *cluster.LostError) error // answers operators for a session whose node is gone; default: 503
-	upgraded     *route                                              // serves requests for a WebSocket at the same path, if not nil
+	query        []string // its query parameters; queryParams describes them
+	body         any      // zero value of the body's struct, for /openapi.json
+	answers      answer   // responses, for /openapi.json
+	creates      bool     // starts a session
+	ofEnded      bool     // serves only sessions that have ended
+	fails        []kind   // problems that do not follow from the rest of the row
+	sample       sample   // what its example on /docs sends
+	stored       stored   // what of it operators get when the session's node is gone
+	upgraded     *route   // serves requests for a WebSocket at the same path, if not nil
 }
+
+// stored is how much of a session a route needs from the store, when the session's node is
+// gone.
+type stored int
+
+const (
+	notStored   stored = iota // the node itself: 503
+	storedBrief               // its state, or the takeover that the path names; any NATS server answers
+	storedWhole               // its runs, takeovers and events, too; while NATS has no leader: 503
+)
 
 // page reports whether the response is a page of ours, or a part of one.
 func (r route) page() bool {
@@ -92,7 +102,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/v1/sessions", name: "listSessions", does: "Sessions, newest first; ?status= returns only those with this status.", query: []string{"limit", "cursor", "status"}, handler: s.listSessions, answers: answer{body: sessionView{}, list: "sessions", ofNodes: true}, sample: sample{query: "status=live&limit=10"}},
 		{method: get, path: "/v1/sessions/stream", name: "streamSessions", does: "Streams which takeovers wait for a person and how many sessions are live: at first the present state, then the new state after changes.", kind: stream, handler: s.streamChanges, answers: answer{mime: mimeSSE}},
 		{method: post, path: "/v1/sessions/release", name: "releaseAll", does: "Release every live session.", slow: true, handler: s.releaseAll, body: struct{}{}, answers: answer{body: releaseAllView{}}},
-		{method: get, path: one, name: "getSession", lost: s.lostSession, does: "One session, also after it ended.", access: guests, role: view, handler: s.getSession, answers: answer{body: sessionView{}}},
+		{method: get, path: one, name: "getSession", stored: storedBrief, does: "One session, also after it ended.", access: guests, role: view, handler: s.getSession, answers: answer{body: sessionView{}}},
 		{method: patch, path: one, name: "changeSession", does: "Extend the timeout, change the metadata.", handler: s.changeSession, body: changeRequest{}, answers: answer{body: sessionView{}}, sample: sample{body: `{"timeout": 900000, "metadata": {"customer": "4711"}}`}},
 		{method: post, path: one + "/release", name: "releaseSession", does: "End the session.", slow: true, handler: s.releaseSession, body: struct{}{}, answers: answer{body: releasedView{}}},
 		{method: del, path: one, name: "deleteSession", does: "The same as release.", slow: true, handler: s.releaseSession, answers: answer{body: releasedView{}}},
@@ -149,18 +159,18 @@ func (s *Server) routes() []route {
 
 		{method: post, path: one + "/scripts", name: "runScript", does: "Run a script; 202 at once, or 200 with the outcome for wait:true.", slow: true, handler: s.runScript, body: scriptRequest{}, answers: answer{status: 202, body: session.RunInfo{}}, fails: []kind{kindConflict}, sample: sample{body: `{"code": "await page.goto(args.url); return page.title()", "args": {"url": "https://example.com"}, "wait": true}`}},
 		{method: post, path: "/v1/scripts", name: "runScriptAlone", does: "Run a script in a session of its own, released at the end.", slow: true, handler: s.runScriptAlone, body: scriptAloneRequest{}, answers: answer{status: 202, body: session.RunInfo{}}, creates: true, fails: []kind{kindConflict}, sample: sample{body: `{"code": "await page.goto('https://example.com'); return page.title()", "wait": true}`}},
-		{method: get, path: one + "/runs", name: "listRuns", does: "The session's runs, newest first.", query: []string{"limit", "cursor"}, handler: s.listRuns, answers: answer{body: session.RunInfo{}, list: "runs"}},
+		{method: get, path: one + "/runs", name: "listRuns", stored: storedWhole, does: "The session's runs, newest first.", query: []string{"limit", "cursor"}, handler: s.listRuns, answers: answer{body: session.RunInfo{}, list: "runs"}},
 		{method: get, path: one + "/film", name: "getFilm", does: "The film strip: small pictures of what the session showed, one for each change, at most every 2 s, none while a secret field has the focus or its content may still be seen. Only of sessions with a capture.", handler: s.getFilm, answers: answer{body: filmView{}}},
 		{method: get, path: one + "/film/:at", name: "getFilmPicture", does: "A picture of the film strip, by its time.", handler: s.getFilmPicture, answers: answer{mime: "image/jpeg"}},
-		{method: get, path: one + "/picture", name: "getPicture", does: "The last picture of a session that has ended, unless it was created without a capture or a secret was on the screen.", handler: s.getPicture, answers: answer{mime: "image/jpeg"}},
-		{method: get, path: one + "/runs/:run", name: "getRun", does: "One run.", handler: s.getRun, answers: answer{body: session.RunInfo{}}},
+		{method: get, path: one + "/picture", name: "getPicture", stored: storedWhole, does: "The last picture of a session that has ended, unless it was created without a capture or a secret was on the screen.", handler: s.getPicture, answers: answer{mime: "image/jpeg"}},
+		{method: get, path: one + "/runs/:run", name: "getRun", stored: storedWhole, does: "One run.", handler: s.getRun, answers: answer{body: session.RunInfo{}}},
 		{method: post, path: one + "/runs/:run/cancel", name: "cancelRun", does: "Stop a run.", slow: true, handler: s.cancelRun, body: struct{}{}, answers: answer{body: session.RunInfo{}}},
-		{method: get, path: one + "/runs/:run/stream", name: "streamRun", does: "Logs, steps and takeovers as they come, from the beginning, and finally an end event.", kind: stream, handler: s.streamRun, answers: answer{mime: mimeSSE}},
+		{method: get, path: one + "/runs/:run/stream", name: "streamRun", stored: storedWhole, does: "Logs, steps and takeovers as they come, from the beginning, and finally an end event.", kind: stream, handler: s.streamRun, answers: answer{mime: mimeSSE}},
 
-		{method: get, path: one + "/runs/:run/log.md", name: "getRunLog", does: "What pages and workers wrote to the console during a run, and its result, as Markdown.", handler: s.getRunLog, answers: answer{mime: mimeMarkdown}},
-		{method: get, path: one + "/log.md", name: "getLog", does: "What pages and workers wrote to the console, and the results of scripts, as Markdown.", handler: s.getLog, answers: answer{mime: mimeMarkdown}},
-		{method: get, path: one + "/runs/:run/picture", name: "getRunPicture", does: "What the page showed when a run failed, unless the session was created without a capture or a secret was on the screen.", handler: s.getRunPicture, answers: answer{mime: "image/jpeg"}},
-		{method: get, path: one + "/runs/:run/script", name: "getRunScript", does: "What a run was given: code, file name, arguments.", handler: s.getRunScript, answers: answer{body: session.RunScript{}}},
+		{method: get, path: one + "/runs/:run/log.md", name: "getRunLog", stored: storedWhole, does: "What pages and workers wrote to the console during a run, and its result, as Markdown.", handler: s.getRunLog, answers: answer{mime: mimeMarkdown}},
+		{method: get, path: one + "/log.md", name: "getLog", stored: storedWhole, does: "What pages and workers wrote to the console, and the results of scripts, as Markdown.", handler: s.getLog, answers: answer{mime: mimeMarkdown}},
+		{method: get, path: one + "/runs/:run/picture", name: "getRunPicture", stored: storedWhole, does: "What the page showed when a run failed, unless the session was created without a capture or a secret was on the screen.", handler: s.getRunPicture, answers: answer{mime: "image/jpeg"}},
+		{method: get, path: one + "/runs/:run/script", name: "getRunScript", stored: storedWhole, does: "What a run was given: code, file name, arguments.", handler: s.getRunScript, answers: answer{body: session.RunScript{}}},
 
 		{method: get, path: "/v1/trajectories", name: "listTrajectories", does: "The bundles of recordings, newest first.", query: []string{"limit", "cursor"}, handler: s.listTrajectories, answers: answer{body: trajectory.BundleInfo{}, list: "trajectories"}},
 		{method: get, path: "/v1/trajectories/:trajectory", name: "getTrajectory", does: "One bundle, with its report and its files.", handler: s.getTrajectory, answers: answer{body: trajectory.BundleInfo{}}},
@@ -193,11 +203,11 @@ func (s *Server) routes() []route {
 		{method: post, path: "/v1/webhooks/deliveries/:delivery/retry", name: "retryDelivery", does: "Send a delivery again, with a fresh set of retries.", handler: s.retryDelivery, answers: answer{status: 202, body: webhook.Delivery{}}},
 
 		{method: post, path: one + "/takeovers", name: "requestTakeover", does: "Ask for a person.", handler: s.requestTakeover, body: takeoverRequest{}, answers: answer{status: 201, body: session.TakeoverInfo{}}, fails: []kind{kindConflict}, sample: sample{body: `{"reason": "Enter the code from your phone", "timeout": 300000}`}},
-		{method: get, path: one + "/takeovers/:tid/script.ts", name: "takeoverScript", does: "What the person did, as a test file for Playwright, if the request asked for steps.", handler: s.takeoverScript, answers: answer{mime: "text/plain"}, fails: []kind{kindConflict}},
-		{method: get, path: one + "/takeovers/:tid/recorder.json", name: "takeoverRecorder", does: "The same for the Recorder of Chrome's DevTools.", handler: s.takeoverRecorder, answers: answer{body: map[string]any{}}, fails: []kind{kindConflict}},
-		{method: get, path: one + "/takeovers", name: "listSessionTakeovers", does: "The session's takeovers, oldest first.", query: []string{"limit", "cursor"}, handler: s.listSessionTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers"}},
+		{method: get, path: one + "/takeovers/:tid/script.ts", name: "takeoverScript", stored: storedWhole, does: "What the person did, as a test file for Playwright, if the request asked for steps.", handler: s.takeoverScript, answers: answer{mime: "text/plain"}, fails: []kind{kindConflict}},
+		{method: get, path: one + "/takeovers/:tid/recorder.json", name: "takeoverRecorder", stored: storedWhole, does: "The same for the Recorder of Chrome's DevTools.", handler: s.takeoverRecorder, answers: answer{body: map[string]any{}}, fails: []kind{kindConflict}},
+		{method: get, path: one + "/takeovers", name: "listSessionTakeovers", stored: storedWhole, does: "The session's takeovers, oldest first.", query: []string{"limit", "cursor"}, handler: s.listSessionTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers"}},
 		{method: get, path: "/v1/takeovers", name: "listTakeovers", does: "The takeovers of all sessions, oldest first; ?state=pending returns only those that nobody has claimed.", query: []string{"limit", "cursor", "state"}, handler: s.listTakeovers, answers: answer{body: session.TakeoverInfo{}, list: "takeovers", ofNodes: true}, sample: sample{query: "state=pending"}},
-		{method: get, path: one + "/takeovers/:tid", name: "getTakeover", lost: s.lostTakeover, does: "One takeover; with ?wait=60s, responds when the takeover ends or the wait is over.", access: guests, role: help, slow: true, query: []string{"wait"}, handler: s.getTakeover, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindTimeout}, sample: sample{query: "wait=1s"}},
+		{method: get, path: one + "/takeovers/:tid", name: "getTakeover", stored: storedBrief, does: "One takeover; with ?wait=60s, responds when the takeover ends or the wait is over.", access: guests, role: help, slow: true, query: []string{"wait"}, handler: s.getTakeover, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindTimeout}, sample: sample{query: "wait=1s"}},
 		{method: post, path: one + "/takeovers/:tid/claim", name: "claimTakeover", does: "Say that you are working on it.", access: guests, role: help, handler: s.claimTakeover, body: struct{}{}, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindConflict}},
 		{method: patch, path: one + "/takeovers/:tid", name: "extendTakeover", does: "Set the time left, in ms from now.", handler: s.extendTakeover, body: extendRequest{}, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindConflict}, sample: sample{body: `{"timeout": 600000}`}},
 		{method: post, path: one + "/takeovers/:tid/done", name: "finishTakeover", does: "Say that it is done.", access: guests, role: help, handler: s.finishTakeover, body: doneRequest{}, answers: answer{body: session.TakeoverInfo{}}, fails: []kind{kindConflict}, sample: sample{body: `{"note": "signed in"}`}},
@@ -211,11 +221,11 @@ func (s *Server) routes() []route {
 
 		{method: post, path: one + "/events/start", name: "startEvents", does: "Capture events.", handler: s.startEvents, body: capture.Config{}, answers: answer{body: capture.Started{}}, fails: []kind{kindNotReady}, sample: sample{body: `{"console": true, "network": true, "navigation": true}`}},
 		{method: post, path: one + "/events/stop", name: "stopEvents", does: "Stop capturing.", handler: s.stopEvents, body: struct{}{}, answers: answer{body: capture.Stopped{}}},
-		{method: get, path: one + "/events/stream", name: "streamEvents", does: "Events as they come.", kind: stream, query: []string{"replay", "since", "type", "category"}, handler: s.streamEvents, answers: answer{mime: mimeSSE}, sample: sample{query: "replay=all"}},
-		{method: get, path: one + "/events/wait", name: "waitEvent", does: "The first matching event, or 408.", slow: true, query: []string{"type", "category", "since", "timeout"}, handler: s.waitEvent, answers: answer{body: capture.Event{}}, fails: []kind{kindTimeout, kindEnded}, sample: sample{query: "type=console_log&since=0&timeout=10000"}},
-		{method: get, path: one + "/events", name: "listEvents", does: "Events with seq > ?since=.", query: []string{"since", "limit", "type", "category"}, handler: s.listEvents, answers: answer{body: capture.Event{}, list: "events"}, sample: sample{query: "category=console,network&limit=100"}},
-		{method: get, path: one + "/events.har", name: "downloadHAR", does: "The captured requests that were sent between ?from= and ?to=, as a HAR 1.2 file.", slow: true, query: []string{"from", "to"}, handler: s.eventsHAR, answers: answer{body: map[string]any{}}},
-		{method: get, path: one + "/events.jsonl", name: "downloadEvents", does: "The captured events between ?from= and ?to=, one per line.", slow: true, query: []string{"from", "to"}, handler: s.eventsJSONL, answers: answer{mime: mimeJSONLines}},
+		{method: get, path: one + "/events/stream", name: "streamEvents", stored: storedWhole, does: "Events as they come.", kind: stream, query: []string{"replay", "since", "type", "category"}, handler: s.streamEvents, answers: answer{mime: mimeSSE}, sample: sample{query: "replay=all"}},
+		{method: get, path: one + "/events/wait", name: "waitEvent", stored: storedWhole, does: "The first matching event, or 408.", slow: true, query: []string{"type", "category", "since", "timeout"}, handler: s.waitEvent, answers: answer{body: capture.Event{}}, fails: []kind{kindTimeout, kindEnded}, sample: sample{query: "type=console_log&since=0&timeout=10000"}},
+		{method: get, path: one + "/events", name: "listEvents", stored: storedWhole, does: "Events with seq > ?since=.", query: []string{"since", "limit", "type", "category"}, handler: s.listEvents, answers: answer{body: capture.Event{}, list: "events"}, sample: sample{query: "category=console,network&limit=100"}},
+		{method: get, path: one + "/events.har", name: "downloadHAR", stored: storedWhole, does: "The captured requests that were sent between ?from= and ?to=, as a HAR 1.2 file.", slow: true, query: []string{"from", "to"}, handler: s.eventsHAR, answers: answer{body: map[string]any{}}},
+		{method: get, path: one + "/events.jsonl", name: "downloadEvents", stored: storedWhole, does: "The captured events between ?from= and ?to=, one per line.", slow: true, query: []string{"from", "to"}, handler: s.eventsJSONL, answers: answer{mime: mimeJSONLines}},
 		{method: post, path: one + "/events", name: "addEvent", does: "Add an event of the caller's own.", handler: s.addEvent, body: customEvent{}, answers: answer{status: 201, body: capture.Event{}}, fails: []kind{kindConflict}, sample: sample{body: `{"type": "custom_note", "data": {"text": "checked out"}}`}},
 		{method: post, path: "/events/start", name: "startEventsBare", does: "Same as the session's route, with ?session=.", query: []string{"session"}, handler: s.startEvents, body: capture.Config{}, answers: answer{body: capture.Started{}}, fails: []kind{kindNotReady, kindConflict, kindEnded}},
 		{method: post, path: "/events/stop", name: "stopEventsBare", does: "Same as the session's route, with ?session=.", query: []string{"session"}, handler: s.stopEvents, body: struct{}{}, answers: answer{body: capture.Stopped{}}, fails: []kind{kindConflict, kindEnded}},
@@ -250,7 +260,7 @@ func (s *Server) routes() []route {
 		{method: get, path: "/trajectories/:trajectory", name: "pageTrajectory", does: "Page: one recording, with its time line.", query: []string{"unscanned"}, handler: s.pageTrajectory, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/profiles", name: "pageProfiles", does: "Page: saved profiles.", handler: s.pageProfiles, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/scripts", name: "pageScripts", does: "Page: saved scripts.", handler: s.pageScripts, answers: answer{mime: mimeHTML}},
-		{method: get, path: "/sessions/:id", name: "pageSession", does: "Page: one session.", framed: true, access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
+		{method: get, path: "/sessions/:id", name: "pageSession", stored: storedWhole, does: "Page: one session.", framed: true, access: guests, role: view, handler: s.pageSession, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/takeover/:id", name: "pageTakeover", does: "Page: one takeover, for the person who was asked.", framed: true, access: guests, role: help, byTakeover: true, handler: s.pageTakeover, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/settings", name: "pageSettings", does: "Page: this browser's preferences and the server's settings.", handler: s.pageSettings, answers: answer{mime: mimeHTML}},
 		{method: get, path: "/login", name: "pageLogin", does: "Page: sign in; with ?code=, the page posts the code of a sign-in link.", access: public, query: []string{"next", "code"}, handler: s.pageLogin, answers: answer{mime: mimeHTML}},

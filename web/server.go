@@ -396,6 +396,9 @@ func (s *Server) sessionOf(c echo.Context) (*session.Session, error) {
 	if id == "" {
 		return s.onlySession()
 	}
+	if lost, ok := lostOf(c); ok {
+		return lost.Session, nil
+	}
 	found, err := s.manager.Get(id)
 	if err != nil {
 		return nil, &failure{kind: kindNotFound, detail: "No session has this id.", err: err}

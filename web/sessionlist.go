@@ -50,14 +50,14 @@ func (s *Server) pageSessions(c echo.Context) error {
 			p.Scripts[v.Script]++
 		}
 		views.CountSince(p.Since, v, now)
+		if v.Failed() && !p.Waits(v) { // the list has it among those that wait
+			p.FailedTotal++
+		}
 		if v.EndedAt.IsZero() {
 			p.Live = append(p.Live, v)
 			continue
 		}
 		p.EndedTotal++
-		if v.Failed() {
-			p.FailedTotal++
-		}
 		if p.Filter.Shows(v, now) {
 			p.Ended = append(p.Ended, v)
 		}
@@ -91,7 +91,10 @@ func sessionCard(one *session.Session) views.SessionInfo {
 	}
 	v.Script, v.Comment = scriptOf(one)
 	v.IdleSince, _ = session.IdleSince(one)
-	v.Helped = slices.ContainsFunc(one.Takeovers(), func(t *session.Takeover) bool { return t.Info().ClaimedBy != "" })
+	v.Helped = slices.ContainsFunc(one.Takeovers(), func(t *session.Takeover) bool {
+		info := t.Info()
+		return info.ClaimedBy != "" && info.State == session.TakeoverDone
+	})
 	for _, r := range one.Runs() { // newest first
 		run := r.Brief()
 		if v.LastRun == "" {

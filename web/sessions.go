@@ -68,7 +68,9 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 		}
 		return v
 	}
-	if s.cfg.Cluster != nil {
+	if lost, ok := lostOf(c); ok {
+		v.Node = lost.node
+	} else if s.cfg.Cluster != nil {
 		v.Node = s.cfg.Cluster.Name()
 	}
 	v.Script = cmp.Or(scriptOf(one))

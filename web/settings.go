@@ -18,8 +18,8 @@ func (s *Server) pageSettings(c echo.Context) error {
 	life, takeover := s.manager.Timeouts()
 	live, most, _ := s.manager.Load()
 	p := views.SettingsPage{Page: s.page(c), Facts: []views.Fact{
-		{Name: "Maximum sessions", Value: fmt.Sprintf("%d of %d in use", live, most)},
-		{Name: "Default session length", Value: lengthWords(life)},
+		{Name: "Sessions in use", Value: fmt.Sprintf("%d of %d", live, most)},
+		{Name: "Session length over the API", Value: lengthWords(life)},
 		{Name: "Default takeover timeout", Value: lengthWords(takeover)},
 		{Name: "Limit of new sessions per caller", Value: strconv.Itoa(s.cfg.CreateRate) + " per minute"},
 		{Name: "Version", Value: versionWords(s.cfg.Version)},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"takeover/cluster"
 	"takeover/limits"
 	"takeover/web/views"
 )
@@ -26,7 +27,7 @@ const (
 
 // signInCodes are the one-time codes of sign-in links. A link contains a code
 // instead of the key, so that a terminal's scrollback or a log does not reveal
-// the key.
+// the key. In a cluster, the node that made a code redeems it.
 type signInCodes struct {
 	limits *limits.Hits
 
@@ -43,8 +44,13 @@ func newSignInCodes(hits *limits.Hits) *signInCodes {
 	return &signInCodes{limits: hits, codes: map[[sha256.Size]byte]signInCode{}}
 }
 
-func (s *signInCodes) create(e *keyEntry) string {
+// create returns a code for a key. A named one says the key's id, for other nodes, before its
+// secret.
+func (s *signInCodes) create(e *keyEntry, named bool) string {
 	code := newSecret()
+	if named {
+		code = e.id + "." + code
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.codes) >= maxCodes {
@@ -71,7 +77,7 @@ func (s *signInCodes) take(code string) *keyEntry {
 // SignInPath returns a sign-in link for one use within a day, as a path on the
 // server. It leads to the path next or, if next is empty, to the list of sessions.
 func (s *Server) SignInPath(next string) string {
-	q := url.Values{"code": {s.codes.create(&s.keys.entries[0])}}
+	q := url.Values{"code": {s.withNode(s.codes.create(&s.keys.entries[0], s.cfg.Cluster != nil))}}
 	if next != "" {
 		q.Set("next", next)
 	}
@@ -91,7 +97,7 @@ func (s *Server) pageLogin(c echo.Context) error {
 
 // login handles POST /login, as a form or as JSON.
 func (s *Server) login(c echo.Context) error {
-	given, asForm, err := readLogin(c)
+	given, raw, err := readLogin(c)
 	if err != nil {
 		return err
 	}
@@ -103,22 +109,42 @@ func (s *Server) login(c echo.Context) error {
 	}
 	e, where, wrong := s.keys.match(strings.TrimSpace(given.Key)), "sign-in", "This key is not correct."
 	if given.Code != "" {
-		e, where = s.codes.take(given.Code), "code"
-		wrong = "This sign-in link was used before or has expired. Sign in with the key, or restart the server for a new link."
+		code, node, err := s.nodeOfSecret(c.Request(), given.Code)
+		if err != nil {
+			return err
+		}
+		where, wrong = "code", "This sign-in link was used before or has expired. Sign in with the key, or restart the server for a new link."
+		switch id, _, _ := strings.Cut(code, "."); {
+		case node == nil:
+			e = s.codes.take(code)
+		case s.keys.byID(id) != nil:
+			return s.loginAt(c, node, raw)
+		default: // its cookie would be worth nothing here
+			wrong = "This server does not have the key of this sign-in link. Open the link at the server that made it, and give all servers of the cluster the same keys."
+		}
 	}
 	if e == nil {
 		s.signIns.take(limitedAs(c.Request().RemoteAddr))
 		s.wrongKey(c.Request(), where)
-		if asForm && wantsHTML(c.Request()) {
+		if given.asForm && wantsHTML(c.Request()) {
 			return s.renderLogin(c, http.StatusUnauthorized, wrong)
 		}
 		return &failure{kind: kindNoKey, detail: wrong}
 	}
 	s.setSignIn(c, e)
-	if !asForm {
+	if !given.asForm {
 		return c.NoContent(http.StatusNoContent)
 	}
 	return c.Redirect(http.StatusSeeOther, localPath(given.Next))
+}
+
+// loginAt redeems a code at the node that made it. A wrong code counts here, too.
+func (s *Server) loginAt(c echo.Context, node *cluster.Node, raw []byte) error {
+	err := s.forward(c, node, raw)
+	if c.Response().Status == http.StatusUnauthorized {
+		s.signIns.take(limitedAs(c.Request().RemoteAddr))
+	}
+	return err
 }
 
 // loginRequest is the body of a sign-in, with a key or the code of a link.
@@ -126,23 +152,25 @@ type loginRequest struct {
 	Key  string `json:"key,omitempty"`
 	Code string `json:"code,omitempty"`
 	Next string `json:"next,omitempty"`
+
+	asForm bool
 }
 
-func readLogin(c echo.Context) (given loginRequest, asForm bool, err error) {
+// readLogin reads a sign-in; raw is the body as it came.
+func readLogin(c echo.Context) (given loginRequest, raw []byte, err error) {
+	if raw, err = readBody(c, formLimit); err != nil {
+		return given, nil, err
+	}
 	kind, _, _ := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))
 	if kind == echo.MIMEApplicationJSON {
-		err = readJSON(c, formLimit, &given)
-		return given, false, err
-	}
-	raw, err := readBody(c, formLimit)
-	if err != nil {
-		return given, true, err
+		err = decodeObject(raw, &given)
+		return given, raw, err
 	}
 	form, err := url.ParseQuery(string(raw))
 	if err != nil {
-		return given, true, &failure{kind: kindBadInput, detail: "The form cannot be read.", err: err}
+		return given, raw, &failure{kind: kindBadInput, detail: "The form cannot be read.", err: err}
 	}
-	return loginRequest{Key: form.Get("key"), Code: form.Get("code"), Next: form.Get("next")}, true, nil
+	return loginRequest{Key: form.Get("key"), Code: form.Get("code"), Next: form.Get("next"), asForm: true}, raw, nil
 }
 
 func (s *Server) setSignIn(c echo.Context, e *keyEntry) {

@@ -75,7 +75,7 @@ func (s *Server) host(c echo.Context) steel.Host {
 		if !ok {
 			return "", fmt.Errorf("%w: its picture or document has %d bytes, and at most %d are kept", steel.ErrTooLarge, len(content), maxRenderBytes)
 		}
-		return s.baseURL(c.Request()) + "/v1/renders?name=" + url.QueryEscape(name), nil
+		return s.baseURL(c.Request()) + "/v1/renders?name=" + url.QueryEscape(s.withNode(name)), nil
 	}
 }
 

@@ -18,8 +18,8 @@ const takeoversShown = 200
 // pageTakeovers handles GET /takeovers.
 func (s *Server) pageTakeovers(c echo.Context) error {
 	all, missing := s.takeoversOfNodes(c, "", listMax)
-	slices.SortFunc(all, func(a, b session.TakeoverInfo) int {
-		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
+	slices.SortFunc(all, func(a, b session.TakeoverInfo) int { // those that wait stand first
+		return cmp.Or(openFirst(a.State, b.State), b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
 	})
 	p := views.TakeoversPage{Page: s.page(c), Filter: views.NewTakeoverFilter(c.QueryParams()), Total: len(all), Counts: map[string]int{}, Missing: missing}
 	for i := range all {
@@ -38,6 +38,17 @@ func (s *Server) pageTakeovers(c echo.Context) error {
 		}
 	}
 	return s.render(c, http.StatusOK, views.Takeovers(p))
+}
+
+// openFirst compares the states of two takeovers.
+func openFirst(a, b session.TakeoverState) int {
+	switch {
+	case a.Open() == b.Open():
+		return 0
+	case a.Open():
+		return -1
+	}
+	return 1
 }
 
 // askingSession returns what names a session, or only its id if another server has it.

@@ -915,7 +915,7 @@ type CreateRequest struct {
 	// StealthConfig Has no effect.
 	StealthConfig interface{} `json:"stealthConfig,omitempty"`
 
-	// Timeout How long the session lives, in milliseconds. Time in which it waits for people is added. Without it, the session lives for 300000 after it was last used by a program, a script or a person.
+	// Timeout How long the session lives, in milliseconds. Time in which it waits for people is added. Without it, the session ends 300000 milliseconds after a program, a script or a person last used it.
 	Timeout *int `json:"timeout,omitempty"`
 
 	// Timezone A name of the IANA database, such as Europe/Berlin.

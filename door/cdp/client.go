@@ -1,6 +1,7 @@
 package cdp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,6 +53,9 @@ type Options struct {
 	// Downloaded gets the file of each completed download before the client learns of
 	// its end. The client waits meanwhile. Default: does nothing.
 	Downloaded func(guid string, file *os.File)
+
+	unread  int   // socket.MaxUnread, except in tests
+	largest int64 // maxMessage, except in tests
 }
 
 // Client is one connection of a program that speaks the DevTools protocol.
@@ -102,7 +106,7 @@ type call struct {
 // Open connects to the session's Chromium. End the client with Serve or Close. The
 // errors are those of session.OpenRawClient.
 func Open(ctx context.Context, o Options) (*Client, error) {
-	c := &Client{options: o, outbox: socket.NewOutbox[item](socket.MaxUnread), sight: newSight(), holding: make(chan struct{}, 1), watched: make(chan struct{}, 1)}
+	c := &Client{options: o, outbox: socket.NewOutbox[item](cmp.Or(o.unread, socket.MaxUnread)), sight: newSight(), holding: make(chan struct{}, 1), watched: make(chan struct{}, 1)}
 	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	raw, err := session.OpenRawClient(ctx, o.Session, o.Page, sink{c})
 	if err != nil {
@@ -132,7 +136,7 @@ func (c *Client) Serve(ctx context.Context, conn socket.Conn) {
 	stop := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
 	defer stop()
 	c.socket = socket.New(c.ctx, c.cancel, conn, socket.Options{
-		MaxMessage: maxMessage, StallLimit: c.options.StallLimit, Limits: c.options.Limits, Budget: c.options.Budget,
+		MaxMessage: cmp.Or(c.options.largest, maxMessage), StallLimit: c.options.StallLimit, Limits: c.options.Limits, Budget: c.options.Budget,
 	})
 	c.log.Debug("CDP client connected", "page", c.options.Page)
 	var loops sync.WaitGroup

@@ -137,7 +137,7 @@ func connections(list []Connection) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = codeBlock(one.Label, one.Code).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = codeBlock(one.Label, one.Language, one.Code).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -322,7 +322,7 @@ func DocsGroup(p DocsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "</ul></details>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "</ul></details></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -330,7 +330,7 @@ func DocsGroup(p DocsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</header><div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, " <div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -899,7 +899,7 @@ func docsBeginning(p DocsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = codeBlock("Creating a session", "export TAKEOVER_API_KEY=YOUR_KEY\n\nexport SESSION=$("+curlOf(p.BaseURL, "/v1/sessions", `{"url": "https://example.com", "timeout": 1800000, "capture": true}`)+" \\\n  | jq -r .id)").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = codeBlock("Creating a session", "bash", "export TAKEOVER_API_KEY=YOUR_KEY\n\nexport SESSION=$("+curlOf(p.BaseURL, "/v1/sessions", `{"url": "https://example.com", "timeout": 1800000, "capture": true}`)+" \\\n  | jq -r .id)").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -920,7 +920,7 @@ func docsBeginning(p DocsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = codeBlock("Running a script", curlOf(p.BaseURL, "/v1/sessions/$SESSION/scripts", `{"code": "const { note } = await requestTakeover(\"Look at this page\"); return note"}`)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = codeBlock("Running a script", "bash", curlOf(p.BaseURL, "/v1/sessions/$SESSION/scripts", `{"code": "const { note } = await requestTakeover(\"Look at this page\"); return note"}`)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -928,7 +928,7 @@ func docsBeginning(p DocsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = codeBlock("Getting the link", "curl -s "+p.BaseURL+"/v1/sessions/$SESSION/takeovers \\\n  -H \"Authorization: Bearer $TAKEOVER_API_KEY\" | jq -r '.takeovers[-1].url'").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = codeBlock("Getting the link", "bash", "curl -s "+p.BaseURL+"/v1/sessions/$SESSION/takeovers \\\n  -H \"Authorization: Bearer $TAKEOVER_API_KEY\" | jq -r '.takeovers[-1].url'").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -66,6 +66,14 @@ type DocsObject struct {
 // DocsCode is an example in a language.
 type DocsCode struct{ Language, Label, Code string }
 
+// grammar returns the language of the code itself.
+func (c DocsCode) grammar() string {
+	if c.Language == "curl" {
+		return "bash"
+	}
+	return c.Language
+}
+
 // DocsMessage is one message of the viewer's socket. ID is its anchor.
 type DocsMessage struct {
 	ID, Type string

@@ -63,7 +63,11 @@ func (s SessionInfo) name() string {
 
 // label is what a list calls the session: its script, what the script's first comment
 // says, or its page.
-func (s SessionInfo) label() string { return cmp.Or(s.Script, s.Comment, s.name()) }
+func (s SessionInfo) label() string { return cmp.Or(s.scriptName(), s.name()) }
+
+// scriptName is the name of the script that the session ran last, or what its first comment
+// says; "" for neither.
+func (s SessionInfo) scriptName() string { return cmp.Or(s.Script, s.Comment) }
 
 // listed is what a list of other things calls the session, of which only the id may be known.
 func (s SessionInfo) listed() string {
@@ -192,8 +196,8 @@ func (s SessionInfo) liveShape() string {
 	return shapeOf(s.party())
 }
 
-// waits reports whether a session has an open takeover.
-func (p SessionsPage) waits(s SessionInfo) bool {
+// Waits reports whether a session has an open takeover.
+func (p SessionsPage) Waits(s SessionInfo) bool {
 	return slices.ContainsFunc(p.Waiting, func(w Waiting) bool { return w.SessionID == s.ID })
 }
 
@@ -207,7 +211,7 @@ func (s SessionInfo) endWords() string {
 	case "timeout":
 		return "Time limit reached"
 	case "released":
-		return "Ended over the API"
+		return "Ended by a program"
 	case endedByPerson:
 		return "Ended by a person"
 	case "idle timeout":
@@ -238,8 +242,14 @@ func runWords(status string) string {
 	return status
 }
 
-// Failed reports whether a session or one of its runs failed.
-func (s SessionInfo) Failed() bool { return s.Status == "failed" || s.RunsFailed > 0 }
+// Failed reports whether a live session's last run failed, or an ended session or one of its
+// runs.
+func (s SessionInfo) Failed() bool {
+	if s.live() {
+		return s.lastFailed()
+	}
+	return s.Status == "failed" || s.RunsFailed > 0
+}
 
 // outcomeWords describes how a session ended.
 func (s SessionInfo) outcomeWords() string {

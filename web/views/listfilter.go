@@ -159,14 +159,15 @@ func rowSearch(s SessionInfo) string {
 }
 
 // rowStates returns the states, as in Filter.State, of a session.
-func rowStates(s SessionInfo) string {
-	switch {
-	case s.live():
-		return "live"
-	case s.Failed():
-		return "ended failed"
+func rowStates(s SessionInfo) (states string) {
+	states = "ended"
+	if s.live() {
+		states = "live"
 	}
-	return "ended"
+	if s.Failed() {
+		states += " failed"
+	}
+	return states
 }
 
 func rowEntry(s SessionInfo) filterEntry {
@@ -189,7 +190,7 @@ func (p SessionsPage) showsRow(s SessionInfo) bool { return p.Filter.shows(rowEn
 
 // rows returns the live sessions that wait for nobody. The others are listed as waiting.
 func (p SessionsPage) rows() []SessionInfo {
-	return slices.DeleteFunc(slices.Clone(p.Live), p.waits)
+	return slices.DeleteFunc(slices.Clone(p.Live), p.Waits)
 }
 
 // live returns how many sessions are live, with those that are not shown.

@@ -42,7 +42,7 @@ type SessionsPage struct {
 	LiveTotal int
 	// EndedTotal is how many ended sessions are kept, with or without the filter.
 	EndedTotal int
-	// FailedTotal is how many of them failed, or had runs that failed.
+	// FailedTotal is how many sessions failed, also live ones: see Failed.
 	FailedTotal int
 	// Scripts has how many sessions ran a script last, by its name.
 	Scripts map[string]int
@@ -95,6 +95,7 @@ type SettingsPage struct {
 // Connection says how one kind of program connects.
 type Connection struct {
 	ID, Label string
+	Language  string // of the code; empty for an address
 	Code      string // names the variable that has the key, never a key
 }
 
@@ -138,7 +139,7 @@ type SessionInfo struct {
 	LastRun    string // status of the newest run; empty without one
 	Script     string // name of the newest run's script; empty if it has none
 	Comment    string // what that script's first comment says, or empty
-	Helped     bool   // a person worked on one of its takeovers
+	Helped     bool   // a person did what one of its takeovers asked for
 	NoPicture  bool   // it has ended, and left no picture
 	Failure    string // first line of the error of the newest run that failed, or empty
 	Events     uint64

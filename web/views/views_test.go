@@ -184,14 +184,17 @@ func TestLastRunFailed(t *testing.T) {
 		s            SessionInfo
 		words, shape string
 	}{
-		{SessionInfo{Status: "live", LastRun: "failed"}, "Last run failed", "cross wrong"},
+		{SessionInfo{Status: "live", LastRun: "failed", RunsFailed: 1}, "Last run failed", "cross wrong"},
 		{SessionInfo{Status: "live", LastRun: "timeout"}, "Last run timed out", "cross wrong"},
-		{SessionInfo{Status: "live", LastRun: "succeeded"}, "Idle", "ring nobody"},
+		{SessionInfo{Status: "live", LastRun: "succeeded", RunsFailed: 1}, "Idle", "ring nobody"},
 		{SessionInfo{Status: "live", LastRun: "failed", Controller: "script"}, "Script running", "ring script"},
 		{SessionInfo{Status: "live", LastRun: "failed", Hibernates: true}, "Hibernates", "ring nobody"},
 	} {
 		if c.s.partyWords() != c.words || c.s.liveShape() != c.shape {
 			t.Errorf("%+v is %q, %q", c.s, c.s.partyWords(), c.s.liveShape())
+		}
+		if listed := strings.Contains(rowStates(c.s), "failed"); listed != strings.HasPrefix(c.words, "Last run") {
+			t.Errorf("%+v is listed among %q", c.s, rowStates(c.s))
 		}
 	}
 }

@@ -10,12 +10,18 @@ export function enableExamples(): void {
   document.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest<HTMLElement>('button[data-language]') : null;
     if (!button?.dataset.language) return;
-    const before = button.getBoundingClientRect().top;
+    const seen = (button.closest('.operation') && button) ?? firstSeen() ?? button;
+    const before = seen.getBoundingClientRect().top;
     write(LANGUAGE, button.dataset.language);
     show(button.dataset.language);
     // Examples above have become longer or shorter. What the person looks at stays where it was.
-    window.scrollBy({ top: button.getBoundingClientRect().top - before, behavior: 'instant' });
+    window.scrollBy({ top: seen.getBoundingClientRect().top - before, behavior: 'instant' });
   });
+}
+
+/** Returns the first call that is in sight. */
+function firstSeen(): HTMLElement | undefined {
+  return [...document.querySelectorAll<HTMLElement>('.operation')].find((call) => call.getBoundingClientRect().bottom > 0);
 }
 
 /** Shows each example in a language, or in its first one if it has none in that language. */

@@ -1,4 +1,5 @@
 import { get, path } from '../ui/api.js';
+import { enableColours } from '../ui/colours.js';
 import { enableCopying } from '../ui/copying.js';
 import { byId, maybeById, show } from '../ui/dom.js';
 import { enableKeys } from '../ui/keys.js';
@@ -17,6 +18,7 @@ const root = byId('ended');
 const { session = '', url = '', width, height, touch, run, from = '', to = '' } = root.dataset;
 
 enableMenus();
+enableColours();
 enableKeys();
 tellOfCalls();
 enableCopying();
@@ -27,7 +29,7 @@ let panel: EventsPanel | undefined;
 const choose = enableTabs(byId('inspector-tabs'), (id) => {
   if (id === 'tab-script') for (const line of root.querySelectorAll('.code-line.at-moment')) line.scrollIntoView({ block: 'nearest' });
   if (id !== 'tab-events' || panel || !maybeById('events-pane')) return;
-  panel = new EventsPanel(session, ({ id: of }, line) => reveal(of, line)); // it needs its size
+  panel = new EventsPanel(session, ({ id: of }, line) => reveal(of, line), (at) => timeline.show(at)); // it needs its size
   panel.review();
 });
 
@@ -87,14 +89,14 @@ function bars(): Bar[] {
 }
 
 const steps = [...root.querySelectorAll<HTMLElement>('.output-line[data-at]')];
-const errors = steps.filter((each) => each.classList.contains('error')).map((each) => Date.parse(each.dataset.at ?? ''));
-/** When the run that is open failed. */
-const failed = [...root.querySelectorAll<HTMLElement>('.ended-run[open] .output-line.error[data-at]')].map((each) => Date.parse(each.dataset.at ?? '')).at(-1);
+const faults = steps.filter((each) => each.classList.contains('error')).map((each) => ({ at: Date.parse(each.dataset.at ?? ''), title: each.querySelector('.what')?.textContent ?? '' }));
+/** When the run that is open failed. The picture of that moment shows what its last step has met. */
+const failed = [...root.querySelectorAll<HTMLElement>('.ended-run[open]:has(.output-line.error)')].map((each) => Date.parse(each.dataset.to ?? '')).at(-1);
 const asked = Number(new URLSearchParams(location.hash.slice(1)).get('at'));
 const listed = bars();
 const stops = [...steps.map((each) => Date.parse(each.dataset.at ?? '')), ...listed.flatMap((bar) => [bar.from, bar.to])];
 const timeline = new Timeline({
-  span: { from: Date.parse(from), to: Date.parse(to) }, bars: listed, errors, stops, at: asked || (failed ?? Date.parse(to)),
+  span: { from: Date.parse(from), to: Date.parse(to) }, bars: listed, faults, stops, at: asked || (failed ?? Date.parse(to)),
   url: (at) => path`/v1/sessions/${session}/film/${String(at)}`,
 });
 

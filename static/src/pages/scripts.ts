@@ -1,4 +1,5 @@
 import { path, post } from '../ui/api.js';
+import { enableColours } from '../ui/colours.js';
 import { show } from '../ui/dom.js';
 import { listPage, newDialog } from '../ui/listpage.js';
 import { busy } from '../ui/menus.js';
@@ -10,6 +11,7 @@ const SESSION_TIMEOUT = 30 * 60_000;
 /** The code of a new script: the editor is empty, and the server saves no script without any code. */
 const EMPTY = '\n';
 
+enableColours();
 listPage((id) => path`/v1/saved-scripts/${id}`);
 
 /** Starts a session, does something with it, and opens it with the query that this returns. Without success, no session is left. */

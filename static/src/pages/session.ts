@@ -2,6 +2,7 @@ import { path, post } from '../ui/api.js';
 import { showBanner } from '../workbench/banner.js';
 import { showConnection } from '../workbench/connectionlabel.js';
 import { showControl } from '../remote/control.js';
+import { enableColours } from '../ui/colours.js';
 import { enableConnecting } from '../ui/connecting.js';
 import { enableCopying, enableTakeoverLinks } from '../ui/copying.js';
 import { byId, maybeById, show } from '../ui/dom.js';
@@ -36,6 +37,7 @@ const guest = root.hasAttribute('data-guest');
 enableMenus();
 enableDialogs();
 enableConnecting();
+enableColours();
 enableCopying();
 enableTakeoverLinks();
 startTicking();
@@ -62,8 +64,22 @@ function operate(): void {
   tellOfCalls();
   enableKeys();
   const editor = new Editor(session);
-  const offerScript = enableSheets(root, () => stage.keyboard.focused);
-  const runner = new Runner(session, stage.live, editor, new Scripts(session, editor), offerScript);
+  const sheets = enableSheets(root, () => stage.keyboard.focused);
+  const asked = (): boolean => isOpen(stage.live.takeover?.state);
+  let ran = false;
+  const offer = (): void => {
+    if (ran && !asked()) sheets.offer();
+  };
+  const runner = new Runner(session, stage.live, editor, new Scripts(session, editor), () => {
+    ran = true;
+    offer();
+  });
+  stage.live.on('takeover', offer);
+  let mine = false;
+  stage.live.on('control', () => {
+    if (!mine && stage.live.mine && asked()) sheets.close(); // who helps needs the picture
+    mine = stage.live.mine;
+  });
   new FilesPanel(session, stage.live);
   const unfold = enableFolding(root);
   if (/[?&](run|script)=/.test(location.search)) unfold(); // it is opened for its script
@@ -75,7 +91,7 @@ function operate(): void {
   void events.start();
   stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());
   enableBorders(root);
-  stage.openOnForm(() => isOpen(stage.live.takeover?.state));
+  stage.openOnForm(asked);
   again(editor);
   new Sharing(session);
   new Recording(session, stage.live);

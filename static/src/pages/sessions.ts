@@ -122,6 +122,8 @@ function newSession(): void {
     device.value = phone.value;
     device.dispatchEvent(new Event('change'));
   }
+  const offerSaving = (): void => show(field('persist').closest<HTMLElement>('.choice'), field<HTMLSelectElement>('profile').value !== '');
+  field('profile').addEventListener('change', offerSaving);
   // The profiles are asked for only when the dialog opens, because the server decrypts them.
   document.querySelector('[data-dialog="new-options"]')?.addEventListener('click', () => void get<{ profiles: { id: string; name: string }[] }>('/v1/profiles?limit=100').then(({ profiles }) => {
     const usable = profiles.filter(({ name }) => name);
@@ -129,6 +131,7 @@ function newSession(): void {
     while (select.length > 1) select.remove(1);
     for (const { id, name } of usable) select.add(new Option(name, id));
     show(byId('profile-field'), usable.length > 0);
+    offerSaving();
   }, () => {})); // this server keeps none
   form.addEventListener('submit', (event) => {
     event.preventDefault();

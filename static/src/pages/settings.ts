@@ -1,3 +1,4 @@
+import { enableColours } from '../ui/colours.js';
 import { enableConnecting } from '../ui/connecting.js';
 import { enableCopying } from '../ui/copying.js';
 import { enableKeys } from '../ui/keys.js';
@@ -59,6 +60,7 @@ function sound(): void {
 }
 
 enableMenus();
+enableColours();
 enableKeys();
 enableConnecting();
 enableCopying();

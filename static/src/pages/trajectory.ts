@@ -1,3 +1,4 @@
+import { enableColours } from '../ui/colours.js';
 import { enableCopying } from '../ui/copying.js';
 import { byId, h, maybeById, setText, show } from '../ui/dom.js';
 import { enableKeys } from '../ui/keys.js';
@@ -15,6 +16,7 @@ const root = byId('ended');
 const { files = '', query = '', session = '', from = '', to = '' } = root.dataset;
 
 enableMenus();
+enableColours();
 enableKeys();
 tellOfCalls();
 enableCopying();
@@ -64,9 +66,9 @@ if (maybeById('timeline')) look();
 function look(): void {
   const asked = new URLSearchParams(location.hash.slice(1)).get('seq');
   const first = steps.find(({ seq }) => seq === asked) ?? steps.find(({ wrong }) => wrong);
-  const wrong = steps.filter((step) => step.wrong).map(({ end }) => end);
+  const faults = steps.filter((step) => step.wrong).map(({ end, title }) => ({ at: end, title }));
   const timeline = new Timeline({
-    span: { from: Date.parse(from), to: Date.parse(to) }, bars, errors: wrong, stops: steps.flatMap(({ at, end }) => [at, end]), at: first?.end ?? Date.parse(to),
+    span: { from: Date.parse(from), to: Date.parse(to) }, bars, faults, stops: steps.flatMap(({ at, end }) => [at, end]), at: first?.end ?? Date.parse(to),
     url: (at) => files + (pictures.get(at) ?? '') + query,
   });
   timeline.film(times);
@@ -91,7 +93,7 @@ function look(): void {
   let events: EventsPanel | undefined;
   enableTabs(byId('inspector-tabs'), (id) => {
     if (id !== 'tab-events' || events) return;
-    events = new EventsPanel(session, () => notice('The script is on the page of its session.'));
+    events = new EventsPanel(session, () => notice('The script is on the page of its session.'), (at) => timeline.show(at));
     events.read(`${files}session.jsonl${query}`).catch(() => notice('The events could not be loaded.'));
   });
 }

@@ -1,10 +1,15 @@
 import { byId, setText, show } from '../ui/dom.js';
+import type { ConnectionState } from './connection.js';
 import { PARTY_WORDS, type Live, type Party } from './live.js';
+import { isOpen } from './protocol.js';
 
-const SHAPES: Record<Party, string> = { me: 'dot person', person: 'dot person', script: 'ring script', agent: 'ring script', nobody: 'ring nobody' };
+/** Who is in control. `waits` means that nobody is, and a takeover is open. */
+type Shown = Party | 'waits';
+
+const SHAPES: Record<Shown, string> = { me: 'dot person', person: 'dot person', waits: 'dot person', script: 'ring script', agent: 'ring script', nobody: 'ring nobody' };
 
 /** A short form for narrow places. */
-const SHORT: Record<Party, string> = { me: 'You', person: 'In use', script: 'Script', agent: 'Agent', nobody: 'Nobody' };
+const SHORT: Record<Shown, string> = { me: 'You', person: 'In use', waits: 'Waiting', script: 'Script', agent: 'Agent', nobody: 'Nobody' };
 
 /** Returns the whole seconds until a time. */
 const secondsTo = (until: string): number => Math.max(0, Math.ceil((Date.parse(until) - Date.now()) / 1000));
@@ -19,25 +24,47 @@ export function showControl(live: Live): void {
     if (live.asked?.mine) return `Requested (${secondsTo(live.asked.until)} s)`;
     return party === 'person' ? 'Ask for control' : 'Take control';
   };
-  const update = (): void => {
+  /** Whether what is pressed here arrives. */
+  const usable = (line: ConnectionState): boolean => line.phase === 'open' && line.quiet !== 'lost';
+  /** Says who is in control, or what matters more. */
+  const say = (): void => {
+    const place = document.getElementById('control-words');
+    if (!place) return; // the helper's page thanks, and has no tools any more
     const { party } = live;
     const { state: line } = live.connection;
-    const open = line.phase === 'open' && line.quiet !== 'lost';
+    const open = usable(line);
     const slow = line.phase === 'open' && line.quiet === 'slow';
     const held = live.held !== null && !live.personActs;
     const over = line.phase === 'closed';
     const ended = over && (line.cause === 'ended' || line.cause === 'gone');
-    state.dataset.party = over ? 'nobody' : party;
+    const shown: Shown = over ? 'nobody' : party === 'nobody' && isOpen(live.takeover?.state) ? 'waits' : party;
+    const [words, short, belowName = short] = ended ? ['Ended', 'Ended']
+      : !open ? ['Not connected', 'Offline']
+      : slow ? ['The connection is slow', 'Slow']
+      : live.away ? ['The person in control is away', 'Away']
+      : held ? ['Programs are held', 'Held']
+      : shown === 'me' ? [PARTY_WORDS.me, SHORT.me, PARTY_WORDS.me]
+      : [shown === 'waits' ? 'Waiting for a person' : PARTY_WORDS[shown], SHORT[shown]];
+    state.dataset.party = shown;
     document.getElementById('session')?.toggleAttribute('data-mine', party === 'me');
     const shape = state.querySelector('.shape');
-    if (shape) shape.className = `shape ${SHAPES[over ? 'nobody' : party]}`;
-    setText(byId('control-words'), ended ? 'Ended' : !open ? 'Not connected' : slow ? 'The connection is slow' : live.away ? 'The person in control is away' : held ? 'Programs are held' : PARTY_WORDS[party]);
-    setText(document.getElementById('control-short'), ended ? 'Ended' : !open ? 'Offline' : slow ? 'Slow' : live.away ? 'Away' : held ? 'Held' : SHORT[party]);
+    if (shape) shape.className = `shape ${SHAPES[shown]}`;
+    setText(place, words);
+    setText(document.getElementById('control-short'), short);
+    const below = document.getElementById('control-below');
+    setText(below, belowName);
+    if (below) below.dataset.party = shown;
+  };
+  const update = (): void => {
+    say();
+    const { party } = live;
     setText(button.querySelector('span') ?? button, label(party));
-    button.disabled = !open || !live.mayControl || live.asked !== null && party !== 'me';
+    button.querySelector('use')?.setAttribute('href', party === 'me' ? '#i-release' : '#i-hand');
+    button.disabled = !usable(live.connection.state) || !live.mayControl || live.asked !== null && party !== 'me';
     show(button, live.mayControl || !known);
   };
   live.on('control', update);
+  live.on('takeover', say);
   live.on('hello', () => {
     known = true;
     update();

@@ -145,6 +145,8 @@ export interface Run {
   id: string;
   sessionId: string;
   filename?: string;
+  /** What the script's first line says, if it is a comment. Only operators are told. */
+  title?: string;
   status: 'running' | 'waiting' | 'succeeded' | 'failed' | 'cancelled' | 'timeout';
   result?: unknown;
   error?: RunError | null;

@@ -16,6 +16,8 @@ const TAP_OF_TWO = 300;
 const PINCH_WHEEL = 100;
 /** What begins a drag at one point does so within this distance (CSS px of the page). */
 const HANDLE = 40;
+/** How late (ms) the page may say that the finger began on a handle. Until then, the finger has moved the picture. */
+const LATE = 2_000;
 
 /** Returns the meaning of a moving finger: a sideways move drags, for example a slider; a move up or down scrolls. */
 export function gestureOf(dx: number, dy: number): 'undecided' | 'drag' | 'scroll' {
@@ -49,6 +51,10 @@ export class Touch {
   #tapTimer = 0;
   /** The last point of the page at which a press begins a drag. */
   #handle: Point | null = null;
+  /** When the finger began (ms), how far it has moved the picture (CSS px), and whether something else than where it began was sent to the page. */
+  #pans = { began: 0, x: 0, y: 0, sent: false };
+  /** When something was sent to the page last (ms). */
+  #sentAt = -Infinity;
   /** Two fingers whose touch may become a tap. */
   #pair: { at: number; distance: number; middle: Point; spot: Spot } | null = null;
   #pinch = { distance: 0, middle: { x: 0, y: 0 } };
@@ -74,6 +80,7 @@ export class Touch {
   pointed(drag: boolean): void {
     // Without a finger down, the answer belongs to an earlier touch.
     if (this.#mode !== 'idle') this.#handle = drag ? this.#start.point : null;
+    if (drag) this.#takeLate();
     this.screen.stage.toggleAttribute('data-handle', drag);
   }
 
@@ -92,6 +99,7 @@ export class Touch {
   }
 
   #mouse(event: MouseMessage['event'], { point, tab }: Spot, extra: Partial<MouseMessage> = {}): void {
+    this.#sentAt = performance.now();
     const onPage = event === 'move' || event === 'up' ? point : nearest(point, this.screen.page);
     this.send({ type: 'mouse', event, ...onPage, button: 'none', buttons: 0, clickCount: 0, modifiers: 0, deltaX: 0, deltaY: 0, ...(event === 'down' ? { tab } : {}), ...extra });
   }
@@ -118,6 +126,8 @@ export class Touch {
     if (!at) return;
     this.#mode = 'undecided';
     this.#start = this.#last = this.#spot(at);
+    const began = performance.now();
+    this.#pans = { began, x: 0, y: 0, sent: began - this.#sentAt < LATE }; // an answer may be one to that
     this.screen.stage.toggleAttribute('data-handle', this.#onHandle);
     // The page tells whether something can be dragged there.
     if (!this.screen.fitted || !this.screen.small) this.#mouse('move', this.#start);
@@ -188,9 +198,15 @@ export class Touch {
   /** Moves the picture with the finger. What the picture's upper or lower edge holds back scrolls the page, if the finger began up or down. */
   #pan(at: Point): void {
     const dy = at.y - this.#last.at.y;
-    const left = dy - this.screen.panBy(at.x - this.#last.at.x, dy).y;
+    const moved = this.screen.panBy(at.x - this.#last.at.x, dy);
+    this.#pans.x += moved.x;
+    this.#pans.y += moved.y;
+    const left = dy - moved.y;
     const spot = this.#spot(at);
-    if (this.#mode === 'pan or scroll' && Math.abs(left) >= 0.5) this.#mouse('wheel', spot, { deltaX: 0, deltaY: -left / this.screen.view.scale });
+    if (this.#mode === 'pan or scroll' && Math.abs(left) >= 0.5) {
+      this.#pans.sent = true;
+      this.#mouse('wheel', spot, { deltaX: 0, deltaY: -left / this.screen.view.scale });
+    }
     this.#last = spot;
   }
 
@@ -241,6 +257,16 @@ export class Touch {
     this.#mode = 'drag';
     this.#mouse('move', this.#start);
     this.#mouse('down', this.#start, { button: 'left', buttons: 1, clickCount: 1 });
+  }
+
+  /** Moves the picture back and drags instead, as the finger began on a handle. On a slow line, the page says so only now. */
+  #takeLate(): void {
+    const { began, x, y, sent } = this.#pans;
+    if (this.#mode !== 'pan' && this.#mode !== 'pan or scroll' || sent || performance.now() - began > LATE) return;
+    this.screen.panBy(-x, -y);
+    this.#take();
+    this.#last = this.#spot(this.#last.at);
+    this.#mouse('move', this.#last, { button: 'left', buttons: 1 });
   }
 
   /** Sends fingers unchanged. */

@@ -10,7 +10,9 @@ const KEYS: [string, string][] = [
   ['J, K', 'Go down or up in a list'],
   ['Enter', 'Open what has the focus; in the picture of a session: type into its page'],
   ['Ctrl Alt Enter', 'Leave the page of a session'],
-  ['Esc', 'Close what is open'],
+  ['Space', 'In the picture of a session: hold what programs do, or let them go on'],
+  ['→', 'There, while programs are held: let one action pass'],
+  ['Esc', 'Close what is open; while programs are held: end the action that waits'],
 ];
 
 /** What the palette finds, in words. */

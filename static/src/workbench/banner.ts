@@ -25,7 +25,7 @@ export function showBanner(live: Live, keyboard: Keyboard): void {
   /** Notes whether there is more than the banner shows. */
   const cut = (): void => {
     const reason = byId('banner-reason');
-    const more = reason.scrollWidth > reason.clientWidth || !byId('banner-note').hidden;
+    const more = reason.scrollWidth > reason.clientWidth || reason.scrollHeight > reason.clientHeight || getComputedStyle(byId('banner-note')).display === 'none' && !byId('banner-note').hidden;
     banner.toggleAttribute('data-cut', more || banner.hasAttribute('data-open'));
   };
 

@@ -33,13 +33,14 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
     button.title = held ? 'Let programs go on (Space, while the picture has the focus)' : 'Hold programs (Space, while the picture has the focus)';
     button.setAttribute('aria-label', held ? 'Let programs go on' : 'Hold programs');
     button.querySelector('use')?.setAttribute('href', held ? '#i-play' : '#i-pause');
+    setText(button.querySelector('span'), held ? 'Go on' : 'Hold');
     setText(document.querySelector('[data-act="hold"] span'), held ? 'Let programs go on' : 'Hold programs');
     show(byId('keys-hold'), byKeys());
     for (const id of ['held-pass', 'held-go', 'held-end']) show(byId(id), may());
     const first = next();
     for (const id of ['held-pass', 'held-end']) byId<HTMLButtonElement>(id).disabled = !first;
     if (!held || !live.held) return;
-    const words = first ? heldWords(first) : { text: may() ? 'Nothing waits. What has begun goes on until its next call.' : '', target: '' };
+    const words = first ? heldWords(first) : { text: 'They may still read the page. None waits to act.', target: '' };
     setText(byId('held-words'), words.text);
     setText(byId('held-target'), words.target);
     const more = live.held.waiting.length - 1;

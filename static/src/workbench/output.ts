@@ -1,4 +1,5 @@
 import { codeFrame, type FrameLine } from './codeframe.js';
+import { colour } from '../ui/colours.js';
 import { byId, h, setText, show } from '../ui/dom.js';
 import { Lines } from './lines.js';
 import { jsonView } from './panel/json.js';
@@ -22,6 +23,9 @@ const BRIEF = { running: 'Running', waiting: 'Waiting' } as const;
 /** Why a run that goes on makes no headway: programs are held, or this or another person is in control. */
 export type Waits = 'held' | 'mine' | 'person' | '';
 const WAITS_WORDS = { held: 'Held', mine: 'Running · actions wait until you release', person: 'Running · actions wait for the person in control' } as const;
+
+/** What is said of a run that waits for the person who is here. */
+const HELPS = { words: 'You are helping', brief: 'Helping' };
 
 const asksForPerson = ({ title }: Step): boolean => title.startsWith('requestTakeover(');
 
@@ -94,7 +98,7 @@ export class Output {
   wait(waits: Waits): void {
     if (waits === this.#waits) return;
     this.#waits = waits;
-    if (this.#status === 'running') this.#say('running');
+    if (this.#status === 'running' || this.#status === 'waiting') this.#say(this.#status);
   }
 
   status(status: Run['status']): void {
@@ -105,7 +109,7 @@ export class Output {
   #say(status: Run['status']): void {
     this.#status = status;
     const waits = status === 'running' && this.#waits;
-    const words = waits ? WAITS_WORDS[waits] : STATUS_WORDS[status] ?? status;
+    const words = this.#helps ? HELPS.words : waits ? WAITS_WORDS[waits] : STATUS_WORDS[status] ?? status;
     setText(byId('output-words'), [words, tally(this.#tests.tests)].filter(Boolean).join(' · '));
     byId('output-shape').className = shapeOf(status);
     this.#showTime();
@@ -130,15 +134,22 @@ export class Output {
     const words = this.#brief();
     setText(byId('dock-words'), shown ? words : 'Script');
     for (const id of ['dock-script', 'rail-script']) byId(id).setAttribute('aria-label', shown ? `Script: ${words}` : 'Script');
-    byId('rail-script').title = shown ? `Script: ${words}` : 'Script';
+    byId('rail-script').title = shown ? words : '';
   }
 
-  /** Returns the state of the run for a small button, with the time while it lasts. */
+  /** Returns the state of the run for a small button, with the time while it runs: while it waits, the request has the time that counts. */
   #brief(): string {
     const { words } = this.#clock;
     if (this.#waitsHeld) return `Held ${words}`;
-    if (this.#status === 'running' || this.#status === 'waiting') return `${BRIEF[this.#status]} ${words}`;
+    if (this.#helps) return HELPS.brief;
+    if (this.#status === 'waiting') return BRIEF.waiting;
+    if (this.#status === 'running') return `${BRIEF.running} ${words}`;
     return STATUS_WORDS[this.#status] ?? this.#status;
+  }
+
+  /** Whether the run waits for a person, who is here. */
+  get #helps(): boolean {
+    return this.#waits === 'mine' && this.#status === 'waiting';
   }
 
   /** Whether the run goes on, but is held. */
@@ -179,6 +190,7 @@ export class Output {
     this.#asked.push(timeOf(takeover.createdAt));
     say('asked', takeover.createdAt, `Asked for a person: ${takeover.reason}`);
     say('claimed', takeover.claimedAt, 'A helper is working');
+    if (takeover.state === 'pending' && this.#said.delete(`${takeover.id} claimed`)) this.#lines.add({ kind: 'asks', at: Number.NaN, text: 'The helper left without an answer' });
     say('ended', takeover.endedAt, [ENDINGS[takeover.state] ?? takeover.state, takeover.note].filter(Boolean).join(': '));
   }
 
@@ -243,15 +255,16 @@ export class Output {
 
   // Shows the lines around an error. Wide lines scroll, also by keyboard.
   #frame(lines: FrameLine[], column: number): HTMLElement {
-    const pre = h('pre', { class: 'code-frame', 'data-frame': true, tabindex: 0, role: 'group', 'aria-label': 'The lines around the error' });
+    const pre = h('pre', { class: 'code-frame', 'data-frame': true, tabindex: 0, role: 'group', 'aria-label': 'The lines around the error', 'data-colours': 'typescript' });
     for (const { line, text, caret } of lines) {
-      const parts = [h('span', { class: 'frame-number', text: String(line) }), h('span', { text })];
+      const parts = [h('span', { class: 'frame-number', text: String(line) }), h('span', { 'data-line': line, text })];
       if (caret === null) pre.append(h('span', { class: 'frame-line' }, ...parts), '\n');
       else {
         const reach = { type: 'button', class: 'frame-line at-fault', title: `Go to line ${line}`, on: { click: () => this.goto(line, column) } };
         pre.append(h('button', reach, ...parts), '\n', h('span', { class: 'frame-line', 'aria-hidden': 'true' }, h('span', { class: 'frame-number' }), h('span', { class: 'frame-caret', text: `${caret}^` })), '\n');
       }
     }
+    colour(pre);
     return pre;
   }
 

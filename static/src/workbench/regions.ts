@@ -86,10 +86,10 @@ export function enableFolding(root: HTMLElement): () => void {
 }
 
 /**
- * Opens panels below the page in narrow windows, or over a page that needs all the room. Returns a function that opens the script where there is
- * room for it below the picture, unless a panel is open or the person has closed one.
+ * Opens panels below the page in narrow windows, or over a page that needs all the room. `offer` opens the script where there is room for it below
+ * the picture, unless a panel is open or the person has closed one. `close` gives the picture all the room.
  */
-export function enableSheets(root: HTMLElement, typing: () => boolean): () => void {
+export function enableSheets(root: HTMLElement, typing: () => boolean): { offer(): void; close(): void } {
   const KEY = 'takeover.sheet';
   const below = matchMedia('(max-width: 1023.98px) and (min-height: 640px)'); // as in workbench.css
   let closed = false;
@@ -117,14 +117,16 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): () => vo
   });
   const kept = read(KEY);
   if (kept === 'script' || kept === 'events') open(kept);
-  return () => {
-    if (below.matches && root.hasAttribute('data-wide') && !root.dataset.sheet && !closed) {
+  return {
+    offer: () => {
+      if (!below.matches || !root.hasAttribute('data-wide') || root.dataset.sheet || closed) return;
       open('script', false);
       offered = true;
       window.setTimeout(() => {
         offered = false;
       }, JUST_OPENED);
-    }
+    },
+    close: () => root.dataset.sheet && open('', false),
   };
 }
 

@@ -23,6 +23,9 @@ interface RunScript { filename: string; code: string; args?: unknown }
 /** The server's name for a script without one. */
 const UNNAMED = 'script.ts';
 
+/** Returns the name of a run's script, or what its first comment says; '' for neither. As scriptOf in web/sessionlist.go. */
+const nameOf = (run: Run): string => (run.filename && run.filename !== UNNAMED ? run.filename : run.title ?? '');
+
 const isOver = (run: Run): boolean => run.status !== 'running' && run.status !== 'waiting';
 const isWrong = (run: Run | undefined): boolean => run?.status === 'failed' || run?.status === 'timeout';
 
@@ -42,7 +45,11 @@ export class Runner {
   /** `began` is called when a run is shown that goes on. */
   constructor(private readonly session: string, private readonly live: Live, private readonly editor: Editor, private readonly scripts: Scripts, private readonly began: () => void) {
     this.#output = new Output((line, column) => this.#goto(line, column));
-    byId('output-close').addEventListener('click', () => this.#runCode.hide());
+    byId('output-close').addEventListener('click', () => {
+      this.#runCode.hide();
+      this.#turn(false);
+    });
+    byId('output-code').addEventListener('click', () => this.#turn(!byId('panel-script').hasAttribute('data-code')));
     this.#run.addEventListener('click', () => void this.start());
     // The second press on Run comes here.
     this.#stop.addEventListener('click', ({ detail }) => detail < 2 && void this.stop());
@@ -53,10 +60,31 @@ export class Runner {
     void this.#adopt();
   }
 
-  /** Shows the code of the run, if it is not the one in the editor. */
-  #showCode(): void {
+  /** Shows the code of a run, if it is not the one in the editor. */
+  #showCode(run: Run): void {
     if (!this.#code || this.#code === this.editor.value) this.#runCode.hide();
-    else this.#runCode.show(this.#code);
+    else this.#runCode.show(this.#code, nameOf(run) || 'The script of this run');
+  }
+
+  /** Shows the code instead of the output, or the output, where there is room for one of both. */
+  #turn(code: boolean): void {
+    const typing = this.#typing;
+    byId('panel-script').toggleAttribute('data-code', code);
+    byId('output-code').setAttribute('aria-pressed', String(code));
+    if (code) this.#runCode.reveal();
+    else if (typing && !byId('editor').checkVisibility()) byId('output-code').focus();
+  }
+
+  /** Whether somebody may be typing into the editor. */
+  get #typing(): boolean {
+    return byId('editor').contains(document.activeElement);
+  }
+
+  /** Names the session after its last run. */
+  #name(run: Run | undefined): void {
+    const name = run ? nameOf(run) : '';
+    setText(byId('session-script'), name);
+    show(byId('session-script'), name !== '');
   }
 
   /** Marks the line that runs. */
@@ -70,6 +98,7 @@ export class Runner {
     if (this.#current || this.#run.disabled) return;
     this.#runCode.hide();
     const code = this.editor.value;
+    this.#turn(false);
     this.#run.disabled = true;
     this.editor.mark(null);
     this.#code = code;
@@ -109,13 +138,14 @@ export class Runner {
   async #join(run: Run): Promise<void> {
     this.#current = run.id;
     this.#heard = run;
+    this.#turn(this.#typing);
     this.#output.begin();
     this.#output.progress(run);
     this.#code = await this.#scriptOf(run.id).then(({ code }) => code, () => '');
     if (this.#current !== run.id) return;
     const now = this.#heard; // it may be in another call meanwhile
     this.#follow(now);
-    this.#showCode();
+    this.#showCode(now);
     this.#at(now);
   }
 
@@ -130,6 +160,7 @@ export class Runner {
     show(this.#stop, true);
     this.#stop.disabled = false;
     this.began();
+    this.#name(run);
     this.#output.progress(run);
     this.#stream?.close();
     this.#stream = new EventStream({
@@ -201,6 +232,7 @@ export class Runner {
 
   #goto(line: number, column: number): void {
     this.#choose('script');
+    this.#turn(true);
     if (this.#runCode.shown) return this.#runCode.mark(line, true);
     this.editor.goto(line, column);
   }
@@ -246,6 +278,7 @@ export class Runner {
       return [];
     }
     runs = [...runs].sort((a, b) => startOf(b) - startOf(a));
+    this.#name(runs[0]);
     const count = byId('runs-count');
     show(count, runs.length > 0);
     setText(count, String(runs.length));
@@ -261,7 +294,7 @@ export class Runner {
       'button',
       { type: 'button', class: 'run-row', on: { click: () => void this.#replay(run.id) } },
       h('i', { class: shapeOf(run.status), 'aria-hidden': 'true' }),
-      h('span', { class: 'clip' }, STATUS_WORDS[run.status] ?? run.status, ' ', run.filename && run.filename !== UNNAMED ? `${run.filename} ` : '', h('span', { class: 'meta mono', text: summary })),
+      h('span', { class: 'clip' }, STATUS_WORDS[run.status] ?? run.status, ' ', nameOf(run) && `${nameOf(run)} `, h('span', { class: 'meta mono', text: summary })),
       h('span', { class: 'meta tabular', text: [run.durationMs === undefined ? '' : took(run.durationMs + (run.waitedMs ?? 0)), at ? ago(Date.now() - at) : ''].filter(Boolean).join(' · ') }),
     );
   }
@@ -275,8 +308,9 @@ export class Runner {
     try {
       const [run, script] = await Promise.all([get<Run>(path`/v1/sessions/${this.session}/runs/${id}`), this.#scriptOf(id)]);
       this.#choose('script');
+      this.#turn(false);
       this.#code = script.code;
-      this.#showCode();
+      this.#showCode(run);
       if (this.#runCode.shown) this.#runCode.mark(run.error?.line ?? null, true);
       this.#output.replay(run, script.code, script.code === this.editor.value ? null : () => {
         this.#runCode.hide();

@@ -23,22 +23,23 @@ export function showTimeLeft(live: Live, mayExtend: boolean): void {
   let life: LifeMessage | null = null;
   /** The time left as the server sent it, and when it arrived by this page's clock, because the two clocks may differ. */
   let heard = 0;
-  /** Next to the connection and, in narrow windows, below the title. */
+  /** Next to the connection and, in narrow windows, below the title. While the clock is paused, only that of the request for a person is shown. */
   const places = [byId('time-left'), byId('time-left-below')];
   const warning = byId('time-warning');
   const more = byId('time-more');
 
   const update = (): void => {
     const over = live.connection.state.phase === 'closed';
-    for (const words of places) show(words, life !== null && !over);
+    if (life || over) for (const words of places) show(words, !over); // before the first message, the time that the page came with stays
     if (!life || over) return show(warning, false);
     const left = Date.parse(life.expiresAt) - (life.paused ? heard : Date.now());
     const text = left > 0 ? `${left < LITTLE ? clock(left) : span(left)} left` : 'Time is up';
     const end = timeOfDay(Date.parse(life.expiresAt));
-    const why = life.paused ? 'The clock is paused while the session waits for a person.' : life.draining ? `The server is being stopped. The session ends at ${end} at the latest.` : `The session ends at ${end}.`;
+    const why = life.draining ? `The server is being stopped. The session ends at ${end} at the latest.` : `The session ends at ${end}.`;
     for (const words of places) {
       setText(words, text);
       words.title = why;
+      words.toggleAttribute('data-paused', life.paused);
     }
     show(warning, life.draining || (!life.paused && left < LITTLE));
     setText(byId('time-warning-words'), life.draining ? `The server is being stopped. You can finish your work until ${end}.` : left > 0 ? `This session ends in ${clock(left)}.` : 'Time is up. This session ends as soon as no person or script is working in it.');

@@ -7,11 +7,14 @@ export interface Stretch { from: number; to: number }
 /** What stands in a lane of the time line: a run, a takeover that first waits and then is worked on, or a call of a script, an agent or a person. */
 export interface Bar extends Stretch { kind: 'run' | 'waits' | 'works' | 'script' | 'agent' | 'person'; wrong: boolean; title: string }
 
+/** A moment at which something went wrong, and what. */
+export interface Fault { at: number; title: string }
+
 /** What a time line shows. `stops` are the moments to which keys step, besides those of pictures; `at` is the first moment. */
 export interface TimelineOptions {
   span: Stretch;
   bars: readonly Bar[];
-  errors: readonly number[];
+  faults: readonly Fault[];
   stops: readonly number[];
   at: number;
   /** Returns the address of the picture of a time. */
@@ -66,6 +69,9 @@ const CELLS = 40;
 const STAYS = 500;
 const PLAYS = 60_000;
 
+/** The keys that choose a moment. */
+const KEYS: ReadonlySet<string> = new Set(['ArrowLeft', 'ArrowRight', 'Home', 'End']);
+
 /** The time line of a page that looks back: its film strip, what was done, and the moment that the page shows. */
 export class Timeline {
   #times: readonly number[] = [];
@@ -85,7 +91,7 @@ export class Timeline {
   readonly #url: (at: number) => string;
   private readonly span: Stretch;
 
-  constructor({ span, bars, errors, stops, at, url }: TimelineOptions) {
+  constructor({ span, bars, faults, stops, at, url }: TimelineOptions) {
     this.span = span;
     this.#url = url;
     this.#at = at;
@@ -96,9 +102,9 @@ export class Timeline {
       this.#place(element, bar);
       lanes.append(element);
     }
-    for (const error of errors) {
-      const mark = h('div', { class: 'timeline-error' });
-      mark.style.left = this.#percent(error);
+    for (const { at: when, title } of faults) {
+      const mark = h('div', { class: 'timeline-fault', title });
+      mark.style.left = this.#percent(when);
       lanes.append(mark);
     }
     byId('timeline-scale').append(...ticks(span.to - span.from).map((after) => {
@@ -108,6 +114,7 @@ export class Timeline {
     }));
     this.#track.setAttribute('aria-valuemax', String(span.to - span.from));
     this.#track.addEventListener('keydown', (event) => this.#key(event));
+    this.#track.addEventListener('keyup', (event) => KEYS.has(event.key) && this.show(this.#at)); // also after one that was held
     this.#track.addEventListener('pointerdown', (event) => {
       if (event.button !== 0) return;
       this.#track.setPointerCapture(event.pointerId);
@@ -229,7 +236,7 @@ export class Timeline {
     event.preventDefault();
     if (event.key === ' ' && event.repeat) return;
     this.#play(event.key === ' ' && !this.#playing);
-    if (next) this.show(next());
+    if (next) this.show(next(), false); // until it is up
   }
 }
 

@@ -21,6 +21,7 @@ import 'monaco-editor/features/codicon/register';
 import 'monaco-editor/editor/contrib/suggest/browser/suggestController';
 import 'monaco-editor/languages/definitions/typescript/register';
 import { ModuleKind, ModuleResolutionKind, ScriptTarget, typescriptDefaults } from 'monaco-editor/languages/features/typescript/register';
+import type { Kind } from '../../ui/colours.js';
 import type { EditorView } from './editor.js';
 import { SCOPE } from './scope.js';
 
@@ -174,35 +175,32 @@ function themeName(): string {
   return isDark() ? 'takeover-dark' : 'takeover-light';
 }
 
+/** Returns what a colour of tokens.css is in the theme of now, as six hexadecimal digits. */
+function colourNow(name: string): string {
+  const probe = document.createElement('i');
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const parts = getComputedStyle(probe).color.match(/\d+/g) ?? [];
+  probe.remove();
+  return parts.slice(0, 3).map((part) => Number(part).toString(16).padStart(2, '0')).join('');
+}
+
+/** The kinds of tokens that have a colour of code in tokens.css. */
+const KINDS: Record<string, Kind> = { comment: 'comment', keyword: 'keyword', string: 'string', number: 'number', regexp: 'number', type: 'quiet', delimiter: 'quiet' };
+
+/** Defines the themes with the colours that code has now. Only that of now is used. */
 function defineThemes(): void {
+  const rules = [{ token: '', foreground: colourNow('--text') }, ...Object.entries(KINDS).map(([token, kind]) => ({ token, foreground: colourNow(`--code-${kind}`) }))];
   monaco.defineTheme('takeover-light', {
     base: 'vs',
     inherit: true,
-    rules: [
-      { token: '', foreground: '171b23' },
-      { token: 'comment', foreground: '657083' },
-      { token: 'keyword', foreground: '474ccd' },
-      { token: 'string', foreground: '14713f' },
-      { token: 'number', foreground: '9a5700' },
-      { token: 'regexp', foreground: '9a5700' },
-      { token: 'type', foreground: '555e6e' },
-      { token: 'delimiter', foreground: '555e6e' },
-    ],
+    rules,
     colors: { 'editor.background': '#ffffff', 'editor.foreground': '#171b23', 'editorLineNumber.foreground': '#6b7486', 'editorLineNumber.activeForeground': '#171b23', 'editor.selectionBackground': '#d9dbfc', 'editorWidget.background': '#ffffff', 'editorWidget.border': '#e0e4ea', 'editorSuggestWidget.background': '#ffffff', 'editorSuggestWidget.border': '#e0e4ea', 'editorSuggestWidget.selectedBackground': '#e6e7fc', 'editorSuggestWidget.selectedForeground': '#171b23', 'editorSuggestWidget.selectedIconForeground': '#171b23', 'editorSuggestWidget.highlightForeground': '#474ccd', 'editorSuggestWidget.focusHighlightForeground': '#474ccd', 'editorHoverWidget.background': '#ffffff', 'editorHoverWidget.border': '#e0e4ea', 'textLink.foreground': '#474ccd', focusBorder: '#474ccd', 'editorBracketHighlight.foreground1': '#555e6e', 'editorBracketHighlight.foreground2': '#555e6e', 'editorBracketHighlight.foreground3': '#555e6e', 'editorBracketHighlight.foreground4': '#555e6e', 'editorBracketHighlight.foreground5': '#555e6e', 'editorBracketHighlight.foreground6': '#555e6e' },
   });
   monaco.defineTheme('takeover-dark', {
     base: 'vs-dark',
     inherit: true,
-    rules: [
-      { token: '', foreground: 'e7eaf0' },
-      { token: 'comment', foreground: '8a94a5' },
-      { token: 'keyword', foreground: 'a9acff' },
-      { token: 'string', foreground: '63d196' },
-      { token: 'number', foreground: 'f3b45a' },
-      { token: 'regexp', foreground: 'f3b45a' },
-      { token: 'type', foreground: '9ba5b5' },
-      { token: 'delimiter', foreground: '9ba5b5' },
-    ],
+    rules,
     colors: { 'editor.background': '#161a20', 'editor.foreground': '#e7eaf0', 'editorLineNumber.foreground': '#808b9d', 'editorLineNumber.activeForeground': '#e7eaf0', 'editor.selectionBackground': '#3a3e80', 'editorWidget.background': '#1c2129', 'editorWidget.border': '#262c36', 'editorSuggestWidget.background': '#1c2129', 'editorSuggestWidget.border': '#262c36', 'editorSuggestWidget.selectedBackground': '#31365c', 'editorSuggestWidget.selectedForeground': '#e7eaf0', 'editorSuggestWidget.selectedIconForeground': '#e7eaf0', 'editorSuggestWidget.highlightForeground': '#a9acff', 'editorSuggestWidget.focusHighlightForeground': '#a9acff', 'editorHoverWidget.background': '#1c2129', 'editorHoverWidget.border': '#262c36', 'textLink.foreground': '#a9acff', focusBorder: '#a9acff', 'editorBracketHighlight.foreground1': '#9ba5b5', 'editorBracketHighlight.foreground2': '#9ba5b5', 'editorBracketHighlight.foreground3': '#9ba5b5', 'editorBracketHighlight.foreground4': '#9ba5b5', 'editorBracketHighlight.foreground5': '#9ba5b5', 'editorBracketHighlight.foreground6': '#9ba5b5' },
   });
 }

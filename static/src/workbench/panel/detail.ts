@@ -1,7 +1,7 @@
 import { h, icon, show } from '../../ui/dom.js';
 import { timeOfDay, took } from '../../ui/times.js';
 import { curl } from './curl.js';
-import { str, visible } from './describe.js';
+import { holderWords, str, visible } from './describe.js';
 import { jsonView } from './json.js';
 import type { CapturedEvent, Row } from './rows.js';
 import { phasesOf } from './timing.js';
@@ -141,6 +141,8 @@ export class Detail {
       add('message', 'Message', () => consoleMessage(event));
     } else if (event.type === 'screenshot' && str(data.png)) {
       add('picture', 'Picture', () => picture(event));
+    } else if (event.type.startsWith('takeover_')) {
+      add('request', 'Request', () => request(event));
     }
     add('json', 'JSON', () => {
       const text = h('pre', { class: 'detail-text' });
@@ -192,6 +194,19 @@ const headerList = (event: CapturedEvent | undefined): (readonly [string, string
   Object.entries((event?.data?.headers ?? {}) as Record<string, unknown>)
     .flatMap(([name, values]) => str(values).split('\n').map((value) => [name, value] as const))
     .sort(([a], [b]) => a.localeCompare(b));
+
+/** Says for what a person was asked, by whom, and who helped. */
+function request({ ts, data }: CapturedEvent): Node {
+  const [reason, asker, helper] = [str(data?.reason), str(data?.requested_by), str(data?.by)];
+  const list: [string, string][] = [['At', timeOfDay(ts)]];
+  if (reason) list.push(['Reason', reason]);
+  if (asker) list.push(['Asked by', ASKERS[asker] ?? asker]);
+  if (helper) list.push(['Helper', holderWords(helper)]);
+  return fields(list);
+}
+
+/** Who asks for a person, in words. */
+const ASKERS: Readonly<Record<string, string>> = { script: 'a script', api: 'a program' };
 
 function headers(event: CapturedEvent, answer: CapturedEvent | undefined): Node {
   const data = event.data ?? {};

@@ -10,7 +10,7 @@ import { Filters } from './filters.js';
 import { comesOrGoes, passes, RowLog, type CapturedEvent, type Row } from './rows.js';
 import { Steps } from './steps.js';
 import { barOf, waited } from './timing.js';
-import { VirtualList } from './virtual.js';
+import { moved, VirtualList } from './virtual.js';
 
 /** Lines that the panel keeps. */
 const CAPACITY = 10_000;
@@ -35,8 +35,8 @@ export class EventsPanel {
   #detail: Detail;
   #capture: Capture;
 
-  /** reveal shows a line of a run's script. */
-  constructor(private readonly session: string, reveal: (run: Run, line: number) => void) {
+  /** reveal shows a line of a run's script; moment is told when a line is chosen, and the time of its event. */
+  constructor(private readonly session: string, reveal: (run: Run, line: number) => void, private readonly moment?: (at: number) => void) {
     this.#list = new VirtualList({
       host: this.#host,
       rowHeight: ROW_HEIGHT,
@@ -145,9 +145,9 @@ export class EventsPanel {
     const outcome = this.#log.add(event);
     if (!outcome) return;
     this.#filters.learn(event);
-    const { row, changed, dropped } = outcome;
+    const { row, changed, late, dropped } = outcome;
     // If a response is an error, that may change whether the request is shown.
-    if (dropped > 0 || (changed && this.#filters.active)) this.#stale = true;
+    if (dropped > 0 || late || (changed && this.#filters.active)) this.#stale = true;
     if (!changed && !this.#stale && passes(row, this.#filters.wanted)) this.#shown.push(row);
     if (row === this.#selected) this.#detail.show(row);
     this.#list.refresh();
@@ -159,8 +159,7 @@ export class EventsPanel {
       this.#stale = false;
       const before = this.#shown;
       this.#shown = this.#log.rows.filter((row) => passes(row, this.#filters.wanted));
-      const gone = before.length - this.#shown.length;
-      if (gone > 0) this.#list.shift(gone);
+      if (!this.#list.follow) this.#list.shift(moved(before, this.#shown, this.#list.top));
       this.#point();
     }
     this.#filters.count(this.#log.count());
@@ -233,6 +232,7 @@ export class EventsPanel {
     show(split, true);
     this.#list.setFollow(false);
     this.#list.reveal(index);
+    this.moment?.(row.event.ts);
   }
 
   /** Marks the active line, wherever it is now. */

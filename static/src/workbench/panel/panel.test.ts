@@ -6,7 +6,7 @@ import { addressFrom, holderWords, shortURL, visible } from './describe.js';
 import { ALL, passes, RowLog, rowOf, type CapturedEvent, type Wanted } from './rows.js';
 import { stepAt } from './steps.js';
 import { barOf, phasesOf } from './timing.js';
-import { range } from './virtual.js';
+import { moved, range } from './virtual.js';
 
 let seq = 0;
 const event = (type: string, category: string, data: Record<string, unknown> = {}, ts = 0): CapturedEvent => ({ capture_session_id: 'c', seq: ++seq, ts, type, category, data });
@@ -48,6 +48,22 @@ test('operations of programs are told with how they ended', () => {
     ['script: frame.click done', '12 ms', 'plain'],
     ['an agent: frame.click failed', 'Timeout exceeded', 'wrong'],
   ]);
+});
+
+test('what happened first stands first, whenever it arrives', () => {
+  const log = new RowLog(100);
+  const late = [10, 30, 20, 40].map((ts) => log.add(event('console_log', 'console', { text: String(ts), level: 'log' }, ts))?.late);
+  assert.deepEqual(log.rows.map((row) => row.event.ts), [10, 20, 30, 40]);
+  assert.deepEqual(late, [false, false, true, false]);
+});
+
+test('folded, All keeps runs, requests for a person and errors', () => {
+  const kept = ([type, data]: [string, Record<string, unknown>]): boolean => passes(rowOf(event(type, 'control', data)), { ...ALL, folded: true });
+  const events: [string, Record<string, unknown>][] = [
+    ['run_started', {}], ['takeover_done', {}], ['action_ended', { ok: false }], ['limit_reached', {}],
+    ['action_ended', { ok: true }], ['control_changed', {}], ['viewer_left', { role: 'takeover' }],
+  ];
+  assert.deepEqual(events.map(kept), [true, true, true, true, false, false, false]);
 });
 
 test('a repetition is dropped', () => {
@@ -147,4 +163,12 @@ test('addresses are short and holders have words', () => {
   assert.equal(shortURL('data:text/html,hello'), 'data:…');
   assert.equal(shortURL('nonsense'), 'nonsense');
   assert.deepEqual(['', 'script', 'viewer:1', 'client:1'].map(holderWords), ['nobody', 'script', 'a person', 'an agent']);
+});
+
+test('the row at the top of the view is found again after others came or went above it', () => {
+  assert.equal(moved(['a', 'b', 'c'], ['a', 'late', 'b', 'c'], 1), 1, 'one came above');
+  assert.equal(moved(['a', 'b', 'c'], ['b', 'c', 'd'], 1), -1, 'one went above');
+  assert.equal(moved(['a', 'b', 'c'], ['a', 'b', 'late', 'c'], 1), 0, 'one came below');
+  assert.equal(moved(['a', 'b', 'c'], ['new', 'c'], 1), -1, 'the row itself went');
+  assert.equal(moved(['a', 'b'], ['c'], 1), 0, 'all went');
 });

@@ -32,7 +32,7 @@ export interface Wanted {
   standing: Standing;
   /** Id of a target. */
   tab: string;
-  /** Without a kind and a text, control events are left out. */
+  /** Without a kind and a text, control events are left out, but for errors, runs and requests for a person. */
   folded: boolean;
 }
 
@@ -126,9 +126,14 @@ export function comesOrGoes({ event }: Row): boolean {
   return event.type === 'viewer_joined' || event.type === 'viewer_left';
 }
 
+/** Returns whether a line tells of a run, of a request for a person, or of an error. */
+function tells({ event, level }: Row): boolean {
+  return level === 'wrong' || /^(run|takeover)_/.test(event.type);
+}
+
 /** Returns whether a line is shown. */
 export function passes(row: Row, { filter, text, standing, tab, folded }: Wanted): boolean {
-  if (filter === 'all' && text === '' && (folded ? row.group === 'control' : comesOrGoes(row))) return false;
+  if (filter === 'all' && text === '' && (folded ? row.group === 'control' && !tells(row) : comesOrGoes(row))) return false;
   if (filter === 'errors' ? row.level !== 'wrong' : filter !== 'all' && row.group !== filter) return false;
   if (standing && row.standing !== standing) return false;
   if (tab && row.event.target_id !== tab) return false;
@@ -143,11 +148,13 @@ export interface Outcome {
   row: Row;
   /** An earlier line now includes it. */
   changed: boolean;
+  /** Its line stands before others, because it happened before them. */
+  late: boolean;
   /** Number of lines that were removed to make room. */
   dropped: number;
 }
 
-/** The lines of one capture, oldest first. A request and its response share a line. */
+/** The lines of one capture, in the order of their times: what happened first may arrive later. A request and its response share a line. */
 export class RowLog {
   rows: Row[] = [];
   #requests = new Map<string, Row>();
@@ -163,7 +170,7 @@ export class RowLog {
     this.#last = event.seq;
     const key = requestKey(event);
     const joined = key ? this.#join(key, event) : null;
-    if (joined) return { row: joined, changed: true, dropped: 0 };
+    if (joined) return { row: joined, changed: true, late: false, dropped: 0 };
     const row = rowOf(event);
     if (key && (event.type === 'network_request' || event.type === 'websocket_open')) {
       this.#requests.set(key, row);
@@ -171,7 +178,10 @@ export class RowLog {
       row.burst = burstOf(this.#bursts.get(event.target_id ?? ''), event);
       this.#bursts.set(event.target_id ?? '', row.burst);
     }
-    this.rows.push(row);
+    let at = this.rows.length;
+    while (at > 0 && (this.rows[at - 1]?.event.ts ?? 0) > event.ts) at--;
+    const late = at < this.rows.length;
+    this.rows.splice(at, 0, row);
     let dropped = 0;
     if (this.rows.length > this.capacity) {
       // Removes several at a time, instead of one with each event.
@@ -181,7 +191,7 @@ export class RowLog {
         if (this.#requests.get(oldKey) === old) this.#requests.delete(oldKey);
       }
     }
-    return { row, changed: false, dropped };
+    return { row, changed: false, late, dropped };
   }
 
   /** Adds an event to the line of its request, and returns that line. */

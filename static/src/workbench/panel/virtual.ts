@@ -8,6 +8,13 @@ export function range(scrollTop: number, height: number, rowHeight: number, coun
   return { from: Math.min(from, to), to };
 }
 
+/** Returns by how many rows the row at top has moved, or, if it is gone, the next one that is left. */
+export function moved<T>(before: readonly T[], after: readonly T[], top: number): number {
+  const left = new Map(after.map((row, index) => [row, index]));
+  const at = before.findIndex((row, index) => index >= top && left.has(row));
+  return at < 0 ? 0 : (left.get(before[at] as T) ?? at) - at;
+}
+
 interface Options {
   host: HTMLElement;
   rowHeight: number;
@@ -46,9 +53,19 @@ export class VirtualList {
     });
   }
 
-  /** Adjusts the scroll position after rows were removed at the top, so that the visible rows stay in view. */
+  /** The first row in view. */
+  get top(): number {
+    return Math.floor(this.options.host.scrollTop / this.options.rowHeight);
+  }
+
+  /** Adjusts the scroll position after the rows in view have moved down by so many rows, so that they stay in view. Not for a list that follows. */
   shift(rows: number): void {
-    if (!this.follow) this.options.host.scrollTop -= rows * this.options.rowHeight;
+    this.#stretch();
+    this.options.host.scrollTop += rows * this.options.rowHeight;
+  }
+
+  #stretch(): void {
+    this.#sizer.style.height = `${this.options.count() * this.options.rowHeight}px`;
   }
 
   reveal(index: number): void {
@@ -84,7 +101,7 @@ export class VirtualList {
     const { host, rowHeight, count, before, fill } = this.options;
     before();
     const total = count();
-    this.#sizer.style.height = `${total * rowHeight}px`;
+    this.#stretch();
     if (this.follow) {
       const end = Math.max(0, total * rowHeight - host.clientHeight);
       if (Math.abs(host.scrollTop - end) > 1) {
