@@ -15,9 +15,18 @@ OAPI      := bin/oapi-codegen
 OAPI_TS   := tools/oapi/node_modules/.installed
 FOREIGN   := web/testdata/foreign/node_modules/.installed
 FUZZTIME  ?= 1m
+# Tests wait part of their time: for a page, a timer, a process. So more packages than
+# cores are tested at once.
+AT_ONCE   := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2)))
+# The packages with the longest tests come first, so that none of them is left alone at the end.
+PACKAGES  := ./web ./session ./scripting ./conformance ./cmd/takeover ./door/... ./browser ./automation ./...
+
+# The program, the linter and what else is run share what is compiled, because all are built alike: without cgo, and
+# with the paths of this machine. tools/release.sh leaves those out. Only the race detector needs cgo.
+export CGO_ENABLED := 0
 
 .DEFAULT_GOAL := help
-.PHONY: cluster-test help setup run dev build test go-test slow test-user web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser compiler clean
+.PHONY: cluster-test help setup run dev build test go-test slow test-user web-test e2e fuzz check lint fmt generate bench soak release docker image-test picture audit browser compiler shell clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,13 +43,16 @@ dev: browser node_modules/.installed ## start, and rebuild and reload the pages 
 build: $(BIN) ## build bin/takeover
 
 $(BIN): $(BUILT) $(GO_FILES) $(EMBEDDED) go.mod go.sum
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/takeover
+	go build -ldflags '$(LDFLAGS)' -o $@ ./cmd/takeover
 
 browser: ## install Chromium and fonts if they are missing
 	@tools/install.sh browser
 
 compiler:
-	@tools/install.sh compiler
+	@CGO_ENABLED= tools/install.sh compiler
+
+shell:
+	@tools/install.sh shell
 
 generate: $(BUILT) $(OAPI) $(OAPI_TS) ## build the web assets from npm, the templates, docs/api-table.md and the clients
 	go tool templ generate -log-level error
@@ -59,7 +71,7 @@ node_modules/.installed: package.json package-lock.json
 test: browser go-test web-test e2e ## run every test
 
 go-test: browser compiler build $(FOREIGN)
-	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -race -vet=off -timeout 15m ./... # make check vets
+	CGO_ENABLED=1 TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -race -vet=off -p $(AT_ONCE) -timeout 60m $(PACKAGES) # make check vets; web takes 20 minutes, more than twice that on a slow day
 
 test-user: browser build ## the tests of SECURITY.md as an ordinary user; needs root
 	tools/test-as-user.sh
@@ -67,11 +79,11 @@ test-user: browser build ## the tests of SECURITY.md as an ordinary user; needs 
 web-test: $(BUILT)
 	npm run --silent test
 
-e2e: browser build ## the pages, in a real browser, as a person uses them
+e2e: browser shell build ## the pages, in a real browser, as a person uses them
 	npm run --silent e2e
 
 slow: browser compiler build $(FOREIGN) ## run every test and print the slowest
-	TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go run ./tools/slow
+	CGO_ENABLED=1 TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go run ./tools/slow
 
 fuzz: $(BUILT) ## run every fuzz test, each for FUZZTIME (a minute)
 	@for file in $$(grep -rl '^func Fuzz' --include='*_test.go' --exclude-dir=node_modules .); do \
@@ -90,7 +102,7 @@ check: lint $(OAPI) $(OAPI_TS) ## lint, types, whether the program builds for ma
 	go test ./web -run TestClientsDocument
 	$(WRITE_CLIENTS)
 	cd clients/go && go vet ./...
-	for os in darwin windows; do CGO_ENABLED=0 GOOS=$$os go build -o /dev/null ./cmd/takeover || exit 1; done
+	for os in darwin windows; do GOOS=$$os go build -o /dev/null ./cmd/takeover || exit 1; done
 	@git diff --exit-code --stat -- '*_templ.go' clients || { echo "generated code is stale: commit what 'make generate' wrote" >&2; exit 1; }
 
 lint: $(BUILT) $(LINTER)

@@ -36,7 +36,7 @@ func TestEndsOfDocuments(t *testing.T) {
 				r.do("handle.contentFrame", params{"handle": element.Handle}, &child)
 				tt.p["frame"] = child.Frame
 			}
-			r.do("frame.evaluate", params{"expression": "setTimeout(() => { " + tt.end + " }, 300)", "isFunction": false}, nil)
+			r.do("frame.evaluate", params{"expression": "setTimeout(() => { " + tt.end + " }, 1500)", "isFunction": false}, nil)
 			err := r.call(tt.op, tt.p, nil)
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("got %v", err)
@@ -48,17 +48,17 @@ func TestEndsOfDocuments(t *testing.T) {
 // TestSetContentWaits checks that setContent waits for the resources of the
 // document, not only for its text.
 func TestSetContentWaits(t *testing.T) {
-	r := newRig(t)
-	s := slowSite(t, 400*time.Millisecond)
+	s, slower := slowSite(t, 400*time.Millisecond), slowSite(t, 20*time.Second)
+	r := newRig(t) // its end ends what the sites still serve
 	r.do("frame.setContent", params{"html": `<img src="` + s + `">`}, nil)
 	if got := r.eval("document.images[0].complete"); got != true {
 		t.Errorf("the picture is not loaded: %v", got)
 	}
-	err := r.call("frame.setContent", params{"html": `<img src="` + s + `?2">`, "timeout": 150}, nil)
+	err := r.call("frame.setContent", params{"html": `<img src="` + slower + `">`, "timeout": 150}, nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "Timeout 150ms exceeded.") {
 		t.Errorf("in less time: %v", err)
 	}
-	r.do("frame.setContent", params{"html": `<img src="` + s + `?3"><p>text`, "waitUntil": "domcontentloaded", "timeout": 350}, nil)
+	r.do("frame.setContent", params{"html": `<img src="` + slower + `?2"><p>text`, "waitUntil": "domcontentloaded", "timeout": 10_000}, nil)
 	if got := r.value("frame.textContent", params{"selector": "p"}); got != "text" {
 		t.Errorf("text: %v", got)
 	}

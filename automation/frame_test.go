@@ -192,9 +192,11 @@ func TestPageThatHangs(t *testing.T) {
 	r.html(recorder + `<button>x</button>`)
 	r.do("frame.click", params{"selector": "button", "timeout": 5000}, nil)
 	r.eval("setTimeout(() => { const end = performance.now() + 2500; while (performance.now() < end); })")
-	err := r.call("frame.click", params{"selector": "button", "timeout": 300}, nil)
-	if want := "Timeout 300ms exceeded.\nCall log:\n  - waiting for locator('button')\n"; err == nil || err.Error() != want {
-		t.Errorf("click: %v", err)
+	for selector, words := range map[string]string{"button": "locator('button')", `internal:role=button[name="x"i]`: "getByRole('button', { name: 'x' })"} {
+		err := r.call("frame.click", params{"selector": selector, "timeout": 300}, nil)
+		if want := "Timeout 300ms exceeded.\nCall log:\n  - waiting for " + words + "\n"; err == nil || err.Error() != want {
+			t.Errorf("click: %v", err)
+		}
 	}
 	equal(t, "clicks afterwards", len(r.seen("click")), 1)
 }

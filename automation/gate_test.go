@@ -33,6 +33,17 @@ func (l *lease) take() {
 
 func (l *lease) giveBack() { close(l.open) }
 
+// held waits until a call waits for the person to give control back. A call that is done
+// before is an error.
+func (l *lease) held(t *testing.T, what string, done <-chan error) {
+	t.Helper()
+	select {
+	case <-l.blocks:
+	case err := <-done:
+		t.Fatalf("%s: done although a person is in control: %v", what, err)
+	}
+}
+
 func (l *lease) gate(ctx context.Context, _ any) error {
 	l.mu.Lock()
 	open := l.open
@@ -75,7 +86,7 @@ func TestCommandsThatReadDoNotWait(t *testing.T) {
 			_, err := r.command(session, method, p)
 			done <- err
 		}()
-		<-l.blocks // it waits
+		l.held(t, method, done)
 		l.giveBack()
 		if err := <-done; err != nil {
 			t.Errorf("%s: %v", method, err)
@@ -109,7 +120,7 @@ func TestGateDuringActions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r, person, l := gated(t)
 			r.html(tt.html)
-			p := params{"selector": "#x", "timeout": 3000}
+			p := params{"selector": "#x", "timeout": 10_000}
 			for k, v := range tt.params {
 				p[k] = v
 			}
@@ -118,11 +129,7 @@ func TestGateDuringActions(t *testing.T) {
 			person.do("frame.evaluate", params{"expression": "new Promise(done => setTimeout(done, 150))", "isFunction": false}, nil) // by now the action waits for its element, or soon will
 			l.take()
 			person.eval(`void (` + tt.ready + `)`)
-			select {
-			case <-l.blocks:
-			case err := <-done:
-				t.Fatal("done although a person is in control:", err)
-			}
+			l.held(t, tt.op, done)
 			equal(t, "under the person's control", person.eval(tt.state), tt.before)
 			l.giveBack()
 			if err := <-done; err != nil {
@@ -149,7 +156,7 @@ func TestNoPressOfAPersonIsHeldUp(t *testing.T) {
 	person.do("frame.evaluate", params{"expression": "new Promise(done => setTimeout(done, 150))", "isFunction": false}, nil) // by now the click waits for its element, or soon will
 	l.take()
 	person.eval(`void (x.disabled = false)`)
-	<-l.blocks
+	l.held(t, "click", done)
 	equal(t, "under the person's control", person.eval(`[y.title, x.title]`), []any{strconv.Itoa(presses), ""})
 	l.asked = nil
 	l.giveBack()
@@ -166,14 +173,14 @@ func TestGateBetweenKeys(t *testing.T) {
 	r.html(`<input id=x oninput="if (x.value.length === 3) x.title = 'now'"><input id=y>`)
 	done := make(chan error, 1)
 	go func() {
-		done <- r.call("frame.type", params{"selector": "#x", "text": "abcdefghij", "delay": 30, "timeout": 1500}, nil)
+		done <- r.call("frame.type", params{"selector": "#x", "text": "abcdefghij", "delay": 300, "timeout": 10_000}, nil)
 	}()
 	person.do("frame.waitForFunction", params{"expression": "() => x.title", "isFunction": true}, nil)
 	l.take()
-	<-l.blocks
+	l.held(t, "type", done)
 	length := person.eval(`x.value.length`)
 	person.eval(`void y.focus()`)
-	person.do("frame.evaluate", params{"expression": "new Promise(done => setTimeout(done, 1600))", "isFunction": false}, nil) // longer than the action's own timeout
+	person.do("frame.evaluate", params{"expression": "new Promise(done => setTimeout(done, 10_100))", "isFunction": false}, nil) // longer than the action's own timeout
 	equal(t, "what is typed meanwhile", person.eval(`x.value.length`), length)
 	l.giveBack()
 	if err := <-done; err != nil {
@@ -202,11 +209,7 @@ func TestGateOfScreenshots(t *testing.T) {
 	for _, p := range []params{{"style": "b { color: red }"}, {"animations": "disabled"}, {"fullPage": true}, {"omitBackground": true}, {"mask": []params{{"frame": r.frame, "selector": "b"}}}} {
 		done := make(chan error, 1)
 		go func() { done <- r.call("page.screenshot", p, nil) }()
-		select {
-		case <-l.blocks:
-		case err := <-done:
-			t.Fatalf("%v: done although a person is in control: %v", p, err)
-		}
+		l.held(t, fmt.Sprint(p), done)
 		equal(t, fmt.Sprint(p), []any{changes(), person.eval(moving)}, []any{false, "running"})
 		l.giveBack()
 		if err := <-done; err != nil {

@@ -2,7 +2,9 @@ package browser_test
 
 import (
 	"os"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"takeover/browser/browsertest"
@@ -13,6 +15,7 @@ import (
 // that the test kills.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == confine.Command {
+		leaveFirstThread()
 		confine.Main()
 	}
 	if root := os.Getenv(serverRoot); root != "" {
@@ -29,4 +32,18 @@ func TestMain(m *testing.M) {
 		return
 	}
 	browsertest.Main(m)
+}
+
+// leaveFirstThread does what a busy machine does to a program: its main goroutine goes
+// on in another thread than the first, unless it is locked to that.
+func leaveFirstThread() {
+	var others sync.WaitGroup
+	for range 2 * runtime.GOMAXPROCS(0) {
+		others.Go(func() {
+			for range 100 {
+				runtime.Gosched()
+			}
+		})
+	}
+	others.Wait()
 }

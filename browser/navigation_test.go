@@ -80,7 +80,7 @@ func TestNavigateWaitsUntil(t *testing.T) {
 		if f.Lifecycle()&until == 0 || nav.URL != s.URL+"/page" {
 			t.Errorf("%v: %+v at %v", until, nav, f.Lifecycle())
 		}
-		<-asked
+		asked()
 		if f.Lifecycle()&browser.LifecycleLoad != 0 {
 			t.Errorf("%v: loaded while the picture is on its way", until)
 		}
@@ -158,7 +158,7 @@ func TestNavigationInterrupted(t *testing.T) {
 			_, err := f.Navigate(ctx, url, browser.NavigateOptions{})
 			done <- err
 		}()
-		<-asked
+		asked()
 		return done
 	}
 
@@ -278,12 +278,12 @@ func TestNetworkIdle(t *testing.T) {
 	b := attach(t)
 	f := newPage(t, b).MainFrame()
 	open(t, f, s.URL+"/a")
-	<-asked
+	asked()
 	r := record(t, b)
 	// When a second page becomes idle, enough time has passed.
 	g := newPage(t, b).MainFrame()
 	open(t, g, s.URL+"/inner")
-	<-asked
+	asked()
 	open(t, g, "about:blank")
 	must(t, g.WaitForLifecycle(wait(t, "the other page's idleness"), browser.LifecycleNetworkIdle))
 	if f.Lifecycle()&browser.LifecycleNetworkIdle != 0 {

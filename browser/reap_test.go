@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"takeover/browser"
 	"takeover/browser/browsertest"
@@ -42,8 +41,8 @@ func serveUntilKilled(root string) {
 		}
 		fmt.Println(p.PID())
 	}
-	for o.Launcher != nil && !pool.Spare() {
-		time.Sleep(time.Millisecond)
+	if o.Launcher != nil {
+		_ = browsertest.Await(context.Background(), pool.Spare) // it has no end
 	}
 	fmt.Println("ready")
 	select {}

@@ -49,7 +49,7 @@ func newSite(t testing.TB, pages map[string]string) *site {
 func (s *site) handle(path string, fn http.HandlerFunc) { s.mux.HandleFunc(path, fn) }
 
 // hang adds a page that is answered only when open is called or the test ends.
-func (s *site) hang(t testing.TB, path string) (asked <-chan struct{}, open func()) {
+func (s *site) hang(t testing.TB, path string) (asked, open func()) {
 	gate, came := make(chan struct{}), make(chan struct{}, 8)
 	var once sync.Once
 	open = func() { once.Do(func() { close(gate) }) }
@@ -63,7 +63,15 @@ func (s *site) hang(t testing.TB, path string) (asked <-chan struct{}, open func
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<title>late</title>")
 	})
-	return came, open
+	return func() {
+		t.Helper()
+		ctx := wait(t, "a request for "+path)
+		select {
+		case <-came:
+		case <-ctx.Done():
+			t.Fatal(context.Cause(ctx))
+		}
+	}, open
 }
 
 // other returns the URL of a path under the site's other name.

@@ -103,8 +103,9 @@ func TestWorldIsGoneWithItsDocument(t *testing.T) {
 		w, err := f.World(wait(t, "world"), browser.WorldUtility)
 		must(t, err)
 		done := make(chan error, 1)
+		ctx := wait(t, "the end of its document")
 		go func() {
-			_, err := w.Call(t.Context(), forever)
+			_, err := w.Call(ctx, forever)
 			done <- err
 		}()
 		eval[int](t, f, browser.WorldUtility, "1") // the call has arrived
@@ -150,7 +151,7 @@ func TestWorldWaitsForNavigation(t *testing.T) {
 	f := newPage(t, b).MainFrame()
 	open(t, f, s.URL+"/a")
 	evalMain[any](t, f, "void (location.href = '/slow')")
-	<-asked
+	asked()
 	title := make(chan string, 1)
 	ctx := wait(t, "title")
 	go func() {

@@ -44,26 +44,33 @@ func TestRest(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// A request that the page has sent but does not await.
-	p.Eval(`window.answer = ""; fetch("/slow").then(r => r.text()).then(text => { answer = text }); 0`, nil)
-	resting := make(chan error, 1)
-	go func() { resting <- rest(ctx) }()
-	short, cancel := context.WithTimeout(ctx, 800*time.Millisecond)
+	// A request that the page sends after the call, but does not await.
+	sent, resting := make(chan struct{}), make(chan error, 1)
+	go func() {
+		resting <- r.Rest(ctx, string(p.ID), func(context.Context) capture.Earlier {
+			p.Eval(`fetch("/slow").then(r => r.text()); 0`, nil)
+			close(sent)
+			return capture.Earlier{}
+		})
+	}()
+	select {
+	case <-sent:
+	case err := <-resting:
+		t.Fatal("nobody asked what is under way:", err)
+	}
+	short, cancel := context.WithTimeout(ctx, 2500*time.Millisecond)
 	defer cancel()
 	if err := rest(short); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("while a request was pending: %v", err)
 	}
+	began := time.Now()
 	gate <- struct{}{}
-	if err := <-resting; err != nil {
-		t.Fatal(err)
-	}
-	var answer string
-	if p.Eval(`answer`, &answer); answer != "done" {
-		t.Errorf("the page rests before its answer is there: %q", answer)
+	if err := <-resting; err != nil || time.Since(began) < 500*time.Millisecond {
+		t.Errorf("the page rests %v after its answer, %v", time.Since(began), err)
 	}
 
 	// An animation.
-	began := time.Now()
+	began = time.Now()
 	p.Eval(`document.querySelector("#a").style.height = "150px"; new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`, nil)
 	if err := rest(ctx); err != nil || time.Since(began) < time.Second {
 		t.Errorf("rests %v after it moved, %v", time.Since(began), err)

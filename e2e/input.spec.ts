@@ -5,10 +5,6 @@ import { auth, hasPicture, openComputer, Remote, signIn } from './remote.js';
 
 test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
 
-test.afterEach(async ({ request }) => {
-  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
-});
-
 /** Runs a script while the person works, and returns its result. */
 async function asked<T>(request: APIRequestContext, session: string, code: string): Promise<T> {
   const run = await (await request.post(`/v1/sessions/${session}/scripts`, { headers: auth(), data: { wait: true, code } })).json();
@@ -73,9 +69,9 @@ async function hasClipboard(page: Page, text: string): Promise<void> {
 
 /** Stands between a viewer and the server, and can hold back a request for control. */
 interface Way {
-  /** Holds back the next request. Resolves when the request has arrived. */
+  /** Holds back the next request, and those after it. Resolves when the first has arrived. */
   hold(): Promise<void>;
-  /** Passes the request on to the server. */
+  /** Passes the first request on to the server. */
   go(): void;
   /** Sends the page the newest message about control again, as if it had been on its way. */
   repeat(): void;
@@ -85,15 +81,22 @@ interface Way {
 async function onTheWay(page: Page): Promise<Way> {
   let told: string | Buffer = '';
   let arrived: (() => void) | null = null;
+  let holds = false; // a page asks again when an answer takes long
   let go = (): void => {};
   let repeat = (): void => {};
   await page.routeWebSocket(/\/view/, (socket) => {
     const server = socket.connectToServer();
     socket.onMessage((message) => {
-      if (!arrived || !/"type":"control","action":"take"/.test(String(message))) return server.send(message);
+      const asks = /"type":"control","action":"take"/.test(String(message));
+      if (asks && holds) return;
+      if (!asks || !arrived) return server.send(message);
       arrived();
       arrived = null;
-      go = () => server.send(message);
+      holds = true;
+      go = () => {
+        holds = false;
+        server.send(message);
+      };
     });
     server.onMessage((message) => {
       if (typeof message === 'string' && message.includes('"type":"control"')) told = message;
@@ -349,6 +352,7 @@ test('on a phone fingers are fingers, and the keyboard follows the remote field'
   expect(two.slice(0, 2)).toEqual(['touchstart 1 1', 'touchstart 2 1']);
   expect(two[2]).toMatch(/^touchmove 2 [12]$/); // the browser may tell of each finger by itself
   expect(two.at(-1)).toMatch(/^touchend 0 /);
+  await request.post(`/v1/sessions/${created.id}/release`, { headers: auth() });
   await context.close();
 });
 

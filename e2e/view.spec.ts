@@ -1,5 +1,6 @@
 import { expect, serve, test, type APIRequestContext, type Page } from './test.js';
 import { createServer, type Server } from 'node:http';
+import { borrow } from './lend.js';
 import { Line, listen } from './line.js';
 import { accessible, auth, getCookie, hasPicture, Remote } from './remote.js';
 
@@ -48,10 +49,6 @@ class Site {
 const site = new Site();
 test.beforeAll(() => site.open());
 test.afterAll(() => site.close());
-test.afterEach(async ({ request }) => {
-  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
-});
-
 async function sessionAt(request: APIRequestContext, more: object = {}): Promise<string> {
   const answer = await request.post('/v1/sessions', { headers: auth(), data: { url: site.address, ...more } });
   expect(answer.status()).toBe(201);
@@ -73,7 +70,7 @@ test('figures on demand, and no pictures for a page that nobody sees', async ({ 
       (window as { away?: boolean }).away = away;
       document.dispatchEvent(new Event('visibilitychange'));
     }, !seen);
-  await open(page, await sessionAt(request));
+  await open(page, await borrow(request, site.address));
   await expect(page.locator('#connection-words')).toHaveText(/^\d+ ms$/);
   await page.locator('#connection').focus();
   await page.keyboard.press('Enter');
@@ -99,7 +96,7 @@ test('figures on demand, and no pictures for a page that nobody sees', async ({ 
 test('pictures are no larger than they are shown', async ({ page, request }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   // The page changes too often for a sharp still, which would have the page's own size, but slowly enough for any machine.
-  await open(page, await sessionAt(request, { url: `${site.address}#calm` }));
+  await open(page, await borrow(request, `${site.address}#calm`));
   const width = (): Promise<number> => page.locator('#screen').evaluate((canvas: HTMLCanvasElement) => canvas.width);
   await expect.poll(width).toBeLessThan(600);
   await page.setViewportSize({ width: 1800, height: 1000 });
@@ -107,7 +104,7 @@ test('pictures are no larger than they are shown', async ({ page, request }) => 
 });
 
 test('a line that breaks takes nothing away', async ({ page, request, baseURL }) => {
-  const session = await sessionAt(request);
+  const session = await borrow(request, site.address);
   const line = new Line(Number(new URL(baseURL ?? '').port));
   await line.mend();
   try {
@@ -143,7 +140,7 @@ test('a line that breaks takes nothing away', async ({ page, request, baseURL })
 });
 
 test('a text typed while the line is cut arrives later, a press does not', async ({ page, request, baseURL }) => {
-  const session = await sessionAt(request);
+  const session = await borrow(request, site.address);
   const line = new Line(Number(new URL(baseURL ?? '').port));
   await line.mend();
   try {
@@ -199,7 +196,7 @@ test('a page that took nothing for too long says why it was disconnected, and co
 });
 
 test('tabs can be pressed, and keep the focus, while a page changes its title', async ({ page, request }) => {
-  await open(page, await sessionAt(request, { url: `${site.address}#title` }));
+  await open(page, await borrow(request, `${site.address}#title`));
   await page.getByRole('button', { name: 'Take control' }).click();
   await page.getByRole('button', { name: 'New tab' }).click();
   const tabs = page.locator('.tab-button');
@@ -227,7 +224,7 @@ test('a line that goes silent is given up, also before it opened', async ({ page
   await line.mend();
   try {
     await page.clock.install();
-    await open(page, await sessionAt(request), `http://127.0.0.1:${line.port}`);
+    await open(page, await borrow(request, site.address), `http://127.0.0.1:${line.port}`);
     await page.getByRole('button', { name: 'Take control' }).click();
     await expect(page.locator('#control-words')).toHaveText('You are in control');
     line.silence();
@@ -247,7 +244,7 @@ test('a line that goes silent is given up, also before it opened', async ({ page
 });
 
 test('a guest whose link ends while the line is cut is told so', async ({ page, request, baseURL }) => {
-  const session = await sessionAt(request);
+  const session = await borrow(request, site.address);
   const link = await (await request.post(`/v1/sessions/${session}/links`, { headers: auth(), data: { role: 'view' } })).json();
   const line = new Line(Number(new URL(baseURL ?? '').port));
   await line.mend();
@@ -295,7 +292,9 @@ test('a session that is over says why, and what to do', async ({ page, request }
   await expect(page.getByRole('link', { name: 'All sessions' })).toBeVisible();
   await expect(page.locator('#connection')).toContainText('Closed');
 
-  await open(page, await sessionAt(request, { timeout: 6_000 }));
-  await expect(overlay).toContainText('Time is up', { timeout: 15_000 });
+  const short = await sessionAt(request);
+  await open(page, short);
+  await request.patch(`/v1/sessions/${short}`, { headers: auth(), data: { timeout: 1_000 } });
+  await expect(overlay).toContainText('Time is up');
   await accessible(page, 'a session whose time is up');
 });

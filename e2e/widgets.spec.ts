@@ -3,10 +3,6 @@ import { accessible, auth, Fingers, hasPicture, newSession, openComputer, Remote
 
 /** What Chromium would draw outside the remote page: lists, dates, colours, suggestions, the pointer's shape. */
 
-test.afterEach(async ({ request }) => {
-  await request.post('/v1/sessions/release', { headers: auth(), data: {} });
-});
-
 /** A page whose title shows what it received last. */
 const PAGE = `<title>ready</title><style>*{margin:0;box-sizing:border-box}select,input,iframe,#host{position:absolute;left:40px;width:240px;height:36px;border:1px solid;font:16px sans-serif}a{position:absolute;left:600px;top:40px}</style>
   <select id=city style="top:40px"><option>Berlin<option>Bern<optgroup label=North><option>Bergen<option disabled>Bodø<option>Åre</optgroup></select>
@@ -187,5 +183,6 @@ test.describe('on a phone', () => {
     await option('three').tap();
     await page.locator('.widget').getByRole('button', { name: 'Done' }).tap();
     await expect.poll(async () => (await (await request.get(`/v1/sessions/${session}`, { headers: auth() })).json()).title).toContain('three');
+    await request.post(`/v1/sessions/${session}/release`, { headers: auth() });
   });
 });

@@ -231,14 +231,15 @@ func TestRate(t *testing.T) {
 			want := float64(p.sent.Load() - made)
 			st := s.Stats()
 			t.Logf("%v of %v pictures, %+v", n, want, st)
-			least, most := 0.8*want, want+2
+			came, quiet := want, float64(FullRate) // half of two seconds of pictures at full rate
+			most := want + 2
 			if tt.max > 0 {
-				came := want
 				want = min(want, 2*float64(tt.max))
-				least, most = 0.8*want, want+3
-				if came < 2*want { // on a busy machine pictures arrive in groups, and only one of each group is shown
-					least = 0.5 * want
-				}
+				quiet, most = 2*want, want+3
+			}
+			least := 0.8 * want
+			if came < quiet { // on a busy machine pictures arrive in groups, and only one of each group is shown
+				least = 0.5 * want
 			}
 			if n < least || n > most {
 				t.Errorf("%v pictures, want about %v", n, want)

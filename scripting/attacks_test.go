@@ -19,7 +19,9 @@ import (
 // which a script can get stuck: the limit on time without yielding ends each of
 // them.
 func TestEndlessLoops(t *testing.T) {
-	p := newPool(t, tight())
+	limits := tight()
+	limits.TurnTime = 300 * time.Millisecond // every script uses all of it
+	p := newPool(t, limits)
 	for name, code := range map[string]string{
 		"proxy trap":                  `new Proxy({}, { get() { for (;;); } }).x`,
 		"sort comparator":             `[3, 2, 1].sort(() => { for (;;); })`,
@@ -103,7 +105,7 @@ func TestBombs(t *testing.T) {
 		"giant parameters":          `for (;;) page.evaluate(x => x, 'x'.repeat(1 << 20))`,
 		"flood of operations":       `for (;;) page.evaluate(() => 1)`,
 		"flood of timers":           `for (;;) setTimeout(() => {}, 60_000)`,
-		"giant title of a step":     `const s = 'x'.repeat(1 << 20); for (let i = 0; i < 50; i++) await page.locator(s).click()`,
+		"giant title of a step":     `const s = 'x'.repeat(1 << 20); for (let i = 0; i < 40; i++) await page.locator(s).click()`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
@@ -282,18 +284,23 @@ func TestOperationsEndWithTheRun(t *testing.T) {
 // succeed, none uses much memory, and their memory is returned.
 func TestFiftyRuns(t *testing.T) {
 	const runs = 50
-	p := newPool(t, Limits{})
+	p := newPool(t, Limits{TurnTime: time.Minute}) // all start at once
 	var wg sync.WaitGroup
-	var here sync.WaitGroup // counts runs that have started
+	var here sync.WaitGroup // counts runs that have started, or ended before
 	here.Add(runs)
 	release := make(chan struct{})
 	pids := make([]int, runs)
 	for i := range runs {
 		w := newWorld()
-		w.handlers["frame.title"] = func(context.Context, json.RawMessage) (any, error) {
-			here.Done()
-			<-release
-			return map[string]any{"value": fmt.Sprint("title ", i)}, nil
+		arrived := sync.OnceFunc(here.Done)
+		w.handlers["frame.title"] = func(ctx context.Context, _ json.RawMessage) (any, error) {
+			arrived()
+			select {
+			case <-release:
+				return map[string]any{"value": fmt.Sprint("title ", i)}, nil
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
 		}
 		r, err := p.Start(t.Context(), Script{Code: `return await page.title()`}, w, w)
 		if err != nil {
@@ -301,6 +308,7 @@ func TestFiftyRuns(t *testing.T) {
 		}
 		pids[i] = r.proc.cmd.Process.Pid
 		wg.Go(func() {
+			defer arrived()
 			if res := r.Wait(); string(res.Value) != fmt.Sprintf(`"title %d"`, i) {
 				t.Errorf("run %d: %s %s %v", i, res.Status, res.Value, res.Err)
 			}

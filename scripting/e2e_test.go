@@ -120,7 +120,7 @@ func runOn(t *testing.T, handler http.Handler, code string, l *logs) scripting.R
 		started.Emit(event, params)
 	}})
 	t.Cleanup(client.Close)
-	pool := scripting.NewPool(scripting.PoolOptions{Executable: workertest.Command(scripting.Subcommand)})
+	pool := scripting.NewPool(scripting.PoolOptions{Executable: workertest.Command(scripting.Subcommand), Cold: true}) // there is one run only
 	t.Cleanup(func() { _ = pool.Close() })
 	args, err := json.Marshal(map[string]string{"url": server.URL})
 	if err != nil {

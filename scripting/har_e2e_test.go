@@ -113,16 +113,13 @@ func TestRouteFromHAR(t *testing.T) {
 }
 
 // recordPrelude gives scripts two functions: read(name) reads a HAR from the
-// session's files, and visit(context) makes requests of all kinds in that
+// session's files in the session's own page, and visit(context) makes requests of all kinds in that
 // context.
 const recordPrelude = `
 	const read = async name => {
-		const p = await browser.newPage();
-		await p.setContent('<input type=file>');
-		await p.setInputFiles('input', name);
-		const text = await p.locator('input').evaluate(i => i.files[0].text());
-		await p.context().close();
-		return JSON.parse(text).log;
+		await page.setContent('<input type=file>');
+		await page.setInputFiles('input', name);
+		return JSON.parse(await page.locator('input').evaluate(i => i.files[0].text())).log;
 	};
 	const visit = async context => {
 		const page = await context.newPage();
@@ -190,11 +187,11 @@ func TestRecordHAR(t *testing.T) {
 			`["{\"a\":1}",200,"{\"a\":1}","refused","9f89c740ceb46d7418c924a78ac57941d5e96520.json"]`},
 		{"of one page, and by tracing", `
 			const context = await browser.newContext();
-			const page = await context.newPage(), second = await context.newPage();
-			await page.routeFromHAR('page.har', { update: true, updateContent: 'embed', updateMode: 'full' });
+			const first = await context.newPage(), second = await context.newPage();
+			await first.routeFromHAR('page.har', { update: true, updateContent: 'embed', updateMode: 'full' });
 			await context.tracing.startHar('both.har', { mode: 'minimal' });
 			const twice = await context.tracing.startHar('again.har').catch(e => e.message);
-			await page.goto(url + '/json');
+			await first.goto(url + '/json');
 			await second.goto(url + "/echo");
 			await context.tracing.stopHar();
 			const none = await context.tracing.stopHar().catch(e => e.message);

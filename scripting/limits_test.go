@@ -19,7 +19,7 @@ import (
 
 // tight returns low limits that an attack reaches soon.
 func tight() Limits {
-	return Limits{TurnTime: 300 * time.Millisecond, KillDelay: 300 * time.Millisecond, RunTime: time.Minute}
+	return Limits{TurnTime: time.Second, KillDelay: 300 * time.Millisecond, RunTime: time.Minute}
 }
 
 // TestLimits attacks every limit of the table. After each attack, the pool runs
@@ -28,9 +28,12 @@ func TestLimits(t *testing.T) {
 	small := tight()
 	small.Pending, small.TurnTime = 100, time.Minute
 	short := tight()
-	short.RunTime = time.Second
+	short.RunTime = 5 * time.Second // the worker's start counts
 	patient := tight()
 	patient.TurnTime = time.Minute
+	little := patient
+	little.Memory = 96 << 20 // filled sooner than the default
+	pools := map[Limits]*Pool{}
 	for _, c := range []struct {
 		name    string
 		limits  Limits
@@ -48,15 +51,15 @@ func TestLimits(t *testing.T) {
 		{"getter while the result is made", tight(), `return { get x() { for (;;); } }`, StatusTimeout, "TimeoutError", "did not yield", 0},
 		{"getter of a thrown error", tight(), `throw Object.defineProperty(new Error(), 'message', { get() { for (;;); } })`, StatusTimeout, "TimeoutError", "did not yield", 0},
 		{"getter in an argument", tight(), `await page.evaluate(() => 1, { get x() { for (;;); } })`, StatusTimeout, "TimeoutError", "did not yield", 0},
-		{"run time, busy but yielding", short, "for (;;)\n  await new Promise(r => setTimeout(r, 0))", StatusTimeout, "TimeoutError", "exceeded its time of 1s", 0},
+		{"run time, busy but yielding", short, "for (;;)\n  await new Promise(r => setTimeout(r, 0))", StatusTimeout, "TimeoutError", "exceeded its time of 5s", 0},
 		{"recursion", patient, "function f() {\n  return f() + 1;\n}\nf()", StatusFailed, "RangeError", "Maximum call stack size exceeded", 2},
 		{"recursion through native code", patient, `const f = () => [1].map(f); f()`, StatusFailed, "RangeError", "Maximum call stack size exceeded", 0},
 		{"recursion in native code", patient, `let p = {}; for (let i = 0; i < 700000; i++) p = new Proxy(p, {}); return p.x`, StatusFailed, "", "", 0},
 		{"long string", patient, `'x'.repeat(2 ** 36)`, StatusFailed, "", "", 0},
 		{"impossible string", patient, `'x'.repeat(2 ** 52)`, StatusFailed, "", "", 0},
-		{"growing array", patient, `const a = []; for (;;) a.push(new Array(1000).fill(1))`, StatusFailed, "Error", "out of memory", 0},
-		{"growing buffers", patient, `const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1))`, StatusFailed, "Error", "out of memory", 0},
-		{"promise flood", patient, `const f = async () => { await null; f(); f() }; f(); await new Promise(() => {})`, StatusFailed, "Error", "out of memory", 0},
+		{"growing array", little, `const a = []; for (;;) a.push(new Array(1000).fill(1))`, StatusFailed, "Error", "out of memory", 0},
+		{"growing buffers", little, `const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1))`, StatusFailed, "Error", "out of memory", 0},
+		{"promise flood", little, `const f = async () => { await null; f(); f() }; f(); await new Promise(() => {})`, StatusFailed, "Error", "out of memory", 0},
 		{"timers", small, "for (let i = 0; i < 101; i++)\n  setTimeout(() => {}, 60_000)", StatusFailed, "Error", "too many timers", 2},
 		{"operations", small, "for (let i = 0; i < 300; i++)\n  page.title();\nawait page.waitForTimeout(60_000)", StatusFailed, "Error", "too many operations", 2},
 		{"operations, caught", small, "const all = Array.from({ length: 101 }, () => page.title().catch(e => e))\nthrow await all[100]", StatusFailed, "Error", "page.title: too many operations", 1},
@@ -65,8 +68,11 @@ func TestLimits(t *testing.T) {
 		{"operators nested without brackets", patient, "return " + strings.Repeat("!", 900_000) + "1", "", "", "", 0},
 		{"conditions nested without brackets", patient, strings.Repeat("if (1) ", 100_000) + ";", "", "", "", 0},
 	} {
+		if pools[c.limits] == nil {
+			pools[c.limits] = newPool(t, c.limits)
+		}
 		t.Run(c.name, func(t *testing.T) {
-			p := newPool(t, c.limits)
+			p := pools[c.limits]
 			w := newWorld()
 			started := time.Now()
 			res := run(t, p, w, c.code)
@@ -205,7 +211,7 @@ func TestConfinement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-sink.seen
+	sink.await(t, r)
 	dir := fmt.Sprintf("/proc/%d/", r.proc.cmd.Process.Pid)
 	text, err := os.ReadFile(dir + "status")
 	if err != nil {

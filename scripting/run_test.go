@@ -202,7 +202,7 @@ func TestCancel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			<-sink.seen
+			sink.await(t, r)
 			r.Cancel(because)
 			res := r.Wait()
 			if res.Status != StatusCancelled || !strings.Contains(res.Err.Message, because.Error()) {
@@ -221,6 +221,16 @@ type signalSink struct {
 func (s *signalSink) Log(l Log) {
 	s.world.Log(l)
 	close(s.seen)
+}
+
+// await waits for the first log line of a run.
+func (s *signalSink) await(t *testing.T, r *Run) {
+	t.Helper()
+	select {
+	case <-s.seen:
+	case <-r.Done():
+		t.Fatalf("the run ended before it logged anything: %+v", r.Wait())
+	}
 }
 
 func TestPoolCloseEndsRuns(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -313,17 +314,27 @@ func TestActionsAreToldOnlyWhenAsked(t *testing.T) {
 	a := s.newActor(eng, control.Client("c"), nil)
 	defer s.leave(a)
 	ctx, params := t.Context(), json.RawMessage(`{}`)
-	direct := testing.AllocsPerRun(100, func() { _, _ = a.client.Do(ctx, automation.Call{Name: "no such operation", Params: params}) })
-	through := testing.AllocsPerRun(100, func() { _, _ = s.do(ctx, a, Operation{Name: "no such operation", Params: params}) })
+	direct := fewestAllocs(func() { _, _ = a.client.Do(ctx, automation.Call{Name: "no such operation", Params: params}) })
+	through := fewestAllocs(func() { _, _ = s.do(ctx, a, Operation{Name: "no such operation", Params: params}) })
 	if through > direct+1 {
 		t.Errorf("the way in allocates %v times, the operation itself %v times", through, direct)
 	}
 }
 
+// fewestAllocs returns how often f allocates. The counter is of the whole process, in which a
+// browser may say something meanwhile, so the lowest of some counts is f's own.
+func fewestAllocs(f func()) float64 {
+	fewest := math.Inf(1)
+	for range 20 {
+		fewest = min(fewest, testing.AllocsPerRun(20, f))
+	}
+	return fewest
+}
+
 // TestProgramsActTogether checks that a client may act beside a script, and
 // neither of them beside a person.
 func TestProgramsActTogether(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := borrow(t, site(t))
 	v := join(t, s, RoleControl)
 	eng, err := s.ready()
 	if err != nil {

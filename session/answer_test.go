@@ -78,7 +78,7 @@ func TestNobodyAnswersUnderAScript(t *testing.T) {
 // TestGuestsHearNoDialogsAfterwards checks that visitors with the link of a
 // takeover get no dialogs after it has ended.
 func TestGuestsHearNoDialogsAfterwards(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := borrow(t, site(t))
 	v := join(t, s, RoleControl)
 	v.picture("the page")
 	to, err := s.RequestTakeover(TakeoverOptions{Reason: "look", RequestedBy: "test"})
@@ -139,7 +139,7 @@ func TestGuestsHearNoDialogsAfterwards(t *testing.T) {
 // they are in control, and an operator always does.
 func TestGuestsReadNoTokens(t *testing.T) {
 	const token = "SEKRET123456"
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t) + "/?api_token=" + token})
+	s := borrow(t, site(t)+"/?api_token="+token)
 	has := func(whole bool) func(TabsMessage) bool {
 		return func(m TabsMessage) bool {
 			return len(m.Tabs) > 0 && strings.Contains(m.Tabs[0].URL, "api_token=") && strings.Contains(m.Tabs[0].URL, token) == whole
@@ -158,7 +158,7 @@ func TestGuestsReadNoTokens(t *testing.T) {
 // TestControlReleasesWhatAScriptHolds lets a person take control from a script
 // that holds down a button and a key.
 func TestControlReleasesWhatAScriptHolds(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := borrow(t, site(t))
 	v := join(t, s, RoleControl)
 	run := startRun(t, s, `
 		await page.evaluate(() => { for (const type of ['mouseup', 'keyup']) addEventListener(type, e => { document.title += ' ' + type }) });

@@ -83,7 +83,7 @@ func TestTakeoverLinkEndsWithItsTakeover(t *testing.T) {
 }
 
 func TestClaims(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	s := borrow(t, "")
 	to, err := s.RequestTakeover(TakeoverOptions{Reason: "help", RequestedBy: "api"})
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestClaims(t *testing.T) {
 // TestRefusedScript checks that a script that cannot run becomes a failed run,
 // and that the next script runs.
 func TestRefusedScript(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	s := borrow(t, "")
 	deep := "return " + strings.Repeat("[", 50_000) + strings.Repeat("]", 50_000)
 	r := startRun(t, s, deep)
 	info := endOf(t, r)
@@ -182,7 +182,7 @@ func TestDialogs(t *testing.T) {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: srv.URL})
+	s := borrow(t, srv.URL)
 	watcher := join(t, s, RoleView)
 	watcher.picture("the page")
 	if got := resultOf[bool](t, startRun(t, s, `return page.evaluate(() => confirm('really?'))`)); got {
@@ -233,7 +233,7 @@ func TestReady(t *testing.T) {
 // TestGuestsLeaveRoom checks that a leaked link cannot lock out people who have a
 // key.
 func TestGuestsLeaveRoom(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	s := borrow(t, "")
 	join := func(guest bool) error {
 		o := ViewerOptions{Role: RoleView}
 		if guest {

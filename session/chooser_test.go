@@ -186,7 +186,7 @@ func TestChooser(t *testing.T) {
 // TestChooserOfScript checks that file choosers are left to a script that listens
 // for them, whoever is in control.
 func TestChooserOfScript(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: serve(t, chooserPage)})
+	s := borrow(t, serve(t, chooserPage))
 	v := join(t, s, RoleControl)
 	v.titled("ready")
 	r := startRun(t, s, `

@@ -46,19 +46,19 @@ func (c *Commands) begin(t *testing.T, method string, args ...any) <-chan error 
 // TestCommandsTimeOut lets commands wait longer than they may. They are not
 // carried out later.
 func TestCommandsTimeOut(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := borrow(t, site(t))
 	c := openCommands(t, s)
 	if err := <-c.begin(t, "setContent", "<title>before</title><input>"); err != nil {
 		t.Fatal(err)
 	}
-	c.timeout = 100 * time.Millisecond
+	c.timeout = 2 * time.Second
 	err := <-c.begin(t, "click", "#none")
 	if err == nil || !strings.Contains(err.Error(), "the command took too long") || !strings.Contains(err.Error(), "waiting for locator('#none')") {
 		t.Errorf("a long command ended with %v", err)
 	}
 	v := join(t, s, RoleControl)
 	v.take()
-	c.timeout = time.Second // so that they come to wait, also on a busy machine
+	c.timeout = 5 * time.Second // so that they come to wait, also on a busy machine
 	first, second := c.begin(t, "setContent", "<title>first</title>"), c.begin(t, "setContent", "<title>second</title>")
 	for _, done := range []<-chan error{first, second} {
 		if err := <-done; err == nil || !strings.Contains(err.Error(), control.ErrWaited.Error()) {
@@ -148,7 +148,7 @@ func TestCommandsStartTheirWorkerOnce(t *testing.T) {
 // TestCommandsAreInOrder sends commands that wait for a person, without waiting for
 // their answers.
 func TestCommandsAreInOrder(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := borrow(t, site(t))
 	c := openCommands(t, s)
 	if err := <-c.begin(t, "evaluate", "window.order = []; void 0"); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import "testing"
 // TestScriptAnswersItsDialogs lets a script that listens for dialogs answer them,
 // even when viewers are present.
 func TestScriptAnswersItsDialogs(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := borrow(t, site(t))
 	const code = `
 		const seen = [];
 		page.on('dialog', async d => { seen.push(d.type()); await d.accept('four'); });

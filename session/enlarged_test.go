@@ -27,7 +27,7 @@ func TestPagesThatGoWhileTheyAreEnlarged(t *testing.T) {
 			</script>`, r.URL.Path, screencast.StillAfter.Milliseconds())
 	}))
 	t.Cleanup(srv.Close)
-	s := create(t, startManager(t, Options{}), CreateOptions{URL: srv.URL + "/0"})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: srv.URL + "/0"})
 	join := func() *Viewer {
 		v, err := s.Join(ViewerOptions{Role: RoleView, Name: "dense"})
 		if err != nil {

@@ -258,7 +258,7 @@ func TestProxyOfContext(t *testing.T) {
 	}))
 	t.Cleanup(proxy.Close)
 	near := site(t)
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	s := borrow(t, "")
 	u, err := url.Parse(near)
 	if err != nil {
 		t.Fatal(err)
@@ -290,7 +290,7 @@ func TestProxyOfContextEnds(t *testing.T) {
 		fmt.Fprint(w, "<title>by proxy</title>")
 	}))
 	t.Cleanup(proxy.Close)
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	s := borrow(t, "")
 	code := `
 		const open = async name => {
 			const own = await browser.newContext({proxy: {server: '` + proxy.URL + `', username: name}});

@@ -108,7 +108,7 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	demo := newDemoSite(t)
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: demo.URL + "/demo/"})
+	s := borrow(t, demo.URL+"/demo/")
 	args, err := json.Marshal(map[string]string{"base": demo.URL})
 	if err != nil {
 		t.Fatal(err)

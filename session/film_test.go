@@ -80,8 +80,13 @@ func TestFilm(t *testing.T) {
 		filmNext(s, strip, time.Now(), shot{})
 		return taken() > 0 && isNewest(t, s, 0, 0, 128)
 	})
+	run(`await page.evaluate(() => { document.body.style.background = 'rgb(128, 0, 128)' })`)
 	if err := s.Release(""); err != nil {
 		t.Fatal(err)
+	}
+	browsertest.Until(t, "what it showed last ends the strip", func() bool { return isNewest(t, s, 128, 0, 128) })
+	if pictures, _, err := Film(s); err != nil || pictures[len(pictures)-1].After(*s.Info().EndedAt) {
+		t.Errorf("the strip ends at %v, %v, after the session", pictures, err)
 	}
 	if frames(t, s) < 3 {
 		t.Error("the strip of an ended session is gone")

@@ -34,6 +34,15 @@ func TestFollowing(t *testing.T) {
 	v, epoch := claim(t, s, to)
 	v.click(100, 15, epoch)
 	v.typeText(t, epoch, "Ada Lovelace")
+	eng, err := s.ready()
+	if err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Until(t, "it is known that the name is no secret", func() bool { // what nobody has asked about yet might have gone to the password
+		eng.asker.mu.Lock()
+		defer eng.asker.mu.Unlock()
+		return eng.asker.keys == 0
+	})
 	v.click(100, 65, epoch)
 	v.focused("password")
 	v.typeText(t, epoch, "hunter-2-hunter")

@@ -253,7 +253,7 @@ func TestInputIsTakenOnce(t *testing.T) {
 // the page that is shown now gets nothing, and the person is told.
 func TestPressOnAnotherTab(t *testing.T) {
 	const page = `<script>onmousedown = onmouseup = (e) => document.title += ' ' + e.type</script>`
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: serve(t, `<title>first</title>`+page)})
+	s := borrow(t, serve(t, `<title>first</title>`+page))
 	v := join(t, s, RoleControl)
 	v.picture("the page")
 	epoch := v.take()

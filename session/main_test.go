@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
 		worker.Main(scripting.Bundles()) // a worker that a test's pool started; does not return
 	}
-	code := browsertest.Run(m)
+	code := browsertest.Run(m, lent.End)
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
 			println(err.Error())
@@ -51,9 +51,10 @@ func startManager(t *testing.T, o Options) *Manager {
 }
 
 // managerOptions returns options that make scripts run in workers of the test's
-// own binary.
+// own binary, which start when a script needs them: most tests run none, or one.
 func managerOptions(o Options) Options {
 	o.Executable = workertest.Command(scripting.Subcommand)
+	o.ColdScripts = true
 	return o
 }
 

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"takeover/browser/browsertest"
@@ -50,12 +50,17 @@ func TestBlockedNavigation(t *testing.T) {
 // Chromium may bound the connections to one proxy, which all of them use.
 func TestManyHosts(t *testing.T) {
 	const hosts, each = 16, 4
-	var arrived sync.WaitGroup
-	arrived.Add(hosts * each)
+	var arrived atomic.Int64
+	all := make(chan struct{}) // closed when all requests are here
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/picture" {
-			arrived.Done()
-			arrived.Wait() // no answer before all requests are here
+			if arrived.Add(1) == hosts*each {
+				close(all)
+			}
+			select { // no answer before
+			case <-all:
+			case <-r.Context().Done():
+			}
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
@@ -68,7 +73,7 @@ func TestManyHosts(t *testing.T) {
 		}
 	}))
 	t.Cleanup(page.Close)
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: page.URL})
+	s := borrow(t, page.URL)
 	join(t, s, RoleView).titled("loaded")
 }
 
@@ -122,7 +127,7 @@ func TestBlockedTunnel(t *testing.T) {
 func TestHostsOfTakeover(t *testing.T) {
 	near := site(t)
 	named := strings.Replace(near, "127.0.0.1", "localhost", 1)
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: near + "/first"})
+	s := borrow(t, near+"/first")
 	v := join(t, s, RoleControl)
 	v.take()
 	visit := func(address string) error { return v.Navigate(browsertest.Context(t, "navigate"), 0, "goto", address) }
@@ -155,10 +160,12 @@ func TestHostsOfTakeover(t *testing.T) {
 	if err := v.Control("release"); err != nil {
 		t.Fatal(err)
 	}
-	info := startRun(t, s, `await requestTakeover('look', {hosts: ['localhost']})`)
-	if got := openTakeoverOf(t, info).Info().Hosts; len(got) != 1 {
+	r := startRun(t, s, `await requestTakeover('look', {hosts: ['localhost']})`)
+	if got := openTakeoverOf(t, r).Info().Hosts; len(got) != 1 {
 		t.Errorf("a script's takeover says %q", got)
 	}
+	r.Cancel()
+	endOf(t, r)
 }
 
 // TestHostsOfLink checks that a link's hosts hold while a person with the link is

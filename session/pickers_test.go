@@ -60,7 +60,7 @@ func (v *viewer) key(t *testing.T, epoch uint64, key, code string, modifiers int
 // values.
 func TestPickers(t *testing.T) {
 	url := widgetSite(t, map[string]string{"/": pickerPage})
-	s := create(t, startManager(t, Options{}), CreateOptions{URL: url})
+	s := borrow(t, url)
 	v, other := join(t, s, RoleControl), join(t, s, RoleView)
 	v.picture("picture")
 	epoch := v.control(t)
@@ -252,7 +252,7 @@ func (s *Session) until(t *testing.T, expression string) {
 // select, and that a person who then takes control gets it.
 func TestScriptsPickers(t *testing.T) {
 	url := widgetSite(t, map[string]string{"/": `<select id=one><option>a<option>b</select>`})
-	s := create(t, startManager(t, Options{}), CreateOptions{URL: url})
+	s := borrow(t, url)
 	v := join(t, s, RoleControl)
 	if got := resultOf[string](t, startRun(t, s, `await page.click('select'); return await page.evaluate(() => document.querySelector('select:open')?.id ?? 'none')`)); got != "one" {
 		t.Fatalf("a script's popup: %s", got)

@@ -21,7 +21,7 @@ import (
 // an error after screenshotTimeout.
 func TestPicturesOfPagesThatGo(t *testing.T) {
 	base := site(t)
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
+	s := borrow(t, base+"/one")
 	p, err := s.activePage()
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestPicturesOfPagesThatGo(t *testing.T) {
 
 // TestPicturesOfPagesThatClose closes a page while its picture is taken.
 func TestPicturesOfPagesThatClose(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := borrow(t, site(t))
 	p, err := s.activePage()
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestPicturesOfPagesThatClose(t *testing.T) {
 // TestThumbnailLeavesThePageAsItIs checks that a thumbnail never changes the
 // page's size, not even for a moment.
 func TestThumbnailLeavesThePageAsItIs(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t) + "/one"})
+	s := borrow(t, site(t)+"/one")
 	p, err := s.activePage()
 	if err != nil {
 		t.Fatal(err)

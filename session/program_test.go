@@ -67,7 +67,7 @@ func (c *Client) actLater(ctx context.Context, text string) <-chan error {
 
 // TestProgramActsBesideARun lets two programs act while a script runs.
 func TestProgramActsBesideARun(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := borrow(t, site(t))
 	run := startRun(t, s, `console.log('there'); await page.waitForFunction(() => window.a && window.b); return await page.evaluate(() => a + b)`)
 	logged(t, run)
 	for _, id := range []string{"a", "b"} {
@@ -172,7 +172,7 @@ func TestProgramWaitsForAPerson(t *testing.T) {
 
 // TestProgramLeavesTheLine closes a program whose operations wait.
 func TestProgramLeavesTheLine(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := borrow(t, site(t))
 	v := join(t, s, RoleControl)
 	v.take()
 	p := program(t, s, "c", ProgramOptions{})
@@ -236,7 +236,7 @@ func TestProgramOutlivesACrash(t *testing.T) {
 
 // TestProgramsTabs lets a program work with tabs.
 func TestProgramsTabs(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t) + "/first"})
+	s := borrow(t, site(t)+"/first")
 	events := make(chan string, 1000)
 	p := program(t, s, "c", ProgramOptions{Emit: func(c *Client, event string, _ json.RawMessage) {
 		if c.program == nil {
@@ -276,7 +276,7 @@ func TestProgramsTabs(t *testing.T) {
 	if tabs, shown := p.Tabs(); len(tabs) != 1 || shown != tabs[0].Tab || tabs[0].URL != "about:blank" {
 		t.Errorf("after closing all: %+v, %d", tabs, shown)
 	}
-	if _, err := c.Page(99); !errors.Is(err, ErrNotFound) {
+	if _, err := c.Page(1_000_000); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a tab that is not there gave %v", err)
 	}
 
@@ -369,7 +369,7 @@ func TestProgramRequestsATakeover(t *testing.T) {
 // TestProgramsWaitForAnybodysTakeover lets an operator ask for a person: programs and
 // scripts wait before somebody comes, too.
 func TestProgramsWaitForAnybodysTakeover(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := borrow(t, site(t))
 	run := startRun(t, s, `await page.evaluate(() => { window.go = false }); console.log('there'); await page.waitForFunction(() => window.go);`)
 	logged(t, run)
 	c := clientOf(t, program(t, s, "a", ProgramOptions{}))
@@ -402,7 +402,7 @@ func TestProgramsWaitForAnybodysTakeover(t *testing.T) {
 // TestProgramLeavesWhileItAsks closes a program while its request for a person is on
 // its way: the takeover does not stay open.
 func TestProgramLeavesWhileItAsks(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	s := borrow(t, "")
 	p := program(t, s, "asks", ProgramOptions{})
 	_, done, err := p.begin(t.Context())
 	if err != nil {
@@ -424,7 +424,7 @@ func TestProgramLeavesWhileItAsks(t *testing.T) {
 
 // TestProgramsAreBounded opens as many programs as a session may have.
 func TestProgramsAreBounded(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	s := borrow(t, "")
 	for i := range maxPrograms {
 		program(t, s, fmt.Sprint(i), ProgramOptions{})
 	}

@@ -264,6 +264,46 @@ func TestRestartEndsWhatWasLive(t *testing.T) {
 	}
 }
 
+// TestEndsAreStoredBeforeTheyAreTold reads the store at the moment at which somebody learns
+// how a run or a takeover ended: a process that is killed now takes nothing with it.
+func TestEndsAreStoredBeforeTheyAreTold(t *testing.T) {
+	kept, data := openKept(t, t.TempDir()), t.TempDir()
+	m := startManager(t, Options{Dir: data, Store: kept})
+	s := create(t, m, CreateOptions{})
+	server, err := os.ReadFile(filepath.Join(data, "server-id"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := func(key archive.Key, record any) {
+		t.Helper()
+		raw, err := archive.Get[json.RawMessage](t.Context(), m.archive.Of(strings.TrimSpace(string(server))), key)
+		if err == nil {
+			err = json.Unmarshal(raw, record)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 { // its beginning was written a moment before
+		r := startRun(t, s, `return 42`)
+		waitFor(t, "the run's end", r.Done())
+		var run runRecord
+		if stored(r.key(), &run); run.Status != RunSucceeded || run.DetailBytes == 0 {
+			t.Fatalf("a run that has ended is stored as %+v", run)
+		}
+	}
+	r := startRun(t, s, `await requestTakeover('please')`)
+	to := openTakeoverOf(t, r)
+	if err := to.Done("somebody", "all set"); err != nil {
+		t.Fatal(err)
+	}
+	var info TakeoverInfo
+	if stored(to.key(), &info); info.State != TakeoverDone || info.Note != "all set" {
+		t.Errorf("a takeover that has ended is stored as %+v", info)
+	}
+	endOf(t, r)
+}
+
 // TestKeepIsBounded checks that the number, age and size of the kept sessions are
 // limited.
 func TestKeepIsBounded(t *testing.T) {

@@ -324,7 +324,7 @@ func TestWaitForSettledKnowsOfEarlier(t *testing.T) {
 		_, _ = io.WriteString(w, "<link rel=icon href=data:,>")
 	}))
 	defer srv.Close()
-	s := create(t, startManager(t, Options{}), CreateOptions{URL: srv.URL})
+	s := borrow(t, srv.URL)
 	endOf(t, startRun(t, s, `await page.evaluate(() => { fetch('/slow').then(r => r.text()).then(text => { document.title = 'answered' }) })`))
 	waitFor(t, "the request", asked)
 	got := resultOf[[]string](t, startRun(t, s, `
@@ -342,7 +342,7 @@ func TestWaitForSettledKnowsOfEarlier(t *testing.T) {
 // returns at once, however the script spells the call. Detecting it afresh would
 // take more than a second.
 func TestWaitForSettledAtRest(t *testing.T) {
-	s := create(t, startManager(t, Options{}), CreateOptions{URL: site(t) + "/rest"})
+	s := borrow(t, site(t)+"/rest")
 	endOf(t, startRun(t, s, `await page.waitForSettled()`))
 	for _, call := range []string{"page.waitForSettled", "page['waitFor' + 'Settled']"} {
 		r := startRun(t, s, `await `+call+`({ timeout: 950 })`)
@@ -390,7 +390,7 @@ func TestWaitForSettledKnowsOfFramesElsewhere(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	s := create(t, startManager(t, Options{}), CreateOptions{URL: srv.URL})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: srv.URL})
 	endOf(t, startRun(t, s, `await page.waitForSettled(); await page.evaluate(() => frames[0].postMessage('go', '*'))`))
 	waitFor(t, "the request", asked)
 	got := resultOf[[]string](t, startRun(t, s, `

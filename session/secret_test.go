@@ -272,12 +272,21 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 	// The ring has all events, and none of them is a key of the person.
 	ring := s.monitor.Ring().Read(0)
 	types := map[string]int{}
+	person := false
 	for last := s.monitor.Ring().Last(); ; {
 		e, err := ring.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		types[e.Type]++
+		switch e.Type {
+		case capture.TypeTakeoverClaimed, capture.TypeTakeoverDone:
+			person = e.Type == capture.TypeTakeoverClaimed
+		case capture.TypeScreenshot:
+			if person {
+				t.Error("a picture was taken while a person was in control")
+			}
+		}
 		whole, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
@@ -293,7 +302,7 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 			t.Errorf("no event %s was recorded: %v", want, types)
 		}
 	}
-	if n := types["interaction_key"]; n > 1 || types["screenshot"] > 1 { // F4 comes from the script, and so does a picture of the first page
+	if n := types["interaction_key"]; n > 1 { // F4 comes from the script
 		t.Errorf("what a person did was recorded: %v", types)
 	}
 }

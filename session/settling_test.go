@@ -14,7 +14,7 @@ import (
 func TestInputWaitsForClients(t *testing.T) {
 	for name, answers := range map[string]bool{"a client that answers": true, "a silent client": false} {
 		t.Run(name, func(t *testing.T) {
-			s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+			s := borrow(t, "")
 			c, err := OpenRawClient(context.Background(), s, "", cdp.SinkFunc(func(cdp.Event) {}))
 			if err != nil {
 				t.Fatal(err)
@@ -22,7 +22,7 @@ func TestInputWaitsForClients(t *testing.T) {
 			defer c.Close()
 			var over atomic.Bool
 			c.OnPerson(func(done func()) {
-				wait := settleTime * 9 / 10
+				wait := settleTime / 2
 				if answers {
 					wait = settleTime / 4
 				}

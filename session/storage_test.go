@@ -11,7 +11,7 @@ import (
 // the local storage, session storage and databases of its pages.
 func TestStorageState(t *testing.T) {
 	base := site(t)
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
+	s := borrow(t, base+"/one")
 	resultOf[any](t, startRun(t, s, `await page.evaluate(async () => {
 		document.cookie = 'fruit=fig';
 		localStorage.setItem('local', '1');

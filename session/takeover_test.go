@@ -159,7 +159,7 @@ func TestTakeoverUntil(t *testing.T) {
 }
 
 func TestTakeoverInput(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	s := borrow(t, "")
 	for field, o := range map[string]TakeoverOptions{
 		"reason":  {Reason: " "},
 		"note":    {Reason: "x", Note: strings.Repeat("n", maxNote+1)},
@@ -176,7 +176,7 @@ func TestTakeoverInput(t *testing.T) {
 // TestUntilIsCheckedAtOnce requests takeovers with invalid conditions, and some
 // with valid ones that look odd.
 func TestUntilIsCheckedAtOnce(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := borrow(t, site(t))
 	for until, words := range map[string]string{
 		"[":               "is not a selector: ",
 		"nope=x":          `Unknown engine "nope"`,
@@ -230,7 +230,7 @@ func TestRunAfterRun(t *testing.T) {
 // TestRunsStartedTogether starts several runs at the same moment. One of them
 // runs; the others are refused, or run after it.
 func TestRunsStartedTogether(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := borrow(t, site(t))
 	for range 5 {
 		var ran atomic.Int32
 		var work sync.WaitGroup
@@ -323,7 +323,7 @@ func TestMoreTime(t *testing.T) {
 // TestClaimsAtOnce lets two people claim a takeover at the same moment, after the
 // claimer has left. One of them must get it.
 func TestClaimsAtOnce(t *testing.T) {
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
+	s := borrow(t, "")
 	first, second := join(t, s, RoleControl), join(t, s, RoleControl)
 	for range 20 {
 		to, err := s.newTakeover(TakeoverOptions{Reason: "sign in"})

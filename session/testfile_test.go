@@ -13,7 +13,7 @@ import (
 // whose clock is stopped meanwhile.
 func TestTestFile(t *testing.T) {
 	base := site(t)
-	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/own"})
+	s := borrow(t, base+"/own")
 	v := join(t, s, RoleTakeover)
 	await(v, "the session's own tab", func(m TabsMessage) bool { return len(m.Tabs) == 1 && m.Tabs[0].Title == "Page own" })
 	r := startRun(t, s, `

@@ -47,7 +47,7 @@ func (v *viewer) control(t *testing.T) uint64 {
 // those who may not see the page.
 func TestFocusAndCursor(t *testing.T) {
 	url := widgetSite(t, map[string]string{"/": `<style>*{margin:0}</style><input type=email style="position:absolute;left:100px;top:100px;width:200px;height:30px;cursor:cell">`})
-	s := create(t, startManager(t, Options{}), CreateOptions{URL: url})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: url})
 	v := join(t, s, RoleControl)
 	await(v, "no focus", func(m FocusMessage) bool { return !m.Editable && m.Rect == nil })
 	await(v, "cursor", func(m CursorMessage) bool { return m.Cursor == "default" })

@@ -63,8 +63,12 @@ func testBucket(t *testing.T, b *store.Bucket) {
 	if _, err := b.Get(ctx, "a"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("get of nothing: %v", err)
 	}
-	if _, err := b.Get(ctx, "not a key"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("get of what is no key: %v", err)
+	for _, key := range []string{"a", "not a key", "*", ">", ""} {
+		_, err := b.Get(ctx, key)
+		_, leaders := b.Newest(ctx, key)
+		if !errors.Is(err, store.ErrNotFound) || !errors.Is(leaders, store.ErrNotFound) {
+			t.Errorf("get of %q, which is no key: %v, %v", key, err, leaders)
+		}
 	}
 	first, err := b.Put(ctx, "a", []byte("1"), 0)
 	if err != nil {
@@ -83,6 +87,10 @@ func testBucket(t *testing.T, b *store.Bucket) {
 	if e, err := b.Get(ctx, "a"); err != nil || string(e.Value) != "2" || e.Revision != second || e.Key != "a" || time.Since(e.Changed) > time.Minute {
 		t.Errorf("got %+v, %v", e, err)
 	}
+	known, err := b.Get(ctx, "a")
+	if e, leaders := b.Newest(ctx, "a"); err != nil || leaders != nil || string(e.Value) != string(known.Value) || e.Key != "a" || e.Revision != known.Revision || !e.Changed.Equal(known.Changed) {
+		t.Errorf("the leader has %+v, %v, and Get %+v, %v", e, leaders, known, err)
+	}
 	long := strings.Repeat("x", 10_000)
 	if _, err := b.Get(ctx, long); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("get of a long key: %v", err)
@@ -95,6 +103,9 @@ func testBucket(t *testing.T, b *store.Bucket) {
 	}
 	if err := b.Delete(ctx, "a"); err != nil {
 		t.Error(err)
+	}
+	if e, err := b.Newest(ctx, "a"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the leader has the deleted %+v, %v", e, err)
 	}
 	if err := b.Delete(ctx, "a"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("deleted twice: %v", err)

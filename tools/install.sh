@@ -3,6 +3,7 @@
 # it installs.
 #
 #   browser   Chromium, and fonts with Latin, CJK and emoji
+#   shell     Chromium's headless shell, where Debian has it
 #   compiler  a C compiler, which Go's race detector needs
 set -eu
 
@@ -19,6 +20,12 @@ for wanted; do
     have_font "Noto.*CJK" || packages="$packages fonts-noto-cjk"
     have_font "Noto Color Emoji" || packages="$packages fonts-noto-color-emoji"
     command -v fc-list >/dev/null || packages="$packages fontconfig"
+    ;;
+  shell)
+    # Elsewhere the tests of the pages use Chromium itself.
+    if [ ! -x /usr/lib/chromium/chromium-headless-shell ] && grep -q '^ID=debian' /etc/os-release 2>/dev/null; then
+      packages="$packages chromium-headless-shell"
+    fi
     ;;
   compiler)
     # Go turns cgo off where it finds no C compiler.

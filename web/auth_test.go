@@ -37,6 +37,9 @@ func TestRoutesAreTheTable(t *testing.T) {
 			t.Errorf("two routes have the name %s", r.name)
 		}
 		names[r.name] = true
+		if r.stored != notStored && (r.method != http.MethodGet || !strings.Contains(r.path, "/:id") || r.byTakeover) {
+			t.Errorf("%s answers for a node that is gone, and does not read a session", r.name)
+		}
 	}
 	for _, r := range s.echo.Routes() {
 		if strings.HasPrefix(r.Path, "/demo") || r.Method == "echo_route_not_found" {

@@ -17,8 +17,7 @@ func TestBrowserlessClient(t *testing.T) {
 // TestBrowserlessVersion compares what /json/version says of Chromium with what a
 // session's Chromium says of itself.
 func TestBrowserlessVersion(t *testing.T) {
-	s := startServer(t, nil)
-	one := s.create(nil)
+	s, one := borrow(t, "")
 	var own, all map[string]string
 	s.call("GET", "/v1/sessions/"+one.ID()+"/json/version", nil, 200, &own)
 	s.call("GET", "/json/version", nil, 200, &all)

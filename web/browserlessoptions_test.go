@@ -1,61 +1,15 @@
 package web
 
 import (
-	"bytes"
 	"encoding/base64"
-	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"takeover/door/doortest"
 	"takeover/session"
 )
-
-// requestLog is a site that records which paths were requested.
-type requestLog struct {
-	mu    sync.Mutex
-	paths []string
-}
-
-func (l *requestLog) has(path string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Contains(l.paths, path)
-}
-
-// loggedSite serves a page with parts of several types.
-func loggedSite(t *testing.T) (string, *requestLog) {
-	log := &requestLog{}
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		log.mu.Lock()
-		log.paths = append(log.paths, r.URL.Path)
-		log.mu.Unlock()
-		w.Header().Set("Cache-Control", "no-store")
-		switch r.URL.Path {
-		case "/":
-			w.Header().Set("Content-Type", "text/html")
-			_, _ = fmt.Fprint(w, `<h1>parts</h1><link rel=stylesheet href=/style.css><img src=/image.png onerror="this.alt = 'failed'"><script src=/script.js></script><script src=/moved onerror="document.body.dataset.moved = 'failed'"></script>`)
-		case "/style.css":
-			w.Header().Set("Content-Type", "text/css")
-		case "/script.js", "/target.js":
-			w.Header().Set("Content-Type", "text/javascript")
-			_, _ = fmt.Fprintf(w, "document.body.dataset.ran = (document.body.dataset.ran ?? '') + '%s '", r.URL.Path)
-		case "/moved":
-			http.Redirect(w, r, "/target.js", http.StatusFound)
-		default:
-			http.NotFound(w, r)
-		}
-	}))
-	t.Cleanup(srv.Close)
-	return srv.URL, log
-}
 
 // content calls POST /content and returns the page's markup.
 func (s *testServer) content(body map[string]any) string {
@@ -65,118 +19,6 @@ func (s *testServer) content(body map[string]any) string {
 		s.t.Fatalf("%v: status %d: %s", body, r.status, r.body)
 	}
 	return string(r.body)
-}
-
-// TestBrowserlessWaits waits for functions and events of pages that change by themselves.
-func TestBrowserlessWaits(t *testing.T) {
-	s := startServer(t, nil)
-	const counts = `<p id=n>0</p><p id=late>0</p><script>
-		setInterval(() => n.textContent++, 20);
-		setInterval(() => { late.textContent++; document.dispatchEvent(new Event('at-document')); dispatchEvent(new Event('at-window')) }, 500)</script>`
-	for _, tt := range []struct {
-		name string
-		body map[string]any
-		not  string // markup without the wait
-	}{
-		{"an arrow function", map[string]any{"waitForFunction": map[string]any{"fn": "() => n.textContent > 4"}}, ">4<"},
-		{"a function", map[string]any{"waitForFunction": map[string]any{"fn": "function () { return n.textContent > 4 }", "polling": "mutation"}}, ">4<"},
-		{"an expression", map[string]any{"waitForFunction": map[string]any{"fn": "document.title = n.textContent, n.textContent > 4", "polling": 10, "timeout": 20_000}}, ">4<"},
-		{"a function behind a comment", map[string]any{"waitForFunction": map[string]any{"fn": "/* slow */ (least = Math.max(4, 1)) => n.textContent > least // enough"}}, ">4<"},
-		{"an expression that ends", map[string]any{"waitForFunction": map[string]any{"fn": "n.textContent > 4;"}}, ">4<"},
-		{"a promise of what cannot be returned", map[string]any{"waitForFunction": map[string]any{"fn": "async () => { while (n.textContent < 5) await new Promise(requestAnimationFrame); return window }"}}, ">4<"},
-		{"a function that is async", map[string]any{"waitForFunction": map[string]any{"fn": "async () => { while (n.textContent < 5) await new Promise(requestAnimationFrame) }"}}, ">4<"},
-		{"an event at the document", map[string]any{"waitForEvent": map[string]any{"event": "at-document"}}, `id="late">0<`},
-		{"an event at the window", map[string]any{"waitForEvent": map[string]any{"event": "at-window", "timeout": 20_000}}, `id="late">0<`},
-	} {
-		tt.body["html"] = counts
-		if got := s.content(tt.body); strings.Contains(got, tt.not) || strings.Contains(got, `id="n">0<`) {
-			t.Errorf("%s: %s", tt.name, got)
-		}
-	}
-
-	for field, body := range map[string]map[string]any{
-		"waitForFunction": {"fn": "() => false", "timeout": 100}, "waitForEvent": {"event": "never", "timeout": 100},
-	} {
-		request := request{method: "POST", path: "/content", body: map[string]any{"html": counts, field: body}}
-		if p := s.do(request).problem(422); !strings.HasPrefix(p.Detail, field+": ") && !strings.HasPrefix(p.Detail, strings.ToUpper(field[:1])+field[1:]+": ") || !strings.Contains(p.Detail, "100ms") {
-			t.Errorf("%s: %s", field, p.Detail)
-		}
-		if got := s.content(map[string]any{"html": counts, field: body, "bestAttempt": true}); !strings.Contains(got, "<p id=\"n\">") {
-			t.Errorf("%s, best attempt: %s", field, got)
-		}
-	}
-	never := map[string]any{"html": counts, "waitForFunction": map[string]any{"fn": "async () => new Promise(() => {})", "timeout": 100}}
-	if p := s.do(request{method: "POST", path: "/content", body: never}).problem(422); !strings.Contains(p.Detail, "100ms") {
-		t.Errorf("a promise without an end: %s", p.Detail)
-	}
-}
-
-// TestBrowserlessTags adds scripts and style sheets to pages.
-func TestBrowserlessTags(t *testing.T) {
-	s := startServer(t, nil)
-	site, log := loggedSite(t)
-	got := s.content(map[string]any{
-		"url":         site,
-		"addStyleTag": []any{map[string]any{"content": "h1 { width: 123px }"}, map[string]any{"url": site + "/style.css"}},
-		"addScriptTag": []any{
-			map[string]any{"url": site + "/target.js"},
-			map[string]any{"content": "document.title = document.querySelector('h1').offsetWidth", "id": "mine"},
-			map[string]any{"content": "document.body.dataset.module = import.meta.url", "type": "module"},
-		},
-		"waitForFunction": map[string]any{"fn": "() => document.body.dataset.module"},
-	})
-	for _, want := range []string{"/script.js /target.js /target.js", "<title>123</title>", `id="mine"`, `data-module="` + site} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the page lacks %s: %s", want, got)
-		}
-	}
-	if !log.has("/style.css") {
-		t.Error("the page did not load the style sheet")
-	}
-	p := s.do(request{method: "POST", path: "/content", body: map[string]any{"url": site, "addScriptTag": []any{map[string]any{"url": site + "/none.js"}}}}).problem(422)
-	if !strings.Contains(p.Detail, "ddScriptTag[0]: ") || !strings.Contains(p.Detail, "/none.js") {
-		t.Errorf("a script that does not exist: %s", p.Detail)
-	}
-}
-
-// TestBrowserlessRejects lets requests fail by their types and addresses.
-func TestBrowserlessRejects(t *testing.T) {
-	s := startServer(t, nil)
-	for _, tt := range []struct {
-		body     map[string]any
-		rejected []string
-		loaded   []string
-	}{
-		{map[string]any{}, nil, []string{"/style.css", "/image.png", "/script.js", "/target.js"}},
-		{map[string]any{"rejectResourceTypes": []string{"image", "stylesheet"}}, []string{"/style.css", "/image.png"}, []string{"/script.js", "/target.js"}},
-		{map[string]any{"rejectRequestPattern": []string{`script\.js$`}}, []string{"/script.js"}, []string{"/style.css", "/image.png", "/target.js"}},
-		{map[string]any{"rejectRequestPattern": []string{"/none", "/target"}}, []string{"/target.js"}, []string{"/script.js", "/moved"}}, // a redirect leads there
-	} {
-		site, log := loggedSite(t)
-		tt.body["url"] = site
-		got := s.content(tt.body)
-		for _, path := range tt.rejected {
-			if log.has(path) {
-				t.Errorf("%v: %s was requested", tt.body, path)
-			}
-		}
-		for _, path := range tt.loaded {
-			if !log.has(path) {
-				t.Errorf("%v: %s was not requested", tt.body, path)
-			}
-		}
-		if moved := strings.Contains(got, `data-moved="failed"`); moved != slices.Contains(tt.rejected, "/target.js") {
-			t.Errorf("%v: the page saw a failed redirect: %v", tt.body, moved)
-		}
-	}
-	site, log := loggedSite(t)
-	s.do(request{method: "POST", path: "/content", body: map[string]any{"url": site, "rejectResourceTypes": []string{"document"}}}).problem(422)
-	if log.has("/") {
-		t.Error("the rejected document was requested")
-	}
-	if list := s.manager.List(); slices.ContainsFunc(list, func(one *session.Session) bool { return !one.Status().Ended() }) {
-		t.Error("a session is left")
-	}
 }
 
 // TestBrowserlessPages changes how pages run and look.
@@ -195,63 +37,13 @@ func TestBrowserlessPages(t *testing.T) {
 	if got := s.content(map[string]any{"url": site, "setJavaScriptEnabled": false}); !strings.Contains(got, ">still<") {
 		t.Errorf("without JavaScript: %s", got)
 	}
-}
-
-// TestBrowserlessPictures takes pictures of parts of a page, and one without background.
-func TestBrowserlessPictures(t *testing.T) {
-	s := startServer(t, nil)
-	const page = `<body style="margin:0"><div style="height:100px;width:100px;background:#f00"></div><div style="height:3000px;width:100px"></div><div style="height:100px;width:100px;background:#00f"></div>`
-	red, blue := color.RGBA{255, 0, 0, 255}, color.RGBA{0, 0, 255, 255}
-	take := func(options map[string]any, more ...string) (image.Image, reply) {
-		t.Helper()
-		body := map[string]any{"html": page, "viewport": map[string]any{"width": 400, "height": 300}, "options": options}
-		if len(more) > 0 {
-			body["addScriptTag"] = []any{map[string]any{"content": more[0]}}
-		}
-		r := s.do(request{method: "POST", path: "/screenshot", body: body})
-		if r.status != http.StatusOK {
-			t.Fatalf("%v: %d %s", options, r.status, r.body)
-		}
-		raw := r.body
-		if options["encoding"] == "base64" {
-			var err error
-			if raw, err = base64.StdEncoding.DecodeString(string(raw)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		picture, err := png.Decode(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return picture, r
+	wait := map[string]any{"html": page, "waitForFunction": map[string]any{"fn": "() => false", "timeout": 100}}
+	if p := s.do(request{method: "POST", path: "/content", body: wait}).problem(422); !strings.HasPrefix(p.Detail, "waitForFunction: ") || !strings.Contains(p.Detail, "100ms") {
+		t.Errorf("a wait without an end: %s", p.Detail)
 	}
-	check := func(name string, got image.Image, width, height int, at image.Point, want color.Color) {
-		t.Helper()
-		if got.Bounds().Dx() != width || got.Bounds().Dy() != height {
-			t.Errorf("%s: %v", name, got.Bounds())
-		}
-		if c := color.NRGBAModel.Convert(got.At(at.X, at.Y)); c != color.NRGBAModel.Convert(want) {
-			t.Errorf("%s: %v at %v, want %v", name, c, at, want)
-		}
+	if list := s.manager.List(); slices.ContainsFunc(list, func(one *session.Session) bool { return !one.Status().Ended() }) {
+		t.Error("a session is left")
 	}
-	clip := func(x, y, w, h int) map[string]any { return map[string]any{"x": x, "y": y, "width": w, "height": h} }
-	const scroll = "scrollTo(0, 3000)"
-
-	got, _ := take(map[string]any{"clip": clip(50, 50, 60, 40)})
-	check("a clip in view", got, 60, 40, image.Pt(5, 5), red)
-	got, r := take(map[string]any{"clip": clip(0, 3100, 20, 30), "encoding": "base64"})
-	check("a clip out of view", got, 20, 30, image.Pt(5, 5), blue)
-	if kind := r.header.Get("Content-Type"); !strings.HasPrefix(kind, "text/plain") {
-		t.Errorf("base64 comes as %s", kind)
-	}
-	got, _ = take(map[string]any{"clip": clip(0, 0, 20, 30), "encoding": "binary"}, scroll)
-	check("a clip of a scrolled page", got, 20, 30, image.Pt(5, 5), red)
-	got, _ = take(map[string]any{"clip": clip(0, 250, 20, 100), "captureBeyondViewport": false}, scroll)
-	check("a clip of what is in view", got, 20, 50, image.Pt(5, 5), blue)
-	got, _ = take(map[string]any{"omitBackground": true})
-	check("no background", got, 400, 300, image.Pt(300, 200), color.NRGBA{})
-	got, _ = take(map[string]any{"omitBackground": false, "captureBeyondViewport": true})
-	check("a background", got, 400, 300, image.Pt(300, 200), color.White)
 }
 
 // TestBrowserlessQuery reads what a call's query says of its session.

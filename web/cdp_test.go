@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -32,7 +33,9 @@ func cdpSite(t *testing.T) string {
 // if the program does.
 func node(t *testing.T, folder, program string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(browsertest.Context(t, program), "node", append([]string{filepath.Join("testdata", folder, program)}, args...)...)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*browsertest.Patience) // it makes many calls
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", append([]string{filepath.Join("testdata", folder, program)}, args...)...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -55,8 +58,7 @@ func (s *testServer) cdpAddress(id string) string {
 
 // TestPuppeteer drives a session with puppeteer-core, which then leaves.
 func TestPuppeteer(t *testing.T) {
-	s := startServer(t, nil)
-	one := s.create(nil)
+	s, one := borrow(t, "")
 	node(t, "cdp", "puppeteer.mjs", s.cdpAddress(one.ID()), cdpSite(t))
 	if info := one.Info(); info.Status.Ended() || !strings.HasSuffix(info.URL, "/") || info.Controller.IsProgram() {
 		t.Errorf("after the client left: %+v", info)
@@ -71,15 +73,15 @@ func TestPlaywright(t *testing.T) {
 		"session": func(s *testServer, id string) string { return s.base + "/v1/sessions/" + id + "?token=" + testKey },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := startServer(t, nil)
-			one := s.create(nil)
-			node(t, "cdp", "playwright.mjs", address(s, one.ID()), cdpSite(t))
-			if one.Status().Ended() {
-				t.Error("the session ended with the client")
-			}
+			s, one := borrow(t, "")
 			folder, err := one.Files()
 			if err != nil {
 				t.Fatal(err)
+			}
+			_ = folder.Remove("report.txt") // a former borrower's
+			node(t, "cdp", "playwright.mjs", address(s, one.ID()), cdpSite(t))
+			if one.Status().Ended() {
+				t.Error("the session ended with the client")
 			}
 			if got, err := folder.Read("report.txt", 100); err != nil || string(got) != "the report\n" {
 				t.Errorf("the download is %q in the session's files: %v", got, err)
@@ -91,8 +93,7 @@ func TestPlaywright(t *testing.T) {
 // TestChromeRemoteInterface drives a session with chrome-remote-interface, which
 // finds everything by the addresses of discovery.
 func TestChromeRemoteInterface(t *testing.T) {
-	s := startServer(t, nil)
-	one := s.create(nil)
+	s, one := borrow(t, "")
 	node(t, "cdp", "remote-interface.mjs", s.base, one.ID(), testKey, cdpSite(t))
 }
 
@@ -126,8 +127,7 @@ func TestProgramsAreToldThatTheServerStops(t *testing.T) {
 
 // TestChromedp drives a session with chromedp.
 func TestChromedp(t *testing.T) {
-	s := startServer(t, nil)
-	one := s.create(nil)
+	s, one := borrow(t, "")
 	ctx, cancel := remote.NewAllocator(browsertest.Context(t, "chromedp"), s.cdpAddress(one.ID()), remote.NoModifyURL)
 	defer cancel()
 	ctx, cancel = chromedp.NewContext(ctx)
@@ -217,8 +217,7 @@ func TestDiscovery(t *testing.T) {
 // TestTwoClientsAndAViewer lets Playwright and Puppeteer work at the same time, each
 // in a context of its own, while a person watches.
 func TestTwoClientsAndAViewer(t *testing.T) {
-	s := startServer(t, nil)
-	one := s.create(nil)
+	s, one := borrow(t, "")
 	v := s.join(one, nil)
 	node(t, "cdp", "together.mjs", s.cdpAddress(one.ID()), cdpSite(t))
 	v.until("pictures", func() bool { return len(v.pictures) > 0 })

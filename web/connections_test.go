@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"takeover/browser/browsertest"
 	"takeover/limits"
 	"takeover/session"
 )
@@ -23,7 +24,7 @@ func (s *testServer) connect() net.Conn {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(browsertest.Patience)); err != nil {
 		s.t.Fatal(err)
 	}
 	return conn
@@ -109,7 +110,10 @@ func TestSlowRequestsThatProgress(t *testing.T) {
 // TestConnectionsAreCapped checks that the connection that has been idle longest
 // makes room for a new one, and that connections of known callers stay.
 func TestConnectionsAreCapped(t *testing.T) {
-	s := startServer(t, func(_ *session.Options, c *Config) { c.MaxConnections = 40 }) // 10 of an address
+	s := startServer(t, func(_ *session.Options, c *Config) {
+		c.MaxConnections = 40 // 10 of an address
+		c.RequestTime = time.Hour
+	})
 	stream := s.connect()
 	fmt.Fprintf(stream, "GET /v1/sessions/stream HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", strings.TrimPrefix(s.base, "http://"), testKey)
 	lines := bufio.NewReader(stream)

@@ -14,23 +14,23 @@ import (
 // TestLighthouse audits a page with Lighthouse, whose performance score needs the
 // pictures of a trace.
 func TestLighthouse(t *testing.T) {
-	s := startServer(t, nil)
-	node(t, "cdp", "lighthouse.mjs", s.cdpAddress(s.create(nil).ID()), cdpSite(t))
+	s, one := borrow(t, "")
+	node(t, "cdp", "lighthouse.mjs", s.cdpAddress(one.ID()), cdpSite(t))
 }
 
 // TestTracing records traces with puppeteer-core.
 func TestTracing(t *testing.T) {
-	s := startServer(t, nil)
-	node(t, "cdp", "tracing.mjs", s.cdpAddress(s.create(nil).ID()), cdpSite(t))
+	s, one := borrow(t, "")
+	node(t, "cdp", "tracing.mjs", s.cdpAddress(one.ID()), cdpSite(t))
 }
 
 // TestChromeDevToolsMCP lets chrome-devtools-mcp record a performance trace, and audit the
 // page.
 func TestChromeDevToolsMCP(t *testing.T) {
-	s := startServer(t, nil)
+	s, one := borrow(t, "")
 	ctx := browsertest.Context(t, "chrome-devtools-mcp")
 	cmd := exec.CommandContext(ctx, "node", "../node_modules/chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js",
-		"--wsEndpoint", s.cdpAddress(s.create(nil).ID()), "--no-usage-statistics", "--no-performance-crux")
+		"--wsEndpoint", s.cdpAddress(one.ID()), "--no-usage-statistics", "--no-performance-crux")
 	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir()) // for its reports
 	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &sdk.CommandTransport{Command: cmd}, nil)
 	if err != nil {

@@ -39,8 +39,7 @@ func TestEmbedding(t *testing.T) {
 }
 
 func TestNothingIsFramedByDefault(t *testing.T) {
-	s := startServer(t, nil)
-	one := s.create(nil)
+	s, one := borrow(t, "")
 	got := s.do(request{method: "GET", path: "/sessions/" + one.ID(), header: map[string]string{"Accept": "text/html"}})
 	if !strings.Contains(got.header.Get(headerCSP), "frame-ancestors 'none'") || got.header.Get("X-Frame-Options") != "DENY" {
 		t.Errorf("headers: %v", got.header)

@@ -12,8 +12,7 @@ import (
 // TestOutputInOrder runs a script that logs and calls in turns. Its output has the same
 // order, although a call is reported only when it has ended.
 func TestOutputInOrder(t *testing.T) {
-	s := startServer(t, nil)
-	one := s.create(map[string]any{"url": "about:blank"})
+	s, one := borrow(t, "about:blank")
 	var run session.RunInfo
 	s.call("POST", "/v1/sessions/"+one.ID()+"/scripts", map[string]any{"code": "for (let i = 0; i < 100; i++) { console.log(i); await page.title(); }", "wait": true}, 200, &run)
 	lines := outputOf(run)

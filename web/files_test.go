@@ -93,8 +93,7 @@ func TestFiles(t *testing.T) {
 // TestFilesOfRuns lets a script write and download files, and use an uploaded
 // one.
 func TestFilesOfRuns(t *testing.T) {
-	s := startServer(t, nil)
-	one := s.create(nil)
+	s, one := borrow(t, "")
 	base := "/v1/sessions/" + one.ID() + "/files"
 	s.call("POST", base+"?name=input.txt", "from outside", 201, nil)
 	var run struct {
@@ -235,8 +234,7 @@ func TestRoomOfGuests(t *testing.T) {
 // TestHostileFileNames checks that no name leads out of the folder, hides a file,
 // or becomes a header, when files are added and fetched.
 func TestHostileFileNames(t *testing.T) {
-	s := startServer(t, nil)
-	one := s.create(nil)
+	s, one := borrow(t, "")
 	base := "/v1/sessions/" + one.ID() + "/files"
 	folder, err := one.Files()
 	if err != nil {

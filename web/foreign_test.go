@@ -179,9 +179,10 @@ func foreignServer(ctx context.Context, t *testing.T, program string, args ...st
 
 // TestForeignPlaywrightMCP lets @playwright/mcp drive a session by the CDP endpoint.
 func TestForeignPlaywrightMCP(t *testing.T) {
-	s, site := startServer(t, nil), foreignSite(t)
+	s, one := borrow(t, "")
+	site := foreignSite(t)
 	ctx := browsertest.Context(t, "@playwright/mcp")
-	c := foreignServer(ctx, t, filepath.Join(foreignPackages(t), "@playwright/mcp/cli.js"), "--cdp-endpoint", s.cdpAddress(s.create(nil).ID()))
+	c := foreignServer(ctx, t, filepath.Join(foreignPackages(t), "@playwright/mcp/cli.js"), "--cdp-endpoint", s.cdpAddress(one.ID()))
 	foreignSteps(ctx, t, c, []foreignStep{
 		{"browser_navigate", map[string]any{"url": site + "/"}, "Page Title: start"},
 		{"browser_snapshot", nil, `heading "Shop"`},
@@ -224,13 +225,14 @@ func TestForeignPlaywrightMCP(t *testing.T) {
 
 // TestForeignChromeDevToolsMCP lets chrome-devtools-mcp drive a session, and record a trace.
 func TestForeignChromeDevToolsMCP(t *testing.T) {
-	s, site := startServer(t, nil), foreignSite(t)
+	s, one := borrow(t, "")
+	site := foreignSite(t)
 	ctx := browsertest.Context(t, "chrome-devtools-mcp")
 	program, err := filepath.Abs("../node_modules/chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := foreignServer(ctx, t, program, "--wsEndpoint", s.cdpAddress(s.create(nil).ID()), "--no-usage-statistics", "--no-performance-crux")
+	c := foreignServer(ctx, t, program, "--wsEndpoint", s.cdpAddress(one.ID()), "--no-usage-statistics", "--no-performance-crux")
 	on := func(args map[string]any) map[string]any {
 		args["pageId"] = 1
 		return args

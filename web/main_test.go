@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -33,7 +35,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
 		worker.Main(scripting.Bundles())
 	}
-	os.Exit(browsertest.Run(m))
+	os.Exit(browsertest.Run(m, lent.End))
 }
 
 const (
@@ -55,33 +57,51 @@ type testServer struct {
 // configurations.
 func startServer(t *testing.T, change func(*session.Options, *Config)) *testServer {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	base := "http://" + ln.Addr().String()
-	logged := &syncBuffer{}
-	log := slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	kept, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Logger: log})
+	s, end, err := newServer(t.TempDir(), change)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := kept.Close(); err != nil {
-			t.Error("close store:", err)
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Log(s.log.tail())
 		}
 	})
+	s.t = t
+	return s
+}
+
+// newServer starts a server whose data is in a folder. end also checks that no key is
+// in its log.
+func newServer(dir string, change func(*session.Options, *Config)) (server *testServer, end func() error, err error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	base := "http://" + ln.Addr().String()
+	logged := &syncBuffer{}
+	log := slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	kept, err := store.Open(context.Background(), store.Options{Dir: filepath.Join(dir, "store"), Logger: log})
+	if err != nil {
+		return nil, nil, err
+	}
 	policy, err := egress.NewPolicy(egress.Options{AllowPrivate: true, Own: []string{ln.Addr().String()}, PublicURL: func() string { return base }, OwnPage: IsDemo})
 	if err != nil {
-		t.Fatal(err)
+		return nil, nil, err
+	}
+	data := filepath.Join(dir, "data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		return nil, nil, err
 	}
 	opts := session.Options{
-		Dir: t.TempDir(), WarmBrowsers: -1, MaxSessions: 4, Executable: workertest.Command(scripting.Subcommand), PublicURL: func() string { return base },
+		Dir: data, WarmBrowsers: -1, ColdScripts: true, MaxSessions: 4, Executable: workertest.Command(scripting.Subcommand), PublicURL: func() string { return base },
 		Egress: policy, Store: kept, Logger: log,
 	}
 	keys, err := NewKeys(testKey, otherKey)
 	if err != nil {
-		t.Fatal(err)
+		return nil, nil, err
 	}
 	cfg := Config{Keys: keys, Demo: true, Logger: log, CreateRate: 10_000, CreateBurst: 1000, SignInRate: 6000, SignInBurst: 1000}
 	if change != nil {
@@ -89,32 +109,26 @@ func startServer(t *testing.T, change func(*session.Options, *Config)) *testServ
 	}
 	manager, err := session.NewManager(opts)
 	if err != nil {
-		t.Fatal(err)
+		return nil, nil, err
 	}
 	cfg.Manager, cfg.Scripts, cfg.Profiles = manager, savedscripts.New(opts.Store), opts.Profiles
 	s, err := New(cfg)
 	if err != nil {
-		t.Fatal(err)
+		return nil, nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx, ln) }()
-	t.Cleanup(func() {
-		if err := manager.Close(context.Background()); err != nil {
-			t.Error("close manager:", err)
-		}
+	end = func() error {
+		err := manager.Close(context.Background())
 		stop()
-		if err := <-served; err != nil {
-			t.Error("serve:", err)
-		}
+		err = errors.Join(err, <-served, kept.Close())
 		if text := logged.String(); strings.Contains(text, testKey) || strings.Contains(text, otherKey) {
-			t.Error("a key is in the log")
+			err = errors.Join(err, errors.New("a key is in the log"))
 		}
-		if t.Failed() {
-			t.Log(logged.tail())
-		}
-	})
-	return &testServer{Server: s, t: t, base: base, log: logged}
+		return err
+	}
+	return &testServer{Server: s, base: base, log: logged}, end, nil
 }
 
 // request is a call to a server.

@@ -58,6 +58,21 @@ func TestListsOfAllNodes(t *testing.T) {
 		if page := s.do(request{method: "GET", path: "/?session=" + want[0], header: map[string]string{"Accept": "text/html"}}); !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") {
 			t.Errorf("with a session in the query, the page is %s", page.header.Get("Content-Type"))
 		}
+		var counted struct {
+			Sessions   []sessionView
+			TotalCount int
+			Missing    []string
+		}
+		byID := "/v1/sessions?status=live&limit=2&cursorId=" + want[1] // of b
+		if s == a {
+			byID = "/v1/sessions?status=live&limit=2&cursorId=" + want[2]
+		}
+		if err := json.Unmarshal(s.do(request{method: "GET", path: byID, key: "-", header: map[string]string{keyHeader: testKey}}).body, &counted); err != nil {
+			t.Fatal(err)
+		}
+		if counted.TotalCount != 5 || len(counted.Sessions) != 2 || len(counted.Missing) > 0 || counted.Sessions[0].ID != want[1+slices.Index(want, byID[len(byID)-len(want[0]):])] {
+			t.Errorf("for Steel's client, a page after a session of this node is %+v", counted)
+		}
 		var asked struct{ Takeovers []session.TakeoverInfo }
 		s.call("GET", "/v1/takeovers?state=pending", nil, 200, &asked)
 		if len(asked.Takeovers) != 5 || asked.Takeovers[0].Reason != "help 0" || asked.Takeovers[4].Reason != "help 4" {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func startNodeWith(t *testing.T, nats, name string, load cluster.Load, change ..
 			t.Fatal(err)
 		}
 		joined, err := cluster.Join(t.Context(), cluster.Options{
-			Store: heart, Self: cluster.Node{ID: id, Name: name, URL: o.PublicURL(), Version: "test"}, Beat: 100 * time.Millisecond, Logger: o.Logger,
+			Store: heart, Self: cluster.Node{ID: id, Name: name, URL: o.PublicURL(), Version: "test"}, Beat: time.Second, Logger: o.Logger,
 			Load: func() cluster.Load {
 				load := load
 				if m := running.Load(); m != nil {
@@ -77,12 +78,18 @@ func startNodeWith(t *testing.T, nats, name string, load cluster.Load, change ..
 		for _, one := range change {
 			one(o)
 		}
+		if c.Keys, err = NewKeys(testKey, otherKey, keyOfNode(name)); err != nil {
+			t.Fatal(err)
+		}
 		c.Cluster, c.LinkKey = joined, fmt.Sprintf("%x", joined.Secret("links"))
 	})
 	running.Store(s.manager)
 	s.silence = heart.Close
 	return s
 }
+
+// keyOfNode returns a key that only the node of this name knows.
+func keyOfNode(name string) string { return "a-key-that-only-knows-" + name }
 
 // startNodes starts two nodes that know each other.
 func startNodes(t *testing.T) (a, b *testServer) {
@@ -193,69 +200,37 @@ func (s *testServer) follow(t *testing.T, path string, act func()) string {
 	return text.String()
 }
 
-// TestNoRightsThroughAnotherNode tries the routes of a session at a node that does not have
-// it: what its own node refuses is refused there, too.
-func TestNoRightsThroughAnotherNode(t *testing.T) {
+// TestOneSessionOfAnID asks both nodes at once, several times each, for a session with the same
+// id: there is one, and both know it.
+func TestOneSessionOfAnID(t *testing.T) {
 	a, b := startNodes(t)
-	one, other := b.create(nil), b.create(nil)
-	link := func(role string) (cookie string) {
-		var made linkCreated
-		b.call("POST", "/v1/sessions/"+one.ID()+"/links", map[string]any{"role": role}, 201, &made)
-		_, secret, _ := strings.Cut(made.URL, "#")
-		got := b.do(request{method: "POST", path: "/v1/links/redeem", body: map[string]any{"secret": secret}, key: "-"})
-		cookie, _, _ = strings.Cut(got.header.Get("Set-Cookie"), ";")
-		return cookie
-	}
-	viewing, acting := link("view"), link("control")
-	var revoked linkCreated
-	b.call("POST", "/v1/sessions/"+one.ID()+"/links", map[string]any{"role": "control"}, 201, &revoked)
-	_, secret, _ := strings.Cut(revoked.URL, "#")
-	gone, _, _ := strings.Cut(b.do(request{method: "POST", path: "/v1/links/redeem", body: map[string]any{"secret": secret}, key: "-"}).header.Get("Set-Cookie"), ";")
-	b.call("DELETE", "/v1/sessions/"+one.ID()+"/links/"+revoked.ID, nil, 204, nil)
-
-	callers := map[string]request{
-		"nobody":           {key: "-"},
-		"a wrong key":      {key: "a-key-that-is-none"},
-		"an operator":      {},
-		"a viewing guest":  {key: "-", header: map[string]string{"Cookie": viewing}},
-		"an acting guest":  {key: "-", header: map[string]string{"Cookie": acting}},
-		"a revoked link":   {key: "-", header: map[string]string{"Cookie": gone}},
-		"a forged cookie":  {key: "-", header: map[string]string{"Cookie": viewing[:len(viewing)-3] + "AAA"}},
-		"a forged token":   {key: "-", header: map[string]string{nodeHeader: "x.1.y", clientHeader: "203.0.113.1"}},
-		"a forged address": {key: "-", header: map[string]string{"X-Forwarded-For": "127.0.0.1", "Forwarded": "for=127.0.0.1"}},
-	}
-	for _, r := range a.table {
-		if r.method != http.MethodGet || !strings.Contains(r.path, "/:id") || r.byTakeover || r.kind != plain || r.byKey || r.slow && r.access != guests {
-			continue
+	for round := range 3 {
+		id := fmt.Sprintf("00000000-0000-4000-8000-00000000000%d", round)
+		var all sync.WaitGroup
+		answers := make(chan reply, 8)
+		for n := range cap(answers) {
+			all.Go(func() {
+				answers <- []*testServer{a, b}[n%2].do(request{method: "POST", path: "/v1/sessions", body: map[string]any{"sessionId": id}})
+			})
 		}
-		for _, s := range []*session.Session{one, other} {
-			for name, by := range callers {
-				by.method, by.path = r.method, fill(r, s.ID(), "none")
-				here, there := b.do(by).status, a.do(by).status
-				refused := func(status int) bool { return status == 401 || status == 403 } // a node does not know the guests of another one
-				if here != there && !(refused(here) && refused(there)) {
-					t.Errorf("%s %s as %s: its node answers %d, another one %d", r.method, by.path, name, here, there)
-				}
+		all.Wait()
+		close(answers)
+		made := 0
+		for got := range answers {
+			switch {
+			case got.status == http.StatusCreated:
+				made++
+			case got.status != http.StatusBadRequest || !strings.Contains(string(got.body), "another session has this id"):
+				t.Errorf("one too many gets %d %s", got.status, got.body)
 			}
 		}
-	}
-	for name, by := range callers {
-		header := http.Header{}
-		for k, v := range by.header {
-			header.Set(k, v)
+		if made != 1 {
+			t.Errorf("%d sessions have the same id", made)
 		}
-		if by.key == "" {
-			header.Set("Authorization", "Bearer "+testKey)
+		for _, s := range []*testServer{a, b} {
+			s.call("GET", "/v1/sessions/"+id, nil, 200, nil)
 		}
-		header.Set("Origin", a.base)
-		conn, _, err := websocket.Dial(t.Context(), strings.Replace(a.base, "http", "ws", 1)+"/v1/sessions/"+one.ID()+"/view", &websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{subprotocol}})
-		may := name == "an operator" || name == "a viewing guest" || name == "an acting guest"
-		if opened := err == nil; opened != may {
-			t.Errorf("the viewer's socket opens for %s: %v, %v", name, opened, err)
-		}
-		if conn != nil {
-			_ = conn.CloseNow()
-		}
+		a.call("DELETE", "/v1/sessions/"+id, nil, 200, nil)
 	}
 }
 
@@ -316,10 +291,15 @@ func TestLostNode(t *testing.T) {
 	browsertest.Until(t, "a knows of b", func() bool { return len(a.cfg.Cluster.Nodes()) == 2 })
 	one := b.create(nil)
 	path := "/v1/sessions/" + one.ID()
+	var ran session.RunInfo
+	code := "console.log('a log'); return {sum: 3}"
+	b.call("POST", path+"/scripts", map[string]any{"code": code, "wait": true}, 200, &ran)
+	b.call("POST", path+"/events/start", map[string]any{"console": true}, 200, nil)
+	b.call("POST", path+"/events", map[string]any{"type": "custom_note"}, 201, nil)
 	var asked session.TakeoverInfo
 	b.call("POST", path+"/takeovers", map[string]any{"reason": "help"}, 201, &asked)
 	browsertest.Until(t, "the takeover is stored", func() bool {
-		server, err := a.manager.ServerOfTakeover(t.Context(), asked.ID)
+		server, _, err := a.manager.PlaceOfTakeover(t.Context(), asked.ID)
 		return err == nil && server != ""
 	})
 	waits := make(chan reply, 1)
@@ -342,8 +322,46 @@ func TestLostNode(t *testing.T) {
 	if asked.State != session.TakeoverCancelled || asked.Note != "node lost" {
 		t.Errorf("the takeover is %+v", asked)
 	}
-	a.do(request{method: "GET", path: path + "/runs"}).problem(503)
 	a.do(request{method: "GET", path: path, key: "-"}).problem(401)
+
+	// The rest of what the store has can be read, and nothing can be changed.
+	var run session.RunInfo
+	a.call("GET", path+"/runs/"+ran.ID, nil, 200, &run)
+	if run.Status != session.RunSucceeded || string(run.Result) != string(ran.Result) || len(run.Logs) != 1 {
+		t.Errorf("the run is %+v", run)
+	}
+	var runs struct{ Runs []session.RunInfo }
+	if a.call("GET", path+"/runs", nil, 200, &runs); len(runs.Runs) != 1 {
+		t.Errorf("%d runs", len(runs.Runs))
+	}
+	var all struct{ Takeovers []session.TakeoverInfo }
+	if a.call("GET", path+"/takeovers", nil, 200, &all); len(all.Takeovers) != 1 || all.Takeovers[0].State != session.TakeoverCancelled {
+		t.Errorf("takeovers %+v", all.Takeovers)
+	}
+	for address, want := range map[string]string{
+		path + "/runs/" + ran.ID + "/script":           "a log",
+		path + "/log.md":                               "sum",
+		path + "/events?type=custom_note":              `"custom_note"`,
+		path + "/events/wait?type=custom_note&since=0": `"custom_note"`,
+		path + "/events.jsonl?type=custom_note":        `"custom_note"`,
+	} {
+		browsertest.Until(t, address, func() bool { // the store gets events a moment later
+			got := a.do(request{method: "GET", path: address})
+			return got.status == 200 && strings.Contains(string(got.body), want)
+		})
+	}
+	if events := a.stream(path + "/runs/" + ran.ID + "/stream").all(); len(events) != 2 || events[1].event != "end" {
+		t.Errorf("the run's stream: %+v", events)
+	}
+	if events := a.stream(path + "/events/stream?replay=all&type=custom_note").all(); len(events) != 1 {
+		t.Errorf("the stream of events: %+v", events)
+	}
+	if page := a.do(request{method: "GET", path: "/sessions/" + one.ID(), header: map[string]string{"Accept": "text/html"}}); page.status != 410 || !strings.Contains(string(page.body), "Node lost") {
+		t.Errorf("the page: %d %s", page.status, page.body)
+	}
+	a.do(request{method: "POST", path: path + "/scripts", body: `{"code": "return 1"}`}).problem(503)
+	a.do(request{method: "POST", path: path + "/takeovers/" + asked.ID + "/done", body: "{}"}).problem(503)
+	a.do(request{method: "GET", path: path + "/files"}).problem(503)
 }
 
 // TestStreamsOfLostNode watches a session of a node that falls silent: a viewer's socket and a
@@ -394,7 +412,7 @@ func TestStreamsOfLostNode(t *testing.T) {
 	if end, ok := errors.AsType[websocket.CloseError](<-closed); end.Code != websocket.StatusServiceRestart || end.Reason != "node lost" {
 		t.Errorf("the viewer's socket ends with %v (a close frame: %v)", end, ok)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("with 10 beats in a second, the streams end after %v", took)
 	}
 }

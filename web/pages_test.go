@@ -170,7 +170,7 @@ func TestPageOfAnEndedSession(t *testing.T) {
 	if page.status != 410 {
 		t.Errorf("status %d, want 410", page.status)
 	}
-	for _, want := range []string{"<span class=\"outcome wrong\">Failed</span>", "Ended over the API", "night.ts · failed", `code-line at-fault" data-line="1"`, "a &lt;b&gt;line&lt;/b&gt;", "it broke"} {
+	for _, want := range []string{"<span class=\"outcome wrong\">Failed</span>", "Ended by a program", "night.ts · failed", `code-line at-fault" data-line="1"`, "a &lt;b&gt;line&lt;/b&gt;", "it broke"} {
 		if !strings.Contains(string(page.body), want) {
 			t.Errorf("the page does not say %q", want)
 		}

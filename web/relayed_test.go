@@ -139,7 +139,7 @@ func TestRelayedEnds(t *testing.T) {
 // TestRelayedStalls relays sockets whose clients read nothing. One for which the node has
 // messages is cut off after a while, and the node learns of it; one without messages stays.
 func TestRelayedStalls(t *testing.T) {
-	const limit = 100 * time.Millisecond
+	const limit = time.Second
 	s := startServer(t, func(_ *session.Options, c *Config) { c.StallLimit = limit })
 	dial := func(node func(*websocket.Conn, *net.TCPConn)) *websocket.Conn {
 		client, _, err := websocket.Dial(t.Context(), startRelay(t, s.Server, node), nil)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"takeover/browser/browsertest"
 	"takeover/invalid"
 	"takeover/links"
 	"takeover/session"
@@ -50,8 +51,7 @@ var answers = map[string]bool{"select": true, "dialog": true, "chooser": true, "
 // TestWhoMaySendWhat sends each type of message in each role while each kind of
 // holder has control.
 func TestWhoMaySendWhat(t *testing.T) {
-	s := startServer(t, nil)
-	one := s.create(map[string]any{"url": site(t)})
+	one := startServer(t, nil).create(map[string]any{"url": site(t)})
 	folder, err := one.Files()
 	if err != nil {
 		t.Fatal(err)
@@ -159,8 +159,9 @@ func TestWhoMaySendWhat(t *testing.T) {
 // epochOf returns the epoch of the control message that match accepts.
 func epochOf(t *testing.T, v *session.Viewer, match func(session.ControlMessage) bool) uint64 {
 	t.Helper()
+	ctx := browsertest.Context(t, "control")
 	for {
-		m, err := v.NextMessage(t.Context())
+		m, err := v.NextMessage(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"takeover/browser/browsertest"
 	"takeover/limits"
 	"takeover/links"
 	"takeover/session"
@@ -70,8 +71,7 @@ func TestViewerSeesPicturesAndControls(t *testing.T) {
 }
 
 func TestHiddenViewerGetsNoPictures(t *testing.T) {
-	s := startServer(t, nil)
-	one := s.create(map[string]any{"url": site(t) + "#move"})
+	s, one := borrow(t, site(t)+"#move")
 	away := s.dial(one, nil)
 	look := map[string]any{"type": "hello", "width": 1280, "height": 720, "dpr": 1, "hidden": true}
 	away.send(look)
@@ -187,7 +187,7 @@ func TestGuestWithViewOnlySees(t *testing.T) {
 }
 
 func TestStalledViewerCostsNobody(t *testing.T) {
-	s := startServer(t, func(_ *session.Options, c *Config) { c.StallLimit = 2 * time.Second })
+	s := startServer(t, func(_ *session.Options, c *Config) { c.StallLimit = 5 * time.Second })
 	one := s.create(map[string]any{"url": site(t) + "#move"})
 	ok, silent := s.join(one, nil), s.dial(one, nil)
 	silent.mute = true
@@ -211,10 +211,11 @@ func TestStalledViewerCostsNobody(t *testing.T) {
 	if n := silent.pictureCount(); n > 10 {
 		t.Errorf("a viewer that acks nothing got %d pictures", n)
 	}
-	for one.Info().Viewers > 2 { // the second one is disconnected because it does not answer a ping
+	browsertest.Until(t, "the second one is disconnected because it does not answer a ping", func() bool {
 		before := ok.pictureCount()
 		ok.until("pictures meanwhile", func() bool { return len(ok.pictures) > before+5 })
-	}
+		return one.Info().Viewers <= 2
+	})
 	if n := s.manager.Limits().Count(limits.Stalls); n != 1 {
 		t.Errorf("%d stalls are counted, want that of the deaf viewer", n)
 	}
@@ -263,7 +264,7 @@ func TestViewerSurvivesBadMessages(t *testing.T) {
 		t.Errorf("close code %d after a huge message, want 1009", code)
 	}
 	left := fmt.Sprintf(`msg="viewer left" session=%s viewer=%s code=%s`, one.ID(), v.wait("hello", func(m map[string]any) bool { return m["type"] == "hello" })["viewer"], websocket.StatusMessageTooBig)
-	for end, n := time.Now().Add(10*time.Second), 1; n == 1 || !strings.Contains(s.log.String(), left); n++ {
+	for end, n := time.Now().Add(browsertest.Patience), 1; n == 1 || !strings.Contains(s.log.String(), left); n++ {
 		if time.Now().After(end) {
 			t.Fatalf("the log does not say %s", left)
 		}

@@ -38,8 +38,8 @@ var shared struct {
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
 // Run is like Main, but returns the exit code, for a TestMain that has more to
-// do.
-func Run(m *testing.M) int {
+// do. After the tests, it ends what they shared.
+func Run(m *testing.M, ends ...func() error) int {
 	root, err := os.MkdirTemp("", "takeover-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -51,7 +51,9 @@ func Run(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
-	err = closeShared()
+	for _, end := range append(ends, closeShared) {
+		err = errors.Join(err, end())
+	}
 	if code == 0 {
 		err = errors.Join(err, goleak.Find(), leftProcesses(root), leftFiles(root))
 	}

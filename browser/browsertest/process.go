@@ -20,16 +20,24 @@ const pollInterval = 5 * time.Millisecond
 // Until polls until done returns true, for states that have no events.
 func Until(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	ctx := Context(t, what)
+	if err := Await(Context(t, what), done); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Await polls until done returns true or the context ends. The error says why the
+// context ended.
+func Await(ctx context.Context, done func() bool) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for !done() {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			t.Fatal(context.Cause(ctx))
+			return context.Cause(ctx)
 		}
 	}
+	return nil
 }
 
 // WaitGone waits until a process has ended, whether or not it is our child.

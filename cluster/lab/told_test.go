@@ -104,7 +104,11 @@ func TestSlowNode(t *testing.T) {
 	slow, other := hosts[0], hosts[1]
 	nobodyLost := func(at *host, during time.Duration) {
 		for start := time.Now(); time.Since(start) < during; time.Sleep(50 * time.Millisecond) {
-			for _, n := range at.nodes() {
+			nodes := at.nodes()
+			if len(nodes) != 3 {
+				t.Fatalf("%s knows %d nodes after %v", at.name, len(nodes), time.Since(start))
+			}
+			for _, n := range nodes {
 				if n.Lost && (at == slow || n.Name == slow.name) {
 					t.Fatalf("%s believes after %v that %s is lost", at.name, time.Since(start), n.Name)
 				}
@@ -123,7 +127,7 @@ func TestSlowNode(t *testing.T) {
 	stop(5*time.Second, func(during time.Duration) { nobodyLost(other, during) })
 	nobodyLost(other, 3*time.Second)
 	nobodyLost(slow, time.Second)
-	stop(14*time.Second, time.Sleep)
+	stop(20*time.Second, time.Sleep)
 	nobodyLost(slow, 5*time.Second)
 	nobodyLost(other, time.Second)
 }

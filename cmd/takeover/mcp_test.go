@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"takeover/browser/browsertest"
 )
 
 // TestMCP connects the official client to the command mcp, in both generations of the
@@ -67,15 +69,25 @@ func TestMCP(t *testing.T) {
 			var list struct{ Takeovers []takeoverInfo }
 
 			ended := make(chan string, 1)
+			first := browsertest.Context(t, "a takeover")
 			go func() {
-				text, err := call(t.Context(), "request_takeover", map[string]any{"reason": "Sign in"})
+				text, err := call(first, "request_takeover", map[string]any{"reason": "Sign in"})
 				if err != nil {
 					text = err.Error()
 				}
 				ended <- text
 			}()
-			link := (<-asked).URL
-			<-progress
+			link, told := "", false
+			for link == "" || !told {
+				select {
+				case p := <-asked:
+					link = p.URL
+				case <-progress:
+					told = true
+				case text := <-ended:
+					t.Fatalf("the call ended before a person was asked: %s", text)
+				}
+			}
 			server.do(t, "GET", "/v1/takeovers?state=pending", nil, &list)
 			if len(list.Takeovers) != 1 || list.Takeovers[0].URL != link {
 				t.Fatalf("asked to open %s; takeovers: %+v", link, list)
@@ -86,15 +98,22 @@ func TestMCP(t *testing.T) {
 				t.Errorf("the takeover: %s", text)
 			}
 
-			ctx, cancel := context.WithCancel(t.Context())
+			ctx, cancel := context.WithCancel(browsertest.Context(t, "a takeover"))
 			failed := make(chan error, 1)
 			go func() {
 				_, err := call(ctx, "request_takeover", map[string]any{"reason": "Once more"})
 				failed <- err
 			}()
-			<-asked
-			for message := ""; !strings.Contains(message, "Once more"); {
-				message = <-progress
+			question := false
+			for told = false; !question || !told; {
+				select {
+				case <-asked:
+					question = true
+				case message := <-progress:
+					told = told || strings.Contains(message, "Once more")
+				case err := <-failed:
+					t.Fatalf("the call ended before a person was asked: %v", err)
+				}
 			}
 			server.do(t, "GET", "/v1/takeovers?state=pending", nil, &list)
 			cancel()

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -25,7 +27,8 @@ func TestSilentConnections(t *testing.T) {
 	one := "/v1/sessions/" + session.ID
 	server.do(t, "POST", one+"/events/start", map[string]any{"console": true}, nil)
 	follows := make(chan []uint64, 1)
-	ctx := browsertest.Context(t, "the stream of a person at work")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*browsertest.Patience, errors.New("the server is too slow beside a person at work"))
+	defer cancel()
 	started := make(chan struct{})
 	go func() {
 		follows <- server.stream(ctx, t, one+"/events/stream?replay=all", "", func(n int) bool {
@@ -36,7 +39,11 @@ func TestSilentConnections(t *testing.T) {
 		})
 	}()
 	server.do(t, "POST", one+"/events", map[string]any{"type": "custom_first"}, nil)
-	<-started
+	select {
+	case <-started:
+	case <-ctx.Done():
+		t.Fatal(context.Cause(ctx))
+	}
 	person := server.watch(t, session.ID)
 	person.click(ctx, clicked)
 	var run struct{ ID, Status string }
@@ -76,8 +83,8 @@ func TestSilentConnections(t *testing.T) {
 	server.do(t, "POST", one+"/takeovers/"+takeover+"/done", map[string]any{"note": "done"}, nil)
 	for run.Status != "succeeded" {
 		server.do(t, "GET", one+"/runs/"+run.ID+"?wait=10s", nil, &run)
-		if run.Status == "failed" {
-			t.Fatal("the script failed")
+		if run.Status == "failed" || ctx.Err() != nil {
+			t.Fatalf("the script is %s", run.Status)
 		}
 	}
 	var saved struct{ ID string }

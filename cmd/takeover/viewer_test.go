@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/coder/websocket"
+
+	"takeover/browser/browsertest"
 )
 
 // person is a viewer in control of a session.
@@ -33,7 +35,7 @@ func (p *serverProcess) watch(t *testing.T, session string) *person {
 	v := &person{T: t, conn: conn}
 	v.send(`{"type":"hello","width":1280,"height":720,"dpr":1}`)
 	v.send(`{"type":"control","action":"take"}`)
-	v.until(t.Context(), func(picture bool) bool { return picture && v.epoch > 0 })
+	v.until(browsertest.Context(t, "control and a picture"), func(picture bool) bool { return picture && v.epoch > 0 })
 	return v
 }
 

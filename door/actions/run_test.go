@@ -160,8 +160,8 @@ func TestWhatWasSentIsNotTriedAgain(t *testing.T) {
 			return
 		}
 		_, _ = io.WriteString(w, `<button id=go onclick="sessionStorage.clicks = 1; location = '/slow'">Go</button>
-			<button id=busy onclick="document.title += 'x'; busy(2000)">Busy</button>
-			<input onkeydown="if (event.key === 'b') busy(900)"><script>`+busy+`</script>`)
+			<button id=busy onclick="document.title += 'x'; busy(4000)">Busy</button>
+			<input onkeydown="if (event.key === 'b') busy(4000)"><script>`+busy+`</script>`)
 	}))
 	t.Cleanup(srv.Close)
 	t.Cleanup(func() { close(hang) })
@@ -170,12 +170,12 @@ func TestWhatWasSentIsNotTriedAgain(t *testing.T) {
 		got    string // an expression: the presses or keys that the page got
 		want   string
 	}{
-		"a click whose navigation is slow":   {Action{Type: Click, Selector: "#go", Button: "left", WaitForNavigation: true, Timeout: time.Second}, "sessionStorage.clicks", "1"},
-		"a click that the page is busy with": {Action{Type: Click, Selector: "#busy", Button: "left", Timeout: 500 * time.Millisecond}, "document.title", "x"},
-		"a text that is typed in part":       {Action{Type: Type, Selector: "input", Text: "abc", Timeout: 500 * time.Millisecond}, "document.querySelector('input').value.slice(0, 3).replace('c', '')", "ab"},
+		"a click whose navigation is slow":   {Action{Type: Click, Selector: "#go", Button: "left", WaitForNavigation: true, Timeout: 3 * time.Second}, "sessionStorage.clicks", "1"},
+		"a click that the page is busy with": {Action{Type: Click, Selector: "#busy", Button: "left", Timeout: 3 * time.Second}, "document.title", "x"},
+		"a text that is typed in part":       {Action{Type: Type, Selector: "input", Text: "abc", Timeout: 3 * time.Second}, "document.querySelector('input').value.slice(0, 3).replace('c', '')", "ab"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := doortest.Session(t, session.CreateOptions{URL: srv.URL})
+			s := doortest.Borrow(t, srv.URL)
 			if got := run(t, s, tt.action); got.Data.Success {
 				t.Errorf("%+v", got.Data)
 			}

@@ -12,7 +12,7 @@ import (
 
 // TestHandoffs requests people as Cloudflare's clients do, with the fields of their types.
 func TestHandoffs(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	p := dial(t, serve(t, s, nil))
 	page, target := p.attach()
 	type handoff struct {

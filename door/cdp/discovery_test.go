@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"takeover/door/doortest"
-	"takeover/session"
 )
 
 // TestListsAPageThatIsNotComplete lists and opens a page that another client keeps from
 // loading, and one that was closed just now.
 func TestListsAPageThatIsNotComplete(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	address := serve(t, s, nil)
 	p := dial(t, address)
 	lists := func() (ids []string) {

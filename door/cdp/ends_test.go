@@ -7,11 +7,13 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
 	"takeover/browser/browsertest"
 	"takeover/door/doortest"
+	"takeover/limits"
 	"takeover/session"
 )
 
@@ -43,16 +45,75 @@ func TestBrowserDies(t *testing.T) {
 	}
 }
 
-// TestHugeMessages lets a page's value of 100 MiB pass. A command above the limit ends
-// the connection with its code. Commands between take Chromium too long for a test.
+// unread is what may wait for a client of serveLittle, in bytes.
+const unread = 8 << 20
+
+// serveLittle serves a session's endpoint to clients that may leave little unread. Nothing
+// else ends them, however slow the machine is.
+func serveLittle(t *testing.T, s *session.Session, hits *limits.Hits) string {
+	return serve(t, s, func(o *Options) { o.Limits, o.unread, o.StallLimit = hits, unread, time.Hour })
+}
+
+// overfill asks for more than may wait, and reads nothing.
+func (p *peer) overfill(page string) {
+	for range 2*unread>>20 + 40 { // the sockets' buffers hold a few MiB
+		p.send(page, "Runtime.evaluate", `{"expression":"'x'.repeat(1 << 20)"}`)
+	}
+}
+
+// cut reads as soon as a client is cut, so that it learns why, and returns a channel
+// that gets the close code and the reason, or why the client was not cut.
+func (p *peer) cut(hits *limits.Hits) <-chan string {
+	ended := make(chan string, 1)
+	ctx := browsertest.Context(p.t, "the cut")
+	go func() {
+		for hits.Count(limits.ProgramOutbox) == 0 {
+			select {
+			case <-time.After(10 * time.Millisecond):
+			case <-ctx.Done():
+				ended <- context.Cause(ctx).Error()
+				return
+			}
+		}
+		ended <- p.closed()
+	}()
+	return ended
+}
+
+// TestAClientThatDoesNotReadIsCut lets a client ask for more than it reads. Another
+// client of the same page notices nothing.
+func TestAClientThatDoesNotReadIsCut(t *testing.T) {
+	hits := limits.New()
+	address := serveLittle(t, doortest.Borrow(t, ""), hits)
+	p, other := dial(t, address), dial(t, address)
+	page, _ := p.attach()
+	same := other.open() // in a renderer of its own, which is not busy
+	p.overfill(page)
+	ended := p.cut(hits)
+	for len(ended) == 0 {
+		if got := other.evaluate(same, "3"); got != "3" {
+			t.Fatalf("evaluated %s", got)
+		}
+	}
+	if got := <-ended; !strings.HasPrefix(got, "4008 stalled") {
+		t.Errorf("closed with %s", got)
+	}
+	if got := other.evaluate(same, "4"); got != "4" {
+		t.Errorf("evaluated %s", got)
+	}
+}
+
+// TestHugeMessages lets a page's value pass that is larger than all that may wait unread. A
+// command above the limit ends the connection with its code.
 func TestHugeMessages(t *testing.T) {
-	const size = 100 << 20
-	address := serve(t, doortest.Session(t, session.CreateOptions{}), nil)
+	const size, largest = 3 * unread, 16 << 20
+	address := serve(t, doortest.Borrow(t, ""), func(o *Options) { o.unread, o.largest = unread, largest })
 	p := dial(t, address)
 	page, _ := p.attach()
-	m := p.reply(p.send(page, "Runtime.evaluate", fmt.Sprintf(`{"expression":"'y'.repeat(%d)","returnByValue":true}`, size)))
-	if m.Error != nil || len(m.Result) < size || !bytes.HasPrefix(m.Result, []byte(`{"result":{"type":"string","value":"yyy`)) {
-		t.Errorf("got %d bytes, %+v", len(m.Result), m.Error)
+	id := p.send(page, "Runtime.evaluate", fmt.Sprintf(`{"expression":"'y'.repeat(%d)","returnByValue":true}`, size))
+	_, value, err := p.conn.Read(browsertest.Context(t, "the value"))
+	if want := fmt.Sprintf(`{"id":%d,"result":{"result":{"type":"string","value":"yyy`, id); err != nil || len(value) < size || !bytes.HasPrefix(value, []byte(want)) {
+		t.Errorf("got %d bytes, %v: %.100s", len(value), err, value)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -63,7 +124,7 @@ func TestHugeMessages(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if _, err := io.CopyN(w, spaces{}, maxMessage+1); err == nil {
+		if _, err := io.CopyN(w, spaces{}, largest+1); err == nil {
 			_ = w.Close()
 		}
 	}()

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"takeover/door/doortest"
-	"takeover/session"
 )
 
 // closing listens and does the same with each connection, after the first bytes of it if
@@ -41,7 +40,7 @@ func closing(t *testing.T, reads bool, do func(*net.TCPConn)) string {
 // TestErrorsOfNavigations opens addresses that fail. Clients are told the errors that a
 // Chromium without a proxy has, by the answer to Page.navigate and by the event.
 func TestErrorsOfNavigations(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	p := dial(t, serve(t, s, nil))
 	page, _ := p.attach()
 	p.call(page, "Network.enable", "", nil)
@@ -76,7 +75,7 @@ func TestErrorsOfNavigations(t *testing.T) {
 
 // TestWindowsSizePages sizes a window, in both ways that clients have.
 func TestWindowsSizePages(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	p := dial(t, serve(t, s, nil))
 	page, target := p.attach()
 	var window struct{ WindowID int64 }

@@ -54,7 +54,7 @@ func TestTheServersOwnPagesAreHidden(t *testing.T) {
 
 // TestTheServersOwnWorldsAreClosed looks for the isolated worlds of the server.
 func TestTheServersOwnWorldsAreClosed(t *testing.T) {
-	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	p := dial(t, serve(t, doortest.Borrow(t, ""), nil))
 	page, target := p.attach()
 	p.call(page, "Runtime.enable", "", nil)
 	announced := map[int64]bool{}
@@ -92,7 +92,7 @@ func TestTheServersOwnWorldsAreClosed(t *testing.T) {
 
 // TestRefusals sends what no program may send.
 func TestRefusals(t *testing.T) {
-	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	p := dial(t, serve(t, doortest.Borrow(t, ""), nil))
 	page, _ := p.attach()
 	for _, attack := range policytest.Attacks {
 		if got := p.refused(page, attack.Method, attack.Params); !strings.Contains(got, attack.Want) {
@@ -145,7 +145,7 @@ func TestBindingsKeepSecrets(t *testing.T) {
 
 // TestStrangeTargets names the browser target of another client.
 func TestStrangeTargets(t *testing.T) {
-	address := serve(t, doortest.Session(t, session.CreateOptions{}), nil)
+	address := serve(t, doortest.Borrow(t, ""), nil)
 	p, other := dial(t, address), dial(t, address)
 	strange := other.targetID()
 	for _, method := range []string{"Target.getTargetInfo", "Target.closeTarget", "Target.activateTarget", "Target.attachToTarget", "Target.getDevToolsTarget"} {
@@ -228,7 +228,7 @@ func TestNoPauseInTheServersOwnWorlds(t *testing.T) {
 // condition for functions that all worlds share. Lighthouse asks for the API and then
 // for a debugger, and needs neither together.
 func TestNoCommandLine(t *testing.T) {
-	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	p := dial(t, serve(t, doortest.Borrow(t, ""), nil))
 	page, _ := p.attach()
 	undefined := func(when, method, params string) {
 		t.Helper()
@@ -253,7 +253,7 @@ func TestNoCommandLine(t *testing.T) {
 // TestWorldsCanBeUsedAtOnce makes worlds in new pages, and uses each with the next
 // command.
 func TestWorldsCanBeUsedAtOnce(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	p := dial(t, serve(t, s, nil))
 	for range 20 {
 		var made struct{ TargetID string }

@@ -14,7 +14,6 @@ import (
 	"takeover/cdp/policy"
 	"takeover/control"
 	"takeover/door/doortest"
-	"takeover/door/socket"
 	"takeover/limits"
 	"takeover/session"
 )
@@ -122,27 +121,24 @@ func TestEveryWritingCommandWaits(t *testing.T) {
 // much and reads nothing: it is cut, and the others get every answer.
 func TestTwentyClients(t *testing.T) {
 	const clients, rounds = 20, 50
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	hits := limits.New()
-	address := serve(t, s, func(o *Options) { o.Limits = hits })
+	address := serveLittle(t, s, hits)
 	stalled := dial(t, address)
 	page := stalled.open()
-	stalled.evaluate(page, "window.text = 'x'.repeat(1 << 20); 0")
 	pages := make([]string, clients)
 	peers := make([]*peer, clients)
 	for i := 1; i < clients; i++ {
 		peers[i] = dial(t, address)
 		pages[i] = peers[i].open()
 	}
-	for range 2*socket.MaxUnread>>20 + 40 { // the sockets' buffers hold a few MiB
-		stalled.send(page, "Runtime.evaluate", `{"expression":"text"}`)
-	}
+	stalled.overfill(page)
 	ended := stalled.cut(hits)
 	errs := make(chan error, clients)
 	for i := 1; i < clients; i++ {
 		go func() {
 			var err error
-			for begun := false; err == nil && (!begun || hits.Count(limits.ProgramOutbox) == 0); begun = true {
+			for begun := false; err == nil && (!begun || len(ended) == 0); begun = true {
 				err = workOn(t, peers[i], pages[i], i, rounds)
 			}
 			errs <- err
@@ -197,7 +193,7 @@ func workOn(t *testing.T, p *peer, page string, number, rounds int) error {
 // TestHold holds programs: of the commands that write, one passes at a time, in order, and
 // one is refused. What reads is answered.
 func TestHold(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	p := dial(t, serve(t, s, nil))
 	page, _ := p.attach()
 	p.evaluate(page, "window.all = ''; 0")
@@ -207,8 +203,9 @@ func TestHold(t *testing.T) {
 	}
 	t.Cleanup(v.Leave)
 	next := func() uint64 { // waits for the action that is shown
+		ctx := browsertest.Context(t, "an action that waits")
 		for {
-			m, err := v.NextMessage(t.Context())
+			m, err := v.NextMessage(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}

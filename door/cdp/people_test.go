@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -121,7 +122,7 @@ func TestACrashBesideAPerson(t *testing.T) {
 // TestNoWayRoundByPausedPopup keeps a popup of a person's page paused: code in it,
 // which reaches its opener, waits for the person like code in the page itself.
 func TestNoWayRoundByPausedPopup(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	p := dial(t, serve(t, s, nil))
 	p.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
 	var there struct{ SessionID string }
@@ -166,7 +167,7 @@ func TestNoWayRoundByPausedPopup(t *testing.T) {
 // TestNoParameterAvoidsWaiting sends commands that write with parameters that are
 // about reading, or that make a setting act at once.
 func TestNoParameterAvoidsWaiting(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	p := dial(t, serve(t, s, nil))
 	page, target := p.attach()
 	p.evaluate(page, "document.title = 'theirs'")
@@ -202,7 +203,7 @@ func TestNoParameterAvoidsWaiting(t *testing.T) {
 // TestAnAnswerToADialogThatAPersonGave lets a person answer the dialog that a client
 // wants to answer, too. The client's answer does not go to the next dialog.
 func TestAnAnswerToADialogThatAPersonGave(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	p := dial(t, serve(t, s, nil))
 	page, _ := p.attach()
 	p.call(page, "Page.enable", "", nil)
@@ -391,7 +392,7 @@ func TestTakeovers(t *testing.T) {
 // TestSomebodyElsesTakeover lets an operator ask for a person: a client's writes wait
 // before somebody comes, and its reads do not.
 func TestSomebodyElsesTakeover(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	p := dial(t, serve(t, s, nil))
 	page, _ := p.attach()
 	to, err := s.RequestTakeover(session.TakeoverOptions{Reason: "help"})
@@ -442,7 +443,7 @@ func TestFilesOfTheSession(t *testing.T) {
 // are answered at once, and apply only when the person has left; what comes after
 // other commands that write waits like them.
 func TestSettingsWaitForAPerson(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	address := serve(t, s, nil)
 	p := dial(t, address)
 	page, _ := p.attach()
@@ -507,8 +508,8 @@ func TestBringToFront(t *testing.T) {
 // once and in order.
 func TestControlChangesWhileAProgramTypes(t *testing.T) {
 	const keys, changes = 5000, 200
-	s := doortest.Session(t, session.CreateOptions{})
-	p := dial(t, serve(t, s, nil))
+	s := doortest.Borrow(t, "")
+	p := dial(t, serve(t, s, func(o *Options) { o.StallLimit = time.Hour })) // it reads nothing until the end
 	page, _ := p.attach()
 	p.call(page, "Page.navigate", fmt.Sprintf(`{"url":%q}`, doortest.Site(t, map[string]string{"/": `<script>
 		const log = [];

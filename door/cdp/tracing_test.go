@@ -129,7 +129,7 @@ func TestTracesOfTabsHaveNoPictures(t *testing.T) {
 // TestCategoriesOfTraces names categories of traces. Those that may draw the page are
 // refused, however they are written.
 func TestCategoriesOfTraces(t *testing.T) {
-	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	p := dial(t, serve(t, doortest.Borrow(t, ""), nil))
 	page, _ := p.attach()
 	for _, category := range []string{
 		"disabled-by-default-cc.debug.display_items", "disabled-by-default-cc.debug.picture", "disabled-by-default-devtools.timeline.picture",
@@ -148,7 +148,7 @@ func TestCategoriesOfTraces(t *testing.T) {
 
 // TestTracesHaveNoKeys presses a key during traces of several categories.
 func TestTracesHaveNoKeys(t *testing.T) {
-	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	p := dial(t, serve(t, doortest.Borrow(t, ""), nil))
 	page, _ := p.attach()
 	p.refused(page, "Tracing.start", `{"traceConfig":null}`)
 	for _, params := range []string{
@@ -175,7 +175,7 @@ func TestTracesHaveNoKeys(t *testing.T) {
 
 // TestTracesAreBounded records traces without closing their streams.
 func TestTracesAreBounded(t *testing.T) {
-	p := dial(t, serve(t, doortest.Session(t, session.CreateOptions{}), nil))
+	p := dial(t, serve(t, doortest.Borrow(t, ""), nil))
 	page, target := p.attach()
 	start := `{"transferMode":"ReturnAsStream","categories":"` + pictureCategory + `"}`
 	for range maxTraces { // what is forgotten with its session does not count

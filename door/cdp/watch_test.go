@@ -13,7 +13,7 @@ import (
 // TestAClientThatHoldsAPage lets clients pause new pages and then go away, or read
 // nothing. The pages come nevertheless.
 func TestAClientThatHoldsAPage(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	address := serve(t, s, nil)
 	site := doortest.Site(t, map[string]string{"/": "<title>theirs</title>"})
 	for name, after := range map[string]func(*peer){
@@ -39,7 +39,7 @@ func TestAClientThatHoldsAPage(t *testing.T) {
 // TestAClientThatKeepsAPage lets a client that answers pings pause a person's new page.
 // The page comes nevertheless.
 func TestAClientThatKeepsAPage(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	p := dial(t, serve(t, s, func(o *Options) { o.StallLimit = 5 * time.Second }))
 	p.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
 	go func() { // reading answers pings
@@ -59,7 +59,7 @@ func TestAClientThatKeepsAPage(t *testing.T) {
 // TestAClientThatStopsAPage pauses a page at each key, and intercepts its requests without
 // an answer. A person's keys and navigation come through nevertheless.
 func TestAClientThatStopsAPage(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	p := dial(t, serve(t, s, func(o *Options) { o.StallLimit = 2 * time.Second }))
 	page, _ := p.attach()
 	site := doortest.Site(t, map[string]string{"/": `<title>keys</title><script>onkeydown = e => document.title += e.key</script>`, "/next": "<title>next</title>"})

@@ -190,7 +190,7 @@ func TestCommands(t *testing.T) {
 
 // TestBadMessages sends what is not a command.
 func TestBadMessages(t *testing.T) {
-	c := connect(t, doortest.Session(t, session.CreateOptions{}))
+	c := connect(t, doortest.Borrow(t, ""))
 	for message, want := range map[string]Answer{
 		`x`:                                  {Type: "error", Error: "invalid character 'x' looking for beginning of value"},
 		`{}`:                                 {Type: "error", Error: "commandId: must have 1 to 256 characters"},
@@ -219,7 +219,7 @@ func TestBadMessages(t *testing.T) {
 // TestCommandsWait sends commands while a person is in control. They are carried
 // out in order when the person has left.
 func TestCommandsWait(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	c := connect(t, s)
 	if got := c.do(`"setContent"`, `["<textarea></textarea>"]`); got != "null" {
 		t.Fatal(got)
@@ -306,7 +306,7 @@ func TestClientsComeAndGo(t *testing.T) {
 
 // TestCommandsAreBounded sends more than may be under way.
 func TestCommandsAreBounded(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	c := connectWith(t, s, func(d *Door) { d.backlog.Room = 1 << 20 })
 	if got := c.do(`"title"`, ``); got != `""` {
 		t.Fatal(got)
@@ -326,7 +326,7 @@ func TestCommandsAreBounded(t *testing.T) {
 
 // TestStalledClient answers a client that does not read.
 func TestStalledClient(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	c := connectWith(t, s, func(d *Door) { d.answers = socket.NewOutbox[Answer](1 << 20) })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -100,7 +100,8 @@ func site(t *testing.T) string {
 	return srv.URL
 }
 
-// diagnose diagnoses a page with a tab of its own.
+// diagnose diagnoses a page with a tab of its own. Findings that any page has on a busy
+// machine are left out, except at the page that has that fault.
 func diagnose(t *testing.T, s *session.Session, o Options) Report {
 	t.Helper()
 	p := doortest.Program(t, s, strings.ReplaceAll(t.Name(), "/", "-"))
@@ -109,6 +110,9 @@ func diagnose(t *testing.T, s *session.Session, o Options) Report {
 	if err != nil {
 		t.Fatal(err)
 	}
+	report.Findings = slices.DeleteFunc(report.Findings, func(f Finding) bool {
+		return (f.Rule == "long-task" || f.Rule == "slow-lcp") && !strings.HasSuffix(o.URL, "/"+f.Rule)
+	})
 	return report
 }
 
@@ -139,8 +143,7 @@ func TestRules(t *testing.T) {
 		})
 	}
 	report := diagnose(t, s, Options{URL: base + "/good", Problem: "something is odd"})
-	found := slices.DeleteFunc(report.Findings, func(f Finding) bool { return f.Rule == "long-task" || f.Rule == "slow-lcp" }) // on a busy machine
-	if len(found) > 0 || !report.Diagnosed || len(report.Steps) != 1 {
+	if len(report.Findings) > 0 || !report.Diagnosed || len(report.Steps) != 1 {
 		t.Errorf("a good page: %+v, %d steps", report.Findings, len(report.Steps))
 	}
 }
@@ -188,7 +191,7 @@ var wrongMaps = map[string]string{
 // script itself is given then.
 func TestWrongSourceMaps(t *testing.T) {
 	base := site(t)
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	for name := range wrongMaps {
 		report := diagnose(t, s, Options{URL: base + "/wrong-" + name, MaxSteps: 1})
 		if len(report.Findings) != 1 || report.Findings[0].Rule != "uncaught-error" || report.Findings[0].Location == "" {

@@ -36,7 +36,7 @@ func Main(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scripting.Subcommand {
 		worker.Main(scripting.Bundles()) // a worker that a test's pool started; does not return
 	}
-	code := browsertest.Run(m)
+	code := browsertest.Run(m, lent.End)
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
 			println(err.Error())
@@ -49,7 +49,7 @@ func Main(m *testing.M) {
 // Manager returns a registry of sessions that ends with the test.
 func Manager(t testing.TB) *session.Manager {
 	t.Helper()
-	m, err := session.NewManager(session.Options{Dir: t.TempDir(), WarmBrowsers: -1, Executable: workertest.Command(scripting.Subcommand)})
+	m, err := session.NewManager(options(t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +59,11 @@ func Manager(t testing.TB) *session.Manager {
 		}
 	})
 	return m
+}
+
+// options are those of a server that starts a browser or a worker when it is asked.
+func options(dir string) session.Options {
+	return session.Options{Dir: dir, WarmBrowsers: -1, ColdScripts: true, Executable: workertest.Command(scripting.Subcommand)}
 }
 
 // Session returns a session that ends with the test.
@@ -142,9 +147,17 @@ func Site(t testing.TB, pages map[string]string) string {
 	return srv.URL
 }
 
-// KillChromium kills the browser processes of this test binary.
+// KillChromium kills the browser processes of this test binary. It first ends the
+// session that is lent, which no test may have borrowed then.
 func KillChromium(t *testing.T) {
 	t.Helper()
+	lent.Unborrowed(func(l *lending) {
+		if l.session != nil {
+			_ = l.session.Release("its browser would be killed") // it may have ended
+			<-l.session.Ended()
+			l.session = nil
+		}
+	})
 	paths, err := filepath.Glob("/proc/self/task/*/children")
 	if err != nil {
 		t.Fatal(err)

@@ -2,11 +2,11 @@ package mcp_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"takeover/browser/browsertest"
 	"takeover/door/doortest"
 	"takeover/session"
 )
@@ -32,7 +32,7 @@ func TestCancelledRun(t *testing.T) {
 			}
 			args = map[string]any{"run": r.ID()}
 		}
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(browsertest.Context(t, "the call"))
 		failed := make(chan error, 1)
 		go func() {
 			p := &sdk.CallToolParams{Name: "browser_run_code", Arguments: args}
@@ -40,9 +40,7 @@ func TestCancelledRun(t *testing.T) {
 			_, err := c.CallTool(ctx, p)
 			failed <- err
 		}()
-		if message := <-progress; !strings.Contains(message, "a person is in control") {
-			t.Errorf("progress: %q", message)
-		}
+		waits(t, progress, failed, "a person is in control")
 		cancel()
 		if err := <-failed; err == nil {
 			t.Error("the cancelled call succeeded")

@@ -58,7 +58,7 @@ func startServer(t *testing.T, change func(*session.Options, *web.Config)) *serv
 		t.Fatal(err)
 	}
 	opts := session.Options{
-		Dir: t.TempDir(), WarmBrowsers: -1, MaxSessions: 8, Executable: workertest.Command(scripting.Subcommand), PublicURL: func() string { return base },
+		Dir: t.TempDir(), WarmBrowsers: -1, ColdScripts: true, MaxSessions: 8, Executable: workertest.Command(scripting.Subcommand), PublicURL: func() string { return base },
 		Egress: policy, Capture: new(capture.DefaultConfig()), Logger: log,
 	}
 	keys, err := web.NewKeys(testKey, otherKey)
@@ -195,6 +195,20 @@ func refIn(t *testing.T, snapshot, text string) string {
 
 // versions are versions of the protocol: the newest, and one with sessions.
 var versions = map[string]string{"newest": "", "2025-11-25": "2025-11-25"}
+
+// waits returns when a call has said that it waits, with a text in it. A call that ends
+// before is an error.
+func waits[T any](t *testing.T, progress <-chan string, ended <-chan T, text string) {
+	t.Helper()
+	select {
+	case message := <-progress:
+		if !strings.Contains(message, text) {
+			t.Errorf("progress: %q, want %q", message, text)
+		}
+	case got := <-ended:
+		t.Fatalf("the call did not wait: %+v", got)
+	}
+}
 
 func eachVersion(t *testing.T, test func(t *testing.T, version string)) {
 	for name, version := range versions {

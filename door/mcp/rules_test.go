@@ -16,6 +16,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/door/doortest"
 	"takeover/door/mcp"
@@ -165,19 +166,18 @@ func TestPersonInControl(t *testing.T) {
 	page := c.tool("browser_snapshot", nil)
 	leave := doortest.Person(t, s.manager.List()[0])
 	done := make(chan string, 1)
+	typing := browsertest.Context(t, "the action")
 	go func() {
 		p := &sdk.CallToolParams{Name: "browser_type", Arguments: map[string]any{"target": refIn(t, page, `textbox "Email"`), "text": "me"}}
 		p.SetProgressToken("t")
-		r, err := c.CallTool(t.Context(), p)
+		r, err := c.CallTool(typing, p)
 		if err != nil {
 			done <- err.Error()
 			return
 		}
 		done <- textOf(r)
 	}()
-	if message := <-progress; !strings.Contains(message, "a person is in control") {
-		t.Errorf("progress: %q", message)
-	}
+	waits(t, progress, done, "a person is in control")
 	text := c.tool("browser_snapshot", nil)
 	contains(t, text, "A person is in control", `textbox "Email"`)
 	if strings.Contains(text, ": me") {
@@ -451,17 +451,18 @@ func TestServerStops(t *testing.T) {
 			c.tool("session_create", nil)
 			c.tool("request_takeover", map[string]any{"reason": "Sign in"})
 			failed := make(chan string, 1)
+			ctx := browsertest.Context(t, "the call that waits")
 			go func() {
 				p := &sdk.CallToolParams{Name: "takeover_status", Arguments: map[string]any{"wait": 600}}
 				p.SetProgressToken("t")
-				r, err := c.CallTool(t.Context(), p)
+				r, err := c.CallTool(ctx, p)
 				if err != nil {
 					failed <- err.Error()
 					return
 				}
 				failed <- textOf(r)
 			}()
-			<-progress
+			waits(t, progress, failed, "")
 			s.stop()
 			if text := <-failed; version == "" && !strings.Contains(text, "the server is stopping") || strings.Contains(text, "pending") {
 				t.Errorf("the call that waited: %s", text)

@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"takeover/browser/browsertest"
 	"takeover/session"
 )
 
@@ -96,15 +97,14 @@ func TestTakeoverByElicitation(t *testing.T) {
 			err    error
 		}
 		ended := make(chan outcome, 1)
+		ctx := browsertest.Context(t, "a takeover")
 		go func() {
 			p := &sdk.CallToolParams{Name: "request_takeover", Arguments: map[string]any{"reason": "Sign in, please"}}
 			p.SetProgressToken("t")
-			r, err := c.CallTool(t.Context(), p)
+			r, err := c.CallTool(ctx, p)
 			ended <- outcome{r, err}
 		}()
-		if message := <-progress; !strings.Contains(message, "Sign in, please") {
-			t.Errorf("progress: %q", message)
-		}
+		waits(t, progress, ended, "Sign in, please")
 		open := s.openTakeover()
 		if asked.Mode != "url" || asked.URL != open.Info().URL || !strings.Contains(asked.Message, "Sign in, please") {
 			t.Errorf("asked to open %+v", asked)
@@ -123,8 +123,13 @@ func TestTakeoverByElicitation(t *testing.T) {
 		}
 		contains(t, textOf(e.result), "done")
 		if version != "" {
-			if id := <-complete; id != open.ID() {
-				t.Errorf("complete: %q, want %q", id, open.ID())
+			select {
+			case id := <-complete:
+				if id != open.ID() {
+					t.Errorf("complete: %q, want %q", id, open.ID())
+				}
+			case <-ctx.Done():
+				t.Error("the client is not told that it is complete")
 			}
 		}
 	})
@@ -157,7 +162,7 @@ func TestTakeoverCancelled(t *testing.T) {
 			o.ProgressNotificationHandler = func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { progress <- r.Params.Message }
 			c := s.connect("", version, o)
 			c.tool("session_create", nil)
-			ctx, cancel := context.WithCancel(t.Context())
+			ctx, cancel := context.WithCancel(browsertest.Context(t, "a takeover"))
 			failed := make(chan error, 1)
 			go func() {
 				p := &sdk.CallToolParams{Name: "request_takeover", Arguments: map[string]any{"reason": "Sign in"}}
@@ -165,7 +170,7 @@ func TestTakeoverCancelled(t *testing.T) {
 				_, err := c.CallTool(ctx, p)
 				failed <- err
 			}()
-			<-progress
+			waits(t, progress, failed, "")
 			open := s.openTakeover()
 			if claimed {
 				if err := open.Claim("viewer:somebody"); err != nil {

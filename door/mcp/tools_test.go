@@ -44,9 +44,9 @@ addEventListener('scroll', () => document.title = 'at ' + (scrollY > 0 ? 'the en
 func site(t *testing.T) string {
 	return doortest.Site(t, map[string]string{
 		"/": formPage, "/other": "<title>Other</title><h1>Another page</h1>",
-		"/big":   "<title>Big</title>" + strings.Repeat("<ul aria-label=list>"+strings.Repeat("<li><a href=/other>an item of the list</a></li>", 40)+"</ul>", 60),
+		"/big":   "<title>Big</title>" + strings.Repeat("<ul aria-label=list>"+strings.Repeat("<li><a href=/other>an item of the list</a></li>", 40)+"</ul>", 30),
 		"/frame": `<title>Framed</title><h1>Outside</h1><iframe src=/inside title=inner></iframe>`, "/inside": `<button onclick="this.textContent='pressed'">Inside</button>`,
-		"/tall": `<title>Tall</title><div style="height:9000px;background:linear-gradient(red,blue)"></div>`,
+		"/tall": `<title>Tall</title><div style="height:3000px;background:linear-gradient(red,blue)"></div>`,
 		"/csp":  `<meta http-equiv=Content-Security-Policy content="script-src 'none'"><title>CSP</title><p>strict</p>`,
 	})
 }
@@ -341,7 +341,7 @@ func TestLargePages(t *testing.T) {
 	cut := c.tool("browser_snapshot", nil)
 	contains(t, cut, "more", "all:true")
 	all := c.tool("browser_snapshot", map[string]any{"all": true})
-	if len(all) < 3*len(cut) || strings.Count(all, "an item of the list") < 2400 {
+	if len(all) < 3*len(cut) || strings.Count(all, "an item of the list") < 1200 {
 		t.Errorf("all has %d bytes, the cut one %d", len(all), len(cut))
 	}
 	list := refIn(t, cut, "list")

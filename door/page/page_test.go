@@ -174,7 +174,7 @@ func TestPageTimesOut(t *testing.T) {
 
 // TestValues sends values to a page, and gets them back.
 func TestValues(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	p := Page{Program: doortest.Program(t, s, "test")}
 	for _, given := range []string{
 		`null`, `true`, `0`, `-1.5`, `9007199254740991`, `"a \"b\" <c> \u2028"`, `[]`, `{}`, `[[1],{"a":[null,{"b":"c"}]}]`,

@@ -60,7 +60,7 @@ func TestClient(t *testing.T) {
 // TestLongTemporaryFolder serves a client by a server whose folder for temporary files
 // has a name that is too long for a socket in it.
 func TestLongTemporaryFolder(t *testing.T) {
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	long, err := os.MkdirTemp("", strings.Repeat("long-", 20))
 	if err != nil {
 		t.Fatal(err)
@@ -340,7 +340,7 @@ func TestTooManyFiles(t *testing.T) {
 // makes room for another.
 func TestClients(t *testing.T) {
 	hits := limits.New()
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	d := newDoor(Options{Clients: 1, Limits: hits})
 	first, err := d.Open(browsertest.Context(t, "the first client"), s, "")
 	if err != nil {
@@ -367,7 +367,7 @@ func TestNotInstalled(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(broken, "package.json"), []byte(`{"name":"playwright-core","version":"1.2.3"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := doortest.Session(t, session.CreateOptions{})
+	s := doortest.Borrow(t, "")
 	for _, tt := range []struct {
 		name    string
 		options Options

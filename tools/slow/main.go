@@ -48,7 +48,7 @@ func run(ctx context.Context, packages []string, pages bool, n int, w io.Writer)
 	failed := output(ctx, func(r io.Reader) (err error) {
 		tests, whole, err = readGo(r)
 		return err
-	}, "go", append([]string{"test", "-race", "-vet=off", "-timeout", "30m", "-json"}, packages...)...)
+	}, "go", append([]string{"test", "-race", "-vet=off", "-timeout", "60m", "-json"}, packages...)...)
 	if pages {
 		failed = errors.Join(failed, output(ctx, func(r io.Reader) error {
 			of, err := readPages(r)
