@@ -35,7 +35,7 @@ func borrow(t *testing.T, url string) *Session {
 		return &lending{manager: m}, func() error { return m.Close(context.Background()) }, err
 	})
 	if l.session == nil {
-		l.session = create(t, l.manager, CreateOptions{})
+		l.session = create(t, l.manager, CreateOptions{Timeout: MaxTimeout}) // other tests may run for long in between
 	}
 	s := l.session
 	t.Cleanup(func() { // before the session is given back

@@ -36,7 +36,7 @@ func borrow(t *testing.T, url string) (*testServer, *session.Session) {
 	s := *l.server
 	s.t = t
 	if l.session == nil {
-		l.session = s.create(nil)
+		l.session = s.create(map[string]any{"timeout": session.MaxTimeout.Milliseconds()}) // other tests may run for long in between
 	}
 	one := l.session
 	t.Cleanup(func() { // before the server is given back

@@ -44,7 +44,7 @@ func Borrow(t testing.TB, url string) *session.Session {
 		return &lending{manager: m}, func() error { return m.Close(context.Background()) }, err
 	})
 	if l.session == nil {
-		s, err := l.manager.Create(browsertest.Context(t, "a session to borrow"), session.CreateOptions{})
+		s, err := l.manager.Create(browsertest.Context(t, "a session to borrow"), session.CreateOptions{Timeout: session.MaxTimeout}) // other tests may run for long in between
 		if err != nil {
 			t.Fatal(err)
 		}
