@@ -80,6 +80,7 @@ var disabledFeatures = []string{
 	"LensOverlay", "GlobalMediaControls",
 	"PaintHolding",                              // would keep the old picture after a navigation
 	"PreloadTopChromeWebUI",                     // would start a renderer for menus that nobody opens
+	"SpareRendererForSitePerProcess",            // would start one ahead in each browser context: a third of what a new context costs
 	"WebUIOmniboxPopup", "WebUIOmniboxAimPopup", // would start two more, for the address bar's list
 }
 
