@@ -64,7 +64,7 @@ test('on a phone, the output of a run has the panel, and Code shows the script',
     await getCookie(page);
     await page.goto(`/sessions/${id}`);
     await hasPicture(page);
-    if (await page.locator('#output').isHidden()) await page.locator('#dock-script').tap();
+    if (viewport.height < 500) await page.locator('#dock-script').tap(); // held upright, it has the room below the picture from the start
     await expect(page.locator('#session-script')).toHaveText('Find what is missing');
     await expect(page.locator('#output-body')).toBeInViewport();
     await expect(page.locator('#run-code')).toBeHidden();

@@ -42,8 +42,8 @@ export class Runner {
   #runCode = new RunCode();
   #stop = byId<HTMLButtonElement>('run-stop');
 
-  /** `began` is called when a run is shown that goes on. */
-  constructor(private readonly session: string, private readonly live: Live, private readonly editor: Editor, private readonly scripts: Scripts, private readonly began: () => void) {
+  /** `told` is called when the page shows, by itself, a run that goes on or the last one, which failed. */
+  constructor(private readonly session: string, private readonly live: Live, private readonly editor: Editor, private readonly scripts: Scripts, private readonly told: () => void) {
     this.#output = new Output((line, column) => this.#goto(line, column));
     byId('output-close').addEventListener('click', () => {
       this.#runCode.hide();
@@ -131,7 +131,10 @@ export class Runner {
     const runs = await this.#list();
     const open = runs.find((run) => !isOver(run));
     if (open && !this.#current) void this.#join(open);
-    else if (!this.#current && (named || isWrong(runs[0]))) void this.#replay(named ?? runs[0]!.id);
+    else if (!this.#current && (named || isWrong(runs[0]))) {
+      await this.#replay(named ?? runs[0]!.id);
+      this.told();
+    }
   }
 
   /** Follows a run that somebody else started. */
@@ -159,7 +162,7 @@ export class Runner {
     show(this.#run, false);
     show(this.#stop, true);
     this.#stop.disabled = false;
-    this.began();
+    this.told();
     this.#name(run);
     this.#output.progress(run);
     this.#stream?.close();
