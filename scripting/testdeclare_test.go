@@ -66,9 +66,9 @@ func TestRunnerRefuses(t *testing.T) {
 // yielding.
 func TestLongFile(t *testing.T) {
 	w := newWorld()
-	res := run(t, newPool(t, Limits{TurnTime: time.Second}), w, testHead+`
+	res := run(t, newPool(t, Limits{TurnTime: 3 * time.Second}), w, testHead+`
 for (let i = 0; i < 4; i++)
-  test('busy ' + i, () => { const end = Date.now() + 400; while (Date.now() < end); });`)
+  test('busy ' + i, () => { const end = Date.now() + 850; while (Date.now() < end); });`)
 	if res.Status != StatusSucceeded || len(w.tests) != 4 {
 		t.Errorf("%s: %v, %d tests", res.Status, res.Err, len(w.tests))
 	}

@@ -288,6 +288,8 @@ func TestEventsStartTheirCapture(t *testing.T) {
 		t.Fatal(err)
 	}
 	contains(t, c.tool("events", map[string]any{"session": silent.ID()}), "Recording has begun")
-	c.tool("browser_navigate", map[string]any{"session": silent.ID(), "url": base + "/other"})
-	contains(t, c.tool("events", map[string]any{"session": silent.ID(), "types": []string{"navigation"}, "wait": 10}), "/other")
+	browsertest.Until(t, "a navigation is recorded", func() bool { // a page that is busy for long learns late of the capture
+		c.tool("browser_navigate", map[string]any{"session": silent.ID(), "url": base + "/other"})
+		return strings.Contains(c.tool("events", map[string]any{"session": silent.ID(), "types": []string{"navigation"}, "wait": 10}), "/other")
+	})
 }
