@@ -97,14 +97,19 @@ function operate(): void {
   new Recording(session, stage.live);
   ending();
   byId('run-keys').textContent = isMac() ? '⌘ ↵' : 'Ctrl ↵';
-  // Monaco is large, so the picture comes first and the editor second.
+  // Monaco is large, so the picture comes first, and the editor second, when it is in sight.
   const load = (): void => void editor.upgrade(root.dataset.monacoStyle ?? '', document.body.dataset.nonce ?? '').catch(() => {});
   const idle = window.requestIdleCallback ?? ((callback: () => void) => window.setTimeout(callback, 200));
+  const sight = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+    sight.disconnect();
+    idle(load);
+  });
   let loaded = false;
   const once = (): void => {
     if (loaded) return;
     loaded = true;
-    idle(load);
+    sight.observe(byId('editor'));
   };
   stage.screen.on('drawn', once);
   stage.live.on('connection', (state) => (state.phase === 'open' || state.phase === 'waiting') && window.setTimeout(once, 1_500));

@@ -30,6 +30,8 @@ export class Editor {
   #field = byId<HTMLTextAreaElement>('code');
   #view: EditorView;
   #timer = 0;
+  #marked: number | null = null;
+  #runs: number | null = null;
 
   constructor(private readonly session: string) {
     this.#view = this.#plain();
@@ -54,10 +56,12 @@ export class Editor {
   }
 
   mark(line: number | null): void {
+    this.#marked = line;
     this.#view.mark(line);
   }
 
   running(line: number | null): void {
+    this.#runs = line;
     this.#view.running(line);
   }
 
@@ -80,6 +84,8 @@ export class Editor {
     const focused = document.activeElement === this.#field;
     this.#field.hidden = true;
     this.#view = view;
+    view.mark(this.#marked);
+    view.running(this.#runs);
     if (focused) view.goto(1, 1);
   }
 

@@ -51,8 +51,11 @@ const ALLOWED = [1108, 1375, 1378, 1431, 1432];
 export async function mount(options: MountOptions): Promise<EditorView> {
   (globalThis as { takeoverStyleNonce?: string }).takeoverStyleNonce = options.nonce;
   await loadStyle(options.style);
+  // TypeScript takes a processor for seconds to start, so it does when somebody turns to the script.
+  let turn = (): void => {};
+  const turned = new Promise<void>((resolve) => (turn = resolve));
   globalThis.MonacoEnvironment = {
-    getWorker: (_id, label) => new Worker(label === 'typescript' || label === 'javascript' ? TS_WORKER : EDITOR_WORKER),
+    getWorker: (_id, label) => (label === 'typescript' ? turned.then(() => new Worker(TS_WORKER)) : new Worker(EDITOR_WORKER)),
   };
   typescriptDefaults.setCompilerOptions({ target: ScriptTarget.ESNext, module: ModuleKind.ESNext, moduleResolution: ModuleResolutionKind.NodeJs, lib: ['esnext', 'dom'], strict: true, noEmit: true, allowNonTsExtensions: true });
   // Without the declarations of the script API, everything would look wrong.
@@ -94,6 +97,8 @@ export async function mount(options: MountOptions): Promise<EditorView> {
     unicodeHighlight: { ambiguousCharacters: false },
     editContext: false, // what it gets cannot be looked at before it is typed; see below
   });
+  view.onDidFocusEditorText(turn);
+  element.addEventListener('pointerenter', turn);
   view.addCommand(KeyMod.CtrlCmd | KeyCode.Enter, () => options.run());
   // Monaco would indent each line of a text that an input method or a drop puts in, as if somebody typed it.
   element.addEventListener('beforeinput', (event) => {
@@ -115,6 +120,7 @@ export async function mount(options: MountOptions): Promise<EditorView> {
       return model.getValue();
     },
     set value(text) {
+      turn();
       model.setValue(text);
     },
     goto(line, column) {
