@@ -136,7 +136,7 @@ func clean(ctx context.Context, s *session.Session) error {
 }
 
 // forget removes the cookies and permissions of a session's browser. It waits until
-// contexts have gone with their clients: one that is closed twice may end Chromium.
+// contexts have gone with their clients.
 func forget(ctx context.Context, s *session.Session) error {
 	raw, err := session.OpenRawClient(ctx, s, "", cdp.SinkFunc(func(ev cdp.Event) { ev.Release() }))
 	if err != nil {

@@ -3,7 +3,7 @@ import type { ConnectionState } from './connection.js';
 import { PARTY_WORDS, type Live, type Party } from './live.js';
 import { isOpen } from './protocol.js';
 
-/** Who is in control. `waits` means that nobody is, and a takeover is open. */
+/** Who is in control. `waits`: nobody, while a takeover is open. */
 type Shown = Party | 'waits';
 
 const SHAPES: Record<Shown, string> = { me: 'dot person', person: 'dot person', waits: 'dot person', script: 'ring script', agent: 'ring script', nobody: 'ring nobody' };

@@ -42,7 +42,7 @@ export class Runner {
   #runCode = new RunCode();
   #stop = byId<HTMLButtonElement>('run-stop');
 
-  /** `told` is called when the page shows, by itself, a run that goes on or the last one, which failed. */
+  /** `told` is called when the page shows a run that goes on, or at first the one that failed last. */
   constructor(private readonly session: string, private readonly live: Live, private readonly editor: Editor, private readonly scripts: Scripts, private readonly told: () => void) {
     this.#output = new Output((line, column) => this.#goto(line, column));
     byId('output-close').addEventListener('click', () => {
