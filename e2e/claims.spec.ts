@@ -75,3 +75,23 @@ test('a person who claimed a takeover and left it: the others are asked again', 
   expect(await takeover(request, asked)).toMatchObject({ state: 'pending', claimedBy: '' });
   await expect.poll(() => page.evaluate(() => (window as { said?: string[] }).said ?? [])).toEqual(['Waiting for a person: Enter the code']);
 });
+
+test('the output of a run says that its helper left', async ({ browser, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: "await requestTakeover('Enter the code')" } });
+  const open = async (): Promise<Page> => {
+    const page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
+    await signIn(page);
+    await page.goto(`/sessions/${id}`);
+    await hasPicture(page);
+    return page;
+  };
+  const watcher = await open();
+  const helper = await open();
+  await helper.locator('#banner').getByRole('button', { name: 'Take control' }).click();
+  await inControl(helper);
+  await expect(watcher.locator('#output')).toContainText('A helper is working');
+  await helper.context().close();
+  await expect(watcher.locator('#output')).toContainText('The helper left without an answer', { timeout: 30_000 });
+  await watcher.context().close();
+});

@@ -57,7 +57,7 @@ test('a person gives a page the files it asks for, or none', async ({ page, requ
   expect(picker.isMultiple()).toBe(true);
   await picker.setFiles([file('one.txt', 'first'), file('two.txt', 'second')]);
   await expect(dialog).toBeHidden();
-  const release = page.getByRole('button', { name: 'Release' }); // a script that reads the page waits until it may
+  const release = page.getByRole('button', { name: 'Give back' }); // a script that reads the page waits until it may
   await release.click();
   await expect.poll(told).toEqual(['chosen one.txt=first two.txt=second']);
 
@@ -90,7 +90,7 @@ test('a person drops files onto the remote page', async ({ page, request }) => {
   await cdp.send('Input.dispatchDragEvent', { type: 'drop', ...at, data });
   await expect(page.getByText('Drop to send to the remote page')).toBeHidden();
   await expect(page.locator('#control-words')).toHaveText('You are in control');
-  await page.getByRole('button', { name: 'Release' }).click();
+  await page.getByRole('button', { name: 'Give back' }).click();
   await expect.poll(told).toEqual([expect.stringMatching(/^dropped 6(38|39|40|41|42),(198|199|200|201|202) dropped\.txt=from the desktop$/)]);
 });
 
@@ -163,6 +163,6 @@ test('a person says who they are to a server that asks', async ({ page, request 
   await page.keyboard.press('Enter');
   await expect(dialog).toBeHidden();
   await expect(page.getByRole('heading', { name: 'Vault' })).toBeVisible();
-  await page.getByRole('button', { name: 'Release' }).click();
+  await page.getByRole('button', { name: 'Give back' }).click();
   expect(await asked(request, session, "return page.getByRole('status').textContent()")).toBe('Open for Demo User.');
 });

@@ -54,7 +54,7 @@ async function show(page: Page, request: APIRequestContext, session: string): Pr
     remote: new Remote(page),
     look: async () => {
       // A script that reads the page waits until it may.
-      const release = page.getByRole('button', { name: 'Release' });
+      const release = page.getByRole('button', { name: 'Give back' });
       if (await release.isVisible()) await release.click();
       await expect(page.locator('#control-words')).toHaveText('Nobody in control');
       return asked<Received>(request, session, 'return page.evaluate(() => ({ value: field.value, told: told.splice(0) }))');

@@ -135,6 +135,7 @@ for (const width of WIDTHS) {
     await looksRight(page, 'runs');
     if (width < 1024) {
       await page.locator('.dock').getByRole('button', { name: 'Events' }).click();
+      await expect(page.locator('#events-list')).toBeVisible();
       await looksRight(page, 'events');
       await page.keyboard.press('Escape');
     }

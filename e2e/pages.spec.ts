@@ -242,7 +242,7 @@ test('using the page takes control, and the keyboard types there', async ({ page
   await page.keyboard.insertText('日本😀');
   await page.evaluate(() => navigator.clipboard.writeText('-pasted'));
   await page.keyboard.press('ControlOrMeta+V');
-  await page.getByRole('button', { name: 'Release' }).click();
+  await page.getByRole('button', { name: 'Give back' }).click();
   await expect(page.locator('#control-words')).toHaveText('Nobody in control');
   await run(page, `return await page.locator('#email').inputValue()`);
   await expect(page.locator('[data-result]')).toHaveText('"Öne+Test@Example.com日本😀-pasted"');
@@ -313,7 +313,7 @@ test('two people pass control between them', async ({ page, browser, baseURL }) 
   await expect(page.locator('#control-words')).toHaveText('You are in control');
 
   // Another person asks, and gets control at once. Control comes back after a wait.
-  await page.getByRole('button', { name: 'Release' }).click();
+  await page.getByRole('button', { name: 'Give back' }).click();
   await other.getByRole('button', { name: 'Take control' }).click();
   await expect(page.locator('#control-words')).toHaveText('Another person is in control');
   await page.getByRole('button', { name: 'Ask for control' }).click();
@@ -494,7 +494,7 @@ test('dialogs of the remote page are answered here', async ({ page, baseURL }) =
   await address.fill(`${baseURL}/demo/login`);
   await address.press('Enter');
   await expect(page.locator('#session-title')).toHaveText('Sign in · Demo');
-  await page.getByRole('button', { name: 'Release' }).click();
+  await page.getByRole('button', { name: 'Give back' }).click();
   await run(page, `await page.evaluate(() => { document.title = 'armed'; addEventListener('mousedown', () => setTimeout(() => { document.title = prompt('Your <name>?', 'x') })) })`);
   await expect(page.locator('#output-words')).toHaveText('Succeeded');
   await page.getByRole('button', { name: 'Take control' }).click();

@@ -15,7 +15,8 @@ async function open(page: Page, request: APIRequestContext): Promise<{ id: strin
   await signIn(page);
   await page.goto(`/sessions/${id}`);
   await hasPicture(page);
-  if ((page.viewportSize()?.width ?? 0) < 1024) await page.locator('.dock').getByRole('button', { name: 'Events' }).click();
+  await expect(page.locator('#events-list')).toBeInViewport(); // on a phone, too: there is room below a wide page
+  if ((page.viewportSize()?.width ?? 0) < 1024) for (const panel of ['Script', 'Events']) await page.locator('.dock').getByRole('button', { name: panel }).click(); // who has chosen it keeps it when a run starts
   await expect(page.locator('#events-state')).toBeEmpty();
   const run = async (code: string): Promise<void> => {
     const done = await (await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, wait: true } })).json();

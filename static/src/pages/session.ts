@@ -67,24 +67,28 @@ function operate(): void {
   const sheets = enableSheets(root, () => stage.keyboard.focused);
   const asked = (): boolean => isOpen(stage.live.takeover?.state);
   let ran = false;
+  let mine = false;
   const offer = (): void => {
-    if (ran && !asked()) sheets.offer();
+    if (!mine) sheets.offer(ran ? 'script' : 'events');
   };
   const runner = new Runner(session, stage.live, editor, new Scripts(session, editor), () => {
     ran = true;
     offer();
   });
-  stage.live.on('takeover', offer);
-  let mine = false;
   stage.live.on('control', () => {
-    if (!mine && stage.live.mine && asked()) sheets.close(); // who helps needs the picture
+    if (mine === stage.live.mine) return;
     mine = stage.live.mine;
+    if (!mine) offer();
+    else if (asked()) sheets.close(); // who helps needs the picture
+    else sheets.withdraw();
   });
+  stage.screen.on('view', offer); // the page may have another shape now
+  offer();
   new FilesPanel(session, stage.live);
   const unfold = enableFolding(root);
   if (/[?&](run|script)=/.test(location.search)) unfold(); // it is opened for its script
   const events = new EventsPanel(session, (run, line) => {
-    if (root.dataset.sheet) root.dataset.sheet = 'script';
+    if (root.dataset.sheet) sheets.choose('script');
     unfold();
     void runner.reveal(run, line);
   });

@@ -1,6 +1,6 @@
 import { enableColours } from '../ui/colours.js';
 import { enableCopying } from '../ui/copying.js';
-import { byId, h, maybeById, setText, show } from '../ui/dom.js';
+import { byId, h, maybeById, show } from '../ui/dom.js';
 import { enableKeys } from '../ui/keys.js';
 import { enableMenus } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
@@ -50,6 +50,8 @@ for (const { element: { dataset }, at, end } of steps) {
     else if (none) missing.set(time, NONE[none] ?? '');
   }
 }
+/** Returns the step that a moment belongs to: the last one to begin before it. */
+const stepAt = (at: number): Step | undefined => steps.findLast((each) => each.at <= at);
 const times = [...pictures.keys()].sort((a, b) => a - b);
 
 const bars: Bar[] = steps.filter(({ lane }) => lane).map(({ lane, at, end, wrong, title }) => ({ kind: lane || 'script', from: at, to: end, wrong, title }));
@@ -70,19 +72,18 @@ function look(): void {
   const timeline = new Timeline({
     span: { from: Date.parse(from), to: Date.parse(to) }, bars, faults, stops: steps.flatMap(({ at, end }) => [at, end]), at: first?.end ?? Date.parse(to),
     url: (at) => files + (pictures.get(at) ?? '') + query,
+    without: (at) => {
+      const step = stepAt(at);
+      return step && !pictures.has(step.end) ? missing.get(step.end) ?? '' : ''; // an older picture would mislead
+    },
   });
   timeline.film(times);
   const select = (step: Step | undefined): void => {
     for (const each of steps) each.element.toggleAttribute('data-at-moment', each === step);
   };
   timeline.onMove((at, chosen) => {
-    const step = steps.findLast((each) => each.at <= at);
+    const step = stepAt(at);
     select(step);
-    // What happened at the moment has no picture, so an older one would mislead.
-    const none = step && !pictures.has(step.end) ? missing.get(step.end) : undefined;
-    setText(byId('moment-none'), none ?? '');
-    show(byId('moment-none'), none !== undefined && none !== '');
-    byId('moment').toggleAttribute('data-none', Boolean(none));
     if (chosen && step) history.replaceState(null, '', `#seq=${step.seq}`);
   });
   for (const step of steps) step.element.querySelector('summary')?.addEventListener('click', () => timeline.show(step.end));

@@ -20,7 +20,7 @@ export function showControl(live: Live): void {
   const button = byId<HTMLButtonElement>('control-button');
   let known = false;
   const label = (party: Party): string => {
-    if (party === 'me') return 'Release';
+    if (party === 'me') return 'Give back';
     if (live.asked?.mine) return `Requested (${secondsTo(live.asked.until)} s)`;
     return party === 'person' ? 'Ask for control' : 'Take control';
   };

@@ -85,23 +85,50 @@ export function enableFolding(root: HTMLElement): () => void {
   return unfold;
 }
 
-/**
- * Opens panels below the page in narrow windows, or over a page that needs all the room. `offer` opens the script where there is room for it below
- * the picture, unless a panel is open or the person has closed one. `close` gives the picture all the room.
- */
-export function enableSheets(root: HTMLElement, typing: () => boolean): { offer(): void; close(): void } {
+/** The panels that narrow windows open as sheets. */
+type Sheet = 'script' | 'events';
+
+/** What a page does itself with the panels of a narrow window. */
+export interface Sheets {
+  /** Opens the panel that the person wants. */
+  choose(sheet: Sheet): void;
+  /** Opens a panel while there is room for it below the picture, unless the person has chosen one, or none. */
+  offer(sheet: Sheet): void;
+  /** Closes the panel that was offered: the picture gets its room. */
+  withdraw(): void;
+  /** Closes whichever panel is open. */
+  close(): void;
+}
+
+/** Opens panels below the page in narrow windows, or over a page that needs all the room. */
+export function enableSheets(root: HTMLElement, typing: () => boolean): Sheets {
   const KEY = 'takeover.sheet';
+  const NONE = 'none';
   const below = matchMedia('(max-width: 1023.98px) and (min-height: 640px)'); // as in workbench.css
-  let closed = false;
-  /** The open sheet was opened by the page itself. */
-  let offered = false;
-  const open = (sheet: string, stays = true): void => {
+  const kept = read(KEY);
+  /** The person has opened or closed a panel. */
+  let chosen = kept !== '';
+  /** What the page has open as long as the person has not chosen, and since when (ms). */
+  let offered: Sheet | '' = '';
+  let opened = -Infinity;
+  const open = (sheet: string): void => {
     if (sheet) root.dataset.sheet = sheet;
     else delete root.dataset.sheet;
-    closed = !sheet;
-    offered = false;
-    if (stays) write(KEY, sheet);
     for (const button of document.querySelectorAll<HTMLElement>('.dock [data-sheet]')) button.setAttribute('aria-pressed', String(button.dataset.sheet === sheet));
+  };
+  /** Whether there is room for a panel below the picture. */
+  const room = (): boolean => below.matches && root.hasAttribute('data-wide');
+  /** Opens what is offered, where there is room for it. */
+  const settle = (): void => {
+    const sheet = room() ? offered : '';
+    if (chosen || (root.dataset.sheet ?? '') === sheet) return;
+    open(sheet);
+    opened = performance.now();
+  };
+  const choose = (sheet: string): void => {
+    chosen = true;
+    write(KEY, sheet || (room() ? NONE : '')); // who closes one that covers the picture may still want one below it
+    open(sheet);
   };
   /** Whether a sheet lies over the picture. */
   const over = (): boolean => [byId('side'), byId('events-dock')].some((panel) => getComputedStyle(panel).position === 'fixed' && panel.clientHeight > 0);
@@ -109,25 +136,24 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): { offer(
     const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-sheet]') : null;
     if (button && button !== root) {
       const wanted = button.dataset.sheet ?? '';
-      open(root.dataset.sheet === wanted && !offered ? '' : wanted); // who presses when it has just opened wants it open
-    } else if (root.dataset.sheet && event.target instanceof Element && event.target.closest('#stage-area') && over()) open('');
+      const justOpened = !chosen && performance.now() - opened < JUST_OPENED; // who presses then wants it open
+      choose(root.dataset.sheet === wanted && !justOpened ? '' : wanted);
+    } else if (root.dataset.sheet && event.target instanceof Element && event.target.closest('#stage-area') && over()) choose('');
   });
   document.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && root.dataset.sheet && !typing()) open('');
+    if (event.key === 'Escape' && root.dataset.sheet && !typing()) choose('');
   });
-  const kept = read(KEY);
+  below.addEventListener('change', settle);
   if (kept === 'script' || kept === 'events') open(kept);
-  return {
-    offer: () => {
-      if (!below.matches || !root.hasAttribute('data-wide') || root.dataset.sheet || closed) return;
-      open('script', false);
-      offered = true;
-      window.setTimeout(() => {
-        offered = false;
-      }, JUST_OPENED);
-    },
-    close: () => root.dataset.sheet && open('', false),
+  const offer = (sheet: Sheet | ''): void => {
+    offered = sheet;
+    settle();
   };
+  const close = (): void => {
+    offered = '';
+    open('');
+  };
+  return { choose, offer, withdraw: () => offer(''), close };
 }
 
 /** Tells the stylesheet the shape of the remote page, which decides how much room the panels get. */

@@ -132,8 +132,7 @@ export class Runner {
     const open = runs.find((run) => !isOver(run));
     if (open && !this.#current) void this.#join(open);
     else if (!this.#current && (named || isWrong(runs[0]))) {
-      await this.#replay(named ?? runs[0]!.id);
-      this.told();
+      if (await this.#replay(named ?? runs[0]!.id)) this.told();
     }
   }
 
@@ -302,11 +301,12 @@ export class Runner {
     );
   }
 
-  async #replay(id: string): Promise<void> {
+  /** Shows the output of a run that is over. Returns false if it cannot, and says why. */
+  async #replay(id: string): Promise<boolean> {
     if (this.#current) {
       if (id === this.#current) this.#choose('script');
       else notice('A script is running. Its output stays open until it ends.');
-      return;
+      return false;
     }
     try {
       const [run, script] = await Promise.all([get<Run>(path`/v1/sessions/${this.session}/runs/${id}`), this.#scriptOf(id)]);
@@ -319,8 +319,10 @@ export class Runner {
         this.#runCode.hide();
         this.scripts.use(script.code, script.args ?? null);
       });
+      return true;
     } catch (error) {
       notice(messageOf(error));
+      return false;
     }
   }
 }

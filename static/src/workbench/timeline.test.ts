@@ -6,7 +6,7 @@ const span = { from: 1000, to: 2000 };
 
 test('a moment shows the last picture before it', () => {
   assert.equal(shownAt([], 5), undefined);
-  assert.equal(shownAt([10, 20, 30], 5), 10);
+  assert.equal(shownAt([10, 20, 30], 5), undefined);
   assert.equal(shownAt([10, 20, 30], 20), 20);
   assert.equal(shownAt([10, 20, 30], 29), 20);
   assert.equal(shownAt([10, 20, 30], 99), 30);
@@ -15,6 +15,7 @@ test('a moment shows the last picture before it', () => {
 test('the strip has a picture for each part of the time', () => {
   assert.deepEqual(cells([1000, 1400, 1900], span, 4), [1000, 1000, 1400, 1400]);
   assert.deepEqual(cells([1000], span, 2), [1000, 1000]);
+  assert.deepEqual(cells([1500], span, 4), [undefined, undefined, 1500, 1500]);
   assert.deepEqual(cells([], span, 2), [undefined, undefined]);
 });
 

@@ -19,11 +19,13 @@ export interface TimelineOptions {
   at: number;
   /** Returns the address of the picture of a time. */
   url(at: number): string;
+  /** Returns why a moment has no picture, or ''. */
+  without?(at: number): string;
 }
 
-/** Returns the last of the sorted times that is not after `at`, or the first one. */
+/** Returns the last of the sorted times that is not after `at`, or undefined before the first one. */
 export function shownAt(times: readonly number[], at: number): number | undefined {
-  let found = times[0];
+  let found: number | undefined;
   for (const time of times) {
     if (time > at) break;
     found = time;
@@ -31,7 +33,7 @@ export function shownAt(times: readonly number[], at: number): number | undefine
   return found;
 }
 
-/** Returns the picture of each of `count` equal parts of the time: the one that was shown in its middle. */
+/** Returns the picture of each of `count` equal parts of the time: the one that was shown in its middle, or undefined before the first one. */
 export function cells(times: readonly number[], span: Stretch, count: number): (number | undefined)[] {
   const part = (span.to - span.from) / count;
   return Array.from({ length: count }, (_, i) => shownAt(times, span.from + part * (i + 0.5)));
@@ -69,6 +71,10 @@ const CELLS = 40;
 const STAYS = 500;
 const PLAYS = 60_000;
 
+/** What stands in the place of a picture. */
+const HIDDEN = 'No picture: a secret could be seen here.';
+const NO_PICTURE_YET = 'No picture yet';
+
 /** The keys that choose a moment. */
 const KEYS: ReadonlySet<string> = new Set(['ArrowLeft', 'ArrowRight', 'Home', 'End']);
 
@@ -89,11 +95,13 @@ export class Timeline {
   #playing = 0;
 
   readonly #url: (at: number) => string;
+  readonly #without: (at: number) => string;
   private readonly span: Stretch;
 
-  constructor({ span, bars, faults, stops, at, url }: TimelineOptions) {
+  constructor({ span, bars, faults, stops, at, url, without = () => '' }: TimelineOptions) {
     this.span = span;
     this.#url = url;
+    this.#without = without;
     this.#at = at;
     this.#stops = sorted(stops);
     const lanes = byId('timeline-lanes');
@@ -185,13 +193,11 @@ export class Timeline {
 
   #draw(at: number): void {
     const picture = shownAt(this.#times, at);
-    const hidden = picture !== undefined && this.#hidden.has(picture);
-    if (this.#hidden.size > 0) {
-      byId('moment').toggleAttribute('data-none', hidden);
-      show(byId('moment-none'), hidden);
-      setText(byId('moment-none'), 'No picture: a secret could be seen here.');
-    }
-    if (picture !== undefined && !hidden) {
+    const why = !this.#times.length ? '' : this.#without(at) || (picture === undefined ? NO_PICTURE_YET : this.#hidden.has(picture) ? HIDDEN : '');
+    byId('moment').toggleAttribute('data-none', why !== '');
+    show(byId('moment-none'), why !== '');
+    setText(byId('moment-none'), why);
+    if (picture !== undefined && !why) {
       const url = this.#url(picture);
       if (this.#picture.getAttribute('src') !== url) this.#picture.src = url;
     }
@@ -206,7 +212,10 @@ export class Timeline {
     const key = pictures.join(' ');
     if (film.dataset.key === key) return;
     film.dataset.key = key;
-    film.replaceChildren(...pictures.map((picture) => picture !== undefined && this.#hidden.has(picture) ? h('span', { class: 'timeline-hidden', title: 'No picture: a secret could be seen here.' }) : h('img', { src: picture === undefined ? '' : this.#url(picture), alt: '', draggable: 'false', loading: 'lazy', decoding: 'async' })));
+    film.replaceChildren(...pictures.map((picture) =>
+      picture === undefined ? h('span', { title: NO_PICTURE_YET })
+      : this.#hidden.has(picture) ? h('span', { class: 'timeline-hidden', title: HIDDEN })
+      : h('img', { src: this.#url(picture), alt: '', draggable: 'false', loading: 'lazy', decoding: 'async' })));
   }
 
   #place(element: HTMLElement, { from, to }: Stretch): void {
