@@ -104,7 +104,7 @@ export interface Sheets {
 export function enableSheets(root: HTMLElement, typing: () => boolean): Sheets {
   const KEY = 'takeover.sheet';
   const NONE = 'none';
-  const below = matchMedia('(max-width: 1023.98px) and (min-height: 640px)'); // as in workbench.css
+  const below = matchMedia('(max-width: 1023.98px) and (min-height: 640px), (max-width: 400px) and (min-height: 560px)'); // as in workbench.css
   const kept = read(KEY);
   /** The person has opened or closed a panel. */
   let chosen = kept !== '';
