@@ -73,6 +73,22 @@ for (const size of SIZES) {
   });
 }
 
+test('a small phone shows events below the picture, until a request takes their room', async ({ browser, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  const context = await browser.newContext({ viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true });
+  const page = await context.newPage();
+  await getCookie(page);
+  await page.goto(`/sessions/${id}`);
+  await hasPicture(page);
+  await expect(page.locator('#events-list')).toBeInViewport();
+  const picture = await page.locator('#frame').boundingBox();
+  await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Enter the code from your phone' } });
+  await expect(page.locator('#banner')).toBeInViewport();
+  await expect(page.locator('#events-list')).toBeHidden();
+  expect(await page.locator('#frame').boundingBox()).toEqual(picture);
+  await context.close();
+});
+
 test('pages are laid out before their scripts run', async ({ browser, request }) => {
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
   await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: "await page.setContent('<h1>Seen</h1>')", wait: true } });

@@ -18,7 +18,7 @@ test('a run shows where it is: the call that lasts, and its line', async ({ page
   await expect(page.locator('.line-running').first()).toBeVisible();
   await expect(page.locator('#run-code'), 'the script is the one in the editor').toBeHidden();
   await page.locator('#control-button').click();
-  await expect(page.locator('#output-words')).toHaveText('Running · actions wait until you release');
+  await expect(page.locator('#output-words')).toHaveText('Running · actions wait until you give back control');
   await page.locator('#control-button').click();
   await expect(page.locator('#output-words')).toHaveText('Running');
   await page.locator('#run-stop').click();

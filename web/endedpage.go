@@ -66,7 +66,7 @@ func endedRun(r *session.Run) views.EndedRun {
 	run := views.EndedRun{
 		ID: info.ID, Filename: ownName(info), Title: info.Title, Status: string(info.Status), At: info.CreatedAt,
 		Failure: failureLine(info), Picture: r.HasPicture(), Code: strings.Split(text.Clip(strings.TrimRight(script.Code, "\n"), endedScript), "\n"),
-		Output: outputOf(info),
+		Output: outputOf(info), Took: time.Duration(info.DurationMS+info.WaitedMS) * time.Millisecond,
 	}
 	if run.Ended = info.CreatedAt; info.EndedAt != nil {
 		run.Ended = *info.EndedAt

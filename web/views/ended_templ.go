@@ -1483,9 +1483,9 @@ func endedRun(p EndedPage, r EndedRun, open bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var89 string
-		templ_7745c5c3_Var89, templ_7745c5c3_Err = templ.JoinStringErrs(took(r.Ended.Sub(r.At)))
+		templ_7745c5c3_Var89, templ_7745c5c3_Err = templ.JoinStringErrs(took(r.Took))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/ended.templ`, Line: 190, Col: 130}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/ended.templ`, Line: 190, Col: 119}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var89))
 		if templ_7745c5c3_Err != nil {
@@ -1811,6 +1811,7 @@ type EndedRun struct {
 	Output               []OutputLine
 	Picture              bool // a picture of the page when the run failed is kept
 	At, Ended            time.Time
+	Took                 time.Duration // with the time that it waited for people
 }
 
 // OutputLine is a line of a run's output.

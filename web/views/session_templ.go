@@ -933,41 +933,20 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "<span>Run</span> <kbd id=\"run-keys\" aria-hidden=\"true\">Ctrl ↵</kbd></button> <button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = icon("close").Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "</button></div><div id=\"panel-script\" class=\"panel-script\" role=\"tabpanel\" aria-labelledby=\"tab-script\"><div id=\"editor\" class=\"editor\"><textarea id=\"code\" class=\"code\" aria-label=\"Script\" spellcheck=\"false\" autocomplete=\"off\" autocapitalize=\"off\" wrap=\"off\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "<span>Run<span class=\"run-yours\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var21 string
-		templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(p.Sample)
+		templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(" your script")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 348, Col: 138}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 339, Col: 54}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 90, "</textarea> <button type=\"button\" id=\"problems\" class=\"problem-count\" title=\"Go to the next problem (F8)\" hidden></button><section id=\"run-code\" class=\"run-code\" aria-label=\"Script of the run\" hidden><div class=\"run-code-bar\"><span class=\"clip\"><b id=\"run-code-name\"></b> <span class=\"meta\">read-only</span></span> <button type=\"button\" id=\"run-code-close\" class=\"button quiet\">Back to your script</button></div><pre id=\"run-code-lines\" class=\"run-code-lines\" tabindex=\"0\" role=\"group\" aria-label=\"Script of the run, read-only\" data-colours=\"typescript\"></pre></section></div><section id=\"output\" class=\"output\" aria-label=\"Output of the run\" hidden><div id=\"output-split\" class=\"split\" role=\"separator\" aria-label=\"Height of the output\" aria-orientation=\"horizontal\" tabindex=\"0\"></div><div class=\"output-bar\"><i id=\"output-shape\" class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"output-words\" role=\"status\"></span> <span id=\"output-time\" class=\"tabular meta\"></span> <span id=\"output-waited\" class=\"tabular meta person-text\"></span><div class=\"grow\"></div><button type=\"button\" id=\"output-script\" class=\"button quiet\" hidden>")
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		var templ_7745c5c3_Var22 string
-		templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs("Open ")
-		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 369, Col: 84}
-		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 91, "<span class=\"wide-words\">this script</span></button> <button type=\"button\" id=\"output-code\" class=\"button quiet\" aria-pressed=\"false\">Code</button> <button type=\"button\" id=\"output-close\" class=\"button quiet square\" aria-label=\"Close the output\" title=\"Close\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "</span></span> <kbd id=\"run-keys\" aria-hidden=\"true\">Ctrl ↵</kbd></button> <button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -975,7 +954,41 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "</button></div><div id=\"output-body\" class=\"output-body\" tabindex=\"0\" role=\"log\" aria-label=\"Output\"></div></section></div><div id=\"panel-runs\" class=\"panel-runs\" role=\"tabpanel\" aria-labelledby=\"tab-runs\" hidden></div><div id=\"panel-files\" class=\"panel-runs\" role=\"tabpanel\" aria-labelledby=\"tab-files\" hidden><div class=\"files-bar\"><button type=\"button\" class=\"button\" id=\"files-add\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 90, "</button></div><div id=\"panel-script\" class=\"panel-script\" role=\"tabpanel\" aria-labelledby=\"tab-script\"><div id=\"editor\" class=\"editor\"><textarea id=\"code\" class=\"code\" aria-label=\"Script\" spellcheck=\"false\" autocomplete=\"off\" autocapitalize=\"off\" wrap=\"off\">")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var22 string
+		templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(p.Sample)
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 348, Col: 138}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 91, "</textarea> <button type=\"button\" id=\"problems\" class=\"problem-count\" title=\"Go to the next problem (F8)\" hidden></button><section id=\"run-code\" class=\"run-code\" aria-label=\"Script of the run\" hidden><div class=\"run-code-bar\"><span class=\"clip\"><b id=\"run-code-name\"></b> <span class=\"meta\">read-only</span></span> <button type=\"button\" id=\"run-code-close\" class=\"button quiet\">Back to your script</button></div><pre id=\"run-code-lines\" class=\"run-code-lines\" tabindex=\"0\" role=\"group\" aria-label=\"Script of the run, read-only\" data-colours=\"typescript\"></pre></section></div><section id=\"output\" class=\"output\" aria-label=\"Output of the run\" hidden><div id=\"output-split\" class=\"split\" role=\"separator\" aria-label=\"Height of the output\" aria-orientation=\"horizontal\" tabindex=\"0\"></div><div class=\"output-bar\"><i id=\"output-shape\" class=\"shape ring\" aria-hidden=\"true\"></i> <span id=\"output-words\" role=\"status\"></span> <span id=\"output-time\" class=\"tabular meta\"></span> <span id=\"output-waited\" class=\"tabular meta person-text\"></span><div class=\"grow\"></div><button type=\"button\" id=\"output-script\" class=\"button quiet\" hidden><span>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var23 string
+		templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs("Open ")
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 369, Col: 90}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "<span class=\"wide-words\">this script</span></span></button> <button type=\"button\" id=\"output-code\" class=\"button quiet\" aria-pressed=\"false\">Code</button> <button type=\"button\" id=\"output-close\" class=\"button quiet square\" aria-label=\"Close the output\" title=\"Close\">")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = icon("close").Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 93, "</button></div><div id=\"output-body\" class=\"output-body\" tabindex=\"0\" role=\"log\" aria-label=\"Output\"></div></section></div><div id=\"panel-runs\" class=\"panel-runs\" role=\"tabpanel\" aria-labelledby=\"tab-runs\" hidden></div><div id=\"panel-files\" class=\"panel-runs\" role=\"tabpanel\" aria-labelledby=\"tab-files\" hidden><div class=\"files-bar\"><button type=\"button\" class=\"button\" id=\"files-add\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -983,7 +996,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 93, "<span>Add files</span></button> <input type=\"file\" id=\"files-picker\" multiple tabindex=\"-1\" aria-label=\"Files on this device\" hidden></div><div id=\"files-list\"></div></div></section></aside>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 94, "<span>Add files</span></button> <input type=\"file\" id=\"files-picker\" multiple tabindex=\"-1\" aria-label=\"Files on this device\" hidden></div><div id=\"files-list\"></div></div></section></aside>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1008,12 +1021,12 @@ func eventsDock(p SessionPage) templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var23 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var23 == nil {
-			templ_7745c5c3_Var23 = templ.NopComponent
+		templ_7745c5c3_Var24 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var24 == nil {
+			templ_7745c5c3_Var24 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 94, "<aside id=\"events-dock\" class=\"events-dock\" aria-label=\"Events of the session\"><div id=\"split\" class=\"split\" role=\"separator\" aria-label=\"Height of the events panel\" aria-orientation=\"horizontal\" tabindex=\"0\"></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "<aside id=\"events-dock\" class=\"events-dock\" aria-label=\"Events of the session\"><div id=\"split\" class=\"split\" role=\"separator\" aria-label=\"Height of the events panel\" aria-orientation=\"horizontal\" tabindex=\"0\"></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1021,7 +1034,7 @@ func eventsDock(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "</aside>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 96, "</aside>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1045,30 +1058,30 @@ func eventsPane(p SessionPage) templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var24 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var24 == nil {
-			templ_7745c5c3_Var24 = templ.NopComponent
+		templ_7745c5c3_Var25 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var25 == nil {
+			templ_7745c5c3_Var25 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 96, "<section id=\"events-pane\" class=\"pane events-pane\" aria-labelledby=\"events-title\" data-capture=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 97, "<section id=\"events-pane\" class=\"pane events-pane\" aria-labelledby=\"events-title\" data-capture=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var25 string
-		templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(p.Capture)
+		var templ_7745c5c3_Var26 string
+		templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(p.Capture)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 402, Col: 107}
 		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 97, "\"><div class=\"pane-bar events-bar\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 98, "\"><div class=\"pane-bar events-bar\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if !p.Ended {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 98, "<button type=\"button\" id=\"events-fold\" class=\"button quiet square fold\" aria-expanded=\"true\" aria-controls=\"events-body\" aria-label=\"Show events\" title=\"Fold\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "<button type=\"button\" id=\"events-fold\" class=\"button quiet square fold\" aria-expanded=\"true\" aria-controls=\"events-body\" aria-label=\"Show events\" title=\"Fold\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1076,61 +1089,61 @@ func eventsPane(p SessionPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "</button>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 100, "</button>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 100, "<h2 id=\"events-title\" class=\"pane-title\">Events</h2><span id=\"events-state\" class=\"meta clip\" role=\"status\"></span><div class=\"filter-bar\"><div id=\"events-filters\" class=\"chips\" role=\"group\" aria-label=\"Show\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 101, "<h2 id=\"events-title\" class=\"pane-title\">Events</h2><span id=\"events-state\" class=\"meta clip\" role=\"status\"></span><div class=\"filter-bar\"><div id=\"events-filters\" class=\"chips\" role=\"group\" aria-label=\"Show\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		for i, k := range eventKinds {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 101, "<button type=\"button\" class=\"chip\" data-filter=\"")
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			var templ_7745c5c3_Var26 string
-			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(k[0])
-			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 414, Col: 59}
-			}
-			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 102, "\" aria-pressed=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 102, "<button type=\"button\" class=\"chip\" data-filter=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var27 string
-			templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.FormatBool(i == 0))
+			templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(k[0])
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 414, Col: 103}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 414, Col: 59}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 103, "\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 103, "\" aria-pressed=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var28 string
-			templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(k[1])
+			templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.FormatBool(i == 0))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 414, Col: 112}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 414, Col: 103}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var28))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 104, "<span class=\"count\"></span></button>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 104, "\">")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			var templ_7745c5c3_Var29 string
+			templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(k[1])
+			if templ_7745c5c3_Err != nil {
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 414, Col: 112}
+			}
+			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var29))
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 105, "<span class=\"count\"></span></button>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 105, "</div><select id=\"events-standing\" class=\"chip-select\" aria-label=\"Status of requests\" hidden><option value=\"\" selected>Any status</option> <option value=\"pending\">Pending</option> <option value=\"2\">2xx</option> <option value=\"3\">3xx</option> <option value=\"4\">4xx</option> <option value=\"5\">5xx</option> <option value=\"failed\">Failed</option></select> <select id=\"events-tab\" class=\"chip-select\" aria-label=\"Tab\" hidden><option value=\"\" selected>Any tab</option></select></div><label class=\"filter-text\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 106, "</div><select id=\"events-standing\" class=\"chip-select\" aria-label=\"Status of requests\" hidden><option value=\"\" selected>Any status</option> <option value=\"pending\">Pending</option> <option value=\"2\">2xx</option> <option value=\"3\">3xx</option> <option value=\"4\">4xx</option> <option value=\"5\">5xx</option> <option value=\"failed\">Failed</option></select> <select id=\"events-tab\" class=\"chip-select\" aria-label=\"Tab\" hidden><option value=\"\" selected>Any tab</option></select></div><label class=\"filter-text\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1138,17 +1151,17 @@ func eventsPane(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 106, "<input id=\"events-search\" type=\"search\" aria-label=\"Filter events by text\" placeholder=\"Filter\" autocomplete=\"off\" spellcheck=\"false\"></label> <button type=\"button\" id=\"events-pause\" class=\"button quiet square\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 107, "<input id=\"events-search\" type=\"search\" aria-label=\"Filter events by text\" placeholder=\"Filter\" autocomplete=\"off\" spellcheck=\"false\"></label> <button type=\"button\" id=\"events-pause\" class=\"button quiet square\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if p.Ended {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 107, " hidden")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 108, " hidden")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 108, " aria-pressed=\"false\" aria-label=\"Pause\" title=\"Pause\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 109, " aria-pressed=\"false\" aria-label=\"Pause\" title=\"Pause\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1156,17 +1169,17 @@ func eventsPane(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 109, "</button> <button type=\"button\" id=\"events-follow\" class=\"button quiet square\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 110, "</button> <button type=\"button\" id=\"events-follow\" class=\"button quiet square\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if p.Ended {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 110, " hidden")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 111, " hidden")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 111, " aria-pressed=\"true\" aria-label=\"Follow new events\" title=\"Follow new events\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 112, " aria-pressed=\"true\" aria-label=\"Follow new events\" title=\"Follow new events\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1174,17 +1187,17 @@ func eventsPane(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 112, "</button> <button type=\"button\" id=\"events-clear\" class=\"button quiet square\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, "</button> <button type=\"button\" id=\"events-clear\" class=\"button quiet square\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if p.Ended {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, " hidden")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 114, " hidden")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 114, " aria-label=\"Clear\" title=\"Clear\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 115, " aria-label=\"Clear\" title=\"Clear\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1192,7 +1205,7 @@ func eventsPane(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 115, "</button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 116, "</button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1203,7 +1216,7 @@ func eventsPane(p SessionPage) templ.Component {
 			}
 		}
 		if !p.Ended {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 116, "<button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 117, "<button type=\"button\" class=\"button quiet square sheet-close\" data-sheet=\"\" aria-label=\"Close\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1211,12 +1224,12 @@ func eventsPane(p SessionPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 117, "</button>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 118, "</button>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 118, "</div><div id=\"events-body\" class=\"events-body\"><div id=\"events-list\" class=\"events-list\" role=\"listbox\" tabindex=\"0\" aria-label=\"Events, oldest first\"></div><div id=\"events-empty\" class=\"events-empty\"><p>No events yet. Console output, requests and page events appear here as they happen.</p></div><div id=\"events-split\" class=\"split\" role=\"separator\" aria-label=\"Size of the event’s details\" aria-orientation=\"horizontal\" tabindex=\"0\" hidden></div><section id=\"events-detail\" class=\"events-detail\" aria-label=\"Event\" hidden></section></div></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 119, "</div><div id=\"events-body\" class=\"events-body\"><div id=\"events-list\" class=\"events-list\" role=\"listbox\" tabindex=\"0\" aria-label=\"Events, oldest first\"></div><div id=\"events-empty\" class=\"events-empty\"><p>No events yet. Console output, requests and page events appear here as they happen.</p></div><div id=\"events-split\" class=\"split\" role=\"separator\" aria-label=\"Size of the event’s details\" aria-orientation=\"horizontal\" tabindex=\"0\" hidden></div><section id=\"events-detail\" class=\"events-detail\" aria-label=\"Event\" hidden></section></div></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1248,12 +1261,12 @@ func eventsMenu(p SessionPage) templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var29 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var29 == nil {
-			templ_7745c5c3_Var29 = templ.NopComponent
+		templ_7745c5c3_Var30 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var30 == nil {
+			templ_7745c5c3_Var30 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 119, "<div class=\"menu-holder\"><button type=\"button\" class=\"button quiet square\" data-menu=\"events-menu\" aria-expanded=\"false\" aria-controls=\"events-menu\" aria-label=\"Download and capture options\" title=\"Download and capture options\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 120, "<div class=\"menu-holder\"><button type=\"button\" class=\"button quiet square\" data-menu=\"events-menu\" aria-expanded=\"false\" aria-controls=\"events-menu\" aria-label=\"Download and capture options\" title=\"Download and capture options\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1261,41 +1274,20 @@ func eventsMenu(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 120, "</button><div id=\"events-menu\" class=\"menu\" role=\"group\" aria-label=\"Download and capture options\" hidden><a class=\"menu-item\" href=\"")
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		var templ_7745c5c3_Var30 templ.SafeURL
-		templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/events.har"))
-		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 477, Col: 104}
-		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 121, "\" download>")
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = icon("download").Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 122, "<span>Requests as HAR</span></a> <a class=\"menu-item\" href=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 121, "</button><div id=\"events-menu\" class=\"menu\" role=\"group\" aria-label=\"Download and capture options\" hidden><a class=\"menu-item\" href=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var31 templ.SafeURL
-		templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/events.jsonl"))
+		templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/events.har"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 481, Col: 106}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 477, Col: 104}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 123, "\" download>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 122, "\" download>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1303,33 +1295,20 @@ func eventsMenu(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 124, "<span>Events as JSON lines</span></a> <a class=\"menu-item\" href=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 123, "<span>Requests as HAR</span></a> <a class=\"menu-item\" href=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var32 templ.SafeURL
-		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/log.md"))
+		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/events.jsonl"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 485, Col: 100}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 481, Col: 106}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var32))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 125, "\" download=\"")
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		var templ_7745c5c3_Var33 string
-		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs("takeover-" + p.Session.ID + ".md")
-		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 485, Col: 148}
-		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 126, "\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 124, "\" download>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1337,17 +1316,51 @@ func eventsMenu(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 127, "<span>Log as Markdown</span></a><fieldset class=\"menu-choices\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 125, "<span>Events as JSON lines</span></a> <a class=\"menu-item\" href=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var33 templ.SafeURL
+		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/v1/sessions/" + escapePath(p.Session.ID) + "/log.md"))
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 485, Col: 100}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 126, "\" download=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var34 string
+		templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs("takeover-" + p.Session.ID + ".md")
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/session.templ`, Line: 485, Col: 148}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var34))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 127, "\">")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = icon("download").Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 128, "<span>Log as Markdown</span></a><fieldset class=\"menu-choices\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if p.Ended {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 128, " hidden")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 129, " hidden")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 129, "><legend>Also capture</legend> <label class=\"choice\"><input type=\"checkbox\" id=\"capture-network_response_body\"><span>Response bodies</span></label> <label class=\"choice\"><input type=\"checkbox\" id=\"capture-screenshots\"><span>Screenshots</span></label></fieldset></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 130, "><legend>Also capture</legend> <label class=\"choice\"><input type=\"checkbox\" id=\"capture-network_response_body\"><span>Response bodies</span></label> <label class=\"choice\"><input type=\"checkbox\" id=\"capture-screenshots\"><span>Screenshots</span></label></fieldset></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1371,12 +1384,12 @@ func shareDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var34 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var34 == nil {
-			templ_7745c5c3_Var34 = templ.NopComponent
+		templ_7745c5c3_Var35 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var35 == nil {
+			templ_7745c5c3_Var35 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 130, "<dialog id=\"share-dialog\" class=\"dialog share-dialog\" aria-labelledby=\"share-title\"><form id=\"share-form\" method=\"dialog\"><h2 id=\"share-title\">Share this session</h2><p class=\"hint\">Anyone with the link can see this browser without a key, until the link expires or you revoke it.</p><label class=\"field\"><span>Access</span> <select name=\"role\"><option value=\"view\">Watch</option> <option value=\"control\">Watch and take control</option> <option value=\"takeover\">Help when asked</option></select></label><div class=\"field-row\"><label class=\"field\"><span>Expires after</span> <select name=\"expiresIn\"><option value=\"900000\">15 minutes</option> <option value=\"3600000\" selected>1 hour</option> <option value=\"86400000\">1 day</option> <option value=\"604800000\">1 week</option></select></label> <label class=\"field\"><span>Uses</span> <select name=\"maxUses\"><option value=\"0\" selected>Unlimited</option> <option value=\"1\">1</option> <option value=\"5\">5</option></select></label></div><div id=\"share-result\" class=\"share-result\" hidden><input id=\"share-link\" type=\"text\" readonly aria-label=\"Link\"> <button type=\"button\" id=\"share-copy\" class=\"button\" data-copied=\"Link copied\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, "<dialog id=\"share-dialog\" class=\"dialog share-dialog\" aria-labelledby=\"share-title\"><form id=\"share-form\" method=\"dialog\"><h2 id=\"share-title\">Share this session</h2><p class=\"hint\">Anyone with the link can see this browser without a key, until the link expires or you revoke it.</p><label class=\"field\"><span>Access</span> <select name=\"role\"><option value=\"view\">Watch</option> <option value=\"control\">Watch and take control</option> <option value=\"takeover\">Help when asked</option></select></label><div class=\"field-row\"><label class=\"field\"><span>Expires after</span> <select name=\"expiresIn\"><option value=\"900000\">15 minutes</option> <option value=\"3600000\" selected>1 hour</option> <option value=\"86400000\">1 day</option> <option value=\"604800000\">1 week</option></select></label> <label class=\"field\"><span>Uses</span> <select name=\"maxUses\"><option value=\"0\" selected>Unlimited</option> <option value=\"1\">1</option> <option value=\"5\">5</option></select></label></div><div id=\"share-result\" class=\"share-result\" hidden><input id=\"share-link\" type=\"text\" readonly aria-label=\"Link\"> <button type=\"button\" id=\"share-copy\" class=\"button\" data-copied=\"Link copied\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1384,7 +1397,7 @@ func shareDialog() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, "<span>Copy</span></button></div><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button> <button type=\"submit\" class=\"button primary\">Create link</button></div><section class=\"share-made\" aria-labelledby=\"share-made-title\"><h3 id=\"share-made-title\">Links</h3><ul id=\"share-links\" class=\"share-links\"></ul></section></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 132, "<span>Copy</span></button></div><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button> <button type=\"submit\" class=\"button primary\">Create link</button></div><section class=\"share-made\" aria-labelledby=\"share-made-title\"><h3 id=\"share-made-title\">Links</h3><ul id=\"share-links\" class=\"share-links\"></ul></section></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1408,12 +1421,12 @@ func endDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var35 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var35 == nil {
-			templ_7745c5c3_Var35 = templ.NopComponent
+		templ_7745c5c3_Var36 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var36 == nil {
+			templ_7745c5c3_Var36 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 132, "<dialog id=\"end-dialog\" class=\"dialog\" aria-labelledby=\"end-title\"><form id=\"end-form\" method=\"dialog\"><h2 id=\"end-title\">End this session?</h2><p class=\"hint\">The browser closes for everyone, and a running script stops. Captured events are kept.</p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button wrong\">End session</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 133, "<dialog id=\"end-dialog\" class=\"dialog\" aria-labelledby=\"end-title\"><form id=\"end-form\" method=\"dialog\"><h2 id=\"end-title\">End this session?</h2><p class=\"hint\">The browser closes for everyone, and a running script stops. Captured events are kept.</p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" class=\"button wrong\">End session</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1439,12 +1452,12 @@ func recordDialog() templ.Component {
 			}()
 		}
 		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var36 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var36 == nil {
-			templ_7745c5c3_Var36 = templ.NopComponent
+		templ_7745c5c3_Var37 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var37 == nil {
+			templ_7745c5c3_Var37 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 133, "<dialog id=\"record-dialog\" class=\"dialog\" aria-labelledby=\"record-title\"><form id=\"record-form\" method=\"dialog\"><h2 id=\"record-title\">Record this session</h2><div id=\"record-report\" class=\"record-report\" role=\"status\" hidden><p id=\"record-counts\"></p><p id=\"record-scan\" class=\"hint\"></p></div><p id=\"record-hint\" class=\"hint\">Keeps each step of scripts and agents, and each takeover, with pictures of the page. What is typed into secret fields is left out of the texts; no picture is taken while such a field has the focus.</p><label class=\"field\" id=\"record-pictures\"><span>Pictures</span> <select name=\"screenshots\"><option value=\"both\" selected>Before and after each step</option> <option value=\"after\">After each step</option> <option value=\"none\">None</option></select></label><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button> <a id=\"record-download\" class=\"button primary\" download hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 134, "<dialog id=\"record-dialog\" class=\"dialog\" aria-labelledby=\"record-title\"><form id=\"record-form\" method=\"dialog\"><h2 id=\"record-title\">Record this session</h2><div id=\"record-report\" class=\"record-report\" role=\"status\" hidden><p id=\"record-counts\"></p><p id=\"record-scan\" class=\"hint\"></p></div><p id=\"record-hint\" class=\"hint\">Keeps each step of scripts and agents, and each takeover, with pictures of the page. What is typed into secret fields is left out of the texts; no picture is taken while such a field has the focus.</p><label class=\"field\" id=\"record-pictures\"><span>Pictures</span> <select name=\"screenshots\"><option value=\"both\" selected>Before and after each step</option> <option value=\"after\">After each step</option> <option value=\"none\">None</option></select></label><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button> <a id=\"record-download\" class=\"button primary\" download hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1452,7 +1465,7 @@ func recordDialog() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 134, "<span>Download</span></a> <button type=\"submit\" id=\"record-submit\" class=\"button primary\">Start recording</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 135, "<span>Download</span></a> <button type=\"submit\" id=\"record-submit\" class=\"button primary\">Start recording</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

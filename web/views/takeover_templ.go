@@ -329,14 +329,14 @@ func Takeover(p TakeoverPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<span>Done</span></button></div></footer></div><main id=\"farewell\" class=\"farewell\" hidden><div class=\"farewell-mark\"><i id=\"farewell-shape\" class=\"shape tick good\" aria-hidden=\"true\"></i></div><h1 id=\"farewell-title\" tabindex=\"-1\"></h1><p id=\"farewell-text\"></p><p id=\"farewell-what\" class=\"farewell-what\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<span>Done</span></button></div></footer></div><main id=\"farewell\" class=\"farewell\" hidden><div class=\"farewell-mark\"><i id=\"farewell-shape\" class=\"shape tick good\" aria-hidden=\"true\"></i></div><h1 id=\"farewell-title\" tabindex=\"-1\"></h1><p id=\"farewell-text\"></p><p id=\"farewell-what\" class=\"farewell-what\">You were asked: ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var12 string
 			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(p.Reason)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/takeover.templ`, Line: 121, Col: 57}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/takeover.templ`, Line: 121, Col: 73}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 			if templ_7745c5c3_Err != nil {

@@ -14,6 +14,7 @@ export function heldWords({ by, name, target }: HeldAction): { text: string; tar
 export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): void {
   const bar = byId('held');
   const button = byId<HTMLButtonElement>('hold-button');
+  const item = document.querySelector('#more-menu [data-act="hold"]');
   const next = (): HeldAction | undefined => live.held?.waiting[0];
   const may = (): boolean => live.role === 'control' && live.connection.state.phase === 'open';
   /** Whether keys hold programs: while a person is in control, the picture's keys are theirs. */
@@ -32,15 +33,15 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
     button.setAttribute('aria-pressed', String(held));
     button.title = held ? 'Let programs go on (Space, while the picture has the focus)' : 'Hold programs (Space, while the picture has the focus)';
     button.setAttribute('aria-label', held ? 'Let programs go on' : 'Hold programs');
-    button.querySelector('use')?.setAttribute('href', held ? '#i-play' : '#i-pause');
+    for (const each of [button, item]) each?.querySelector('use')?.setAttribute('href', held ? '#i-play' : '#i-pause');
     setText(button.querySelector('span'), held ? 'Go on' : 'Hold');
-    setText(document.querySelector('[data-act="hold"] span'), held ? 'Let programs go on' : 'Hold programs');
+    setText(item?.querySelector('span') ?? null, held ? 'Let programs go on' : 'Hold programs');
     show(byId('keys-hold'), byKeys());
     for (const id of ['held-pass', 'held-go', 'held-end']) show(byId(id), may());
     const first = next();
     for (const id of ['held-pass', 'held-end']) byId<HTMLButtonElement>(id).disabled = !first;
     if (!held || !live.held) return;
-    const words = first ? heldWords(first) : { text: 'They may still read the page. None waits to act.', target: '' };
+    const words = first ? heldWords(first) : { text: 'They may still read the page. No action is waiting.', target: '' };
     setText(byId('held-words'), words.text);
     setText(byId('held-target'), words.target);
     const more = live.held.waiting.length - 1;
@@ -50,7 +51,7 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
   live.on('hello', update);
   live.on('connection', update);
   button.addEventListener('click', toggle);
-  document.querySelector('[data-act="hold"]')?.addEventListener('click', toggle);
+  item?.addEventListener('click', toggle);
   byId('held-go').addEventListener('click', () => live.hold('go_on'));
   byId('held-pass').addEventListener('click', () => decide('pass'));
   byId('held-end').addEventListener('click', () => decide('end'));

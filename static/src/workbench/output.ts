@@ -18,11 +18,11 @@ export const STATUS_WORDS: Record<Run['status'], string> = {
 };
 
 /** The same for a small button, where the time follows. */
-const BRIEF = { running: 'Running', waiting: 'Waiting' } as const;
+const BRIEF = { running: 'Running', waiting: 'Waiting', held: 'Held' } as const;
 
 /** Why a run that goes on makes no headway: programs are held, or this or another person is in control. */
 export type Waits = 'held' | 'mine' | 'person' | '';
-const WAITS_WORDS = { held: 'Held', mine: 'Running · actions wait until you release', person: 'Running · actions wait for the person in control' } as const;
+const WAITS_WORDS = { held: 'Held', mine: 'Running · actions wait until you give back control', person: 'Running · actions wait for the person in control' } as const;
 
 /** What is said of a run that waits for the person who is here. */
 const HELPS = { words: 'You are helping', brief: 'Helping' };
@@ -137,13 +137,12 @@ export class Output {
     byId('rail-script').title = shown ? words : '';
   }
 
-  /** Returns the state of the run for a small button, with the time while it runs: while it waits, the request has the time that counts. */
+  /** Returns the state of the run for a small button. */
   #brief(): string {
-    const { words } = this.#clock;
-    if (this.#waitsHeld) return `Held ${words}`;
+    if (this.#waitsHeld) return BRIEF.held;
     if (this.#helps) return HELPS.brief;
     if (this.#status === 'waiting') return BRIEF.waiting;
-    if (this.#status === 'running') return `${BRIEF.running} ${words}`;
+    if (this.#status === 'running') return BRIEF.running;
     return STATUS_WORDS[this.#status] ?? this.#status;
   }
 

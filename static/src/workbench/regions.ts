@@ -104,7 +104,9 @@ export interface Sheets {
 export function enableSheets(root: HTMLElement, typing: () => boolean): Sheets {
   const KEY = 'takeover.sheet';
   const NONE = 'none';
-  const below = matchMedia('(max-width: 1023.98px) and (min-height: 640px), (max-width: 400px) and (min-height: 560px)'); // as in workbench.css
+  const narrow = matchMedia('(max-width: 1023.98px) and (min-height: 640px)');
+  const small = matchMedia('(max-width: 400px) and (min-height: 560px)');
+  const notices = byId('notices');
   const kept = read(KEY);
   /** The person has opened or closed a panel. */
   let chosen = kept !== '';
@@ -116,10 +118,11 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): Sheets {
     else delete root.dataset.sheet;
     for (const button of document.querySelectorAll<HTMLElement>('.dock [data-sheet]')) button.setAttribute('aria-pressed', String(button.dataset.sheet === sheet));
   };
-  /** Whether there is room for a panel below the picture. */
-  const room = (): boolean => below.matches && root.hasAttribute('data-wide');
+  /** Whether there is room for a panel below the picture. On a small phone, a notice takes it. */
+  const room = (): boolean => root.hasAttribute('data-wide') && (narrow.matches || (small.matches && !notices.offsetHeight));
   /** Opens what is offered, where there is room for it. */
   const settle = (): void => {
+    root.toggleAttribute('data-below', room());
     const sheet = room() ? offered : '';
     if (chosen || (root.dataset.sheet ?? '') === sheet) return;
     open(sheet);
@@ -143,7 +146,8 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): Sheets {
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && root.dataset.sheet && !typing()) choose('');
   });
-  below.addEventListener('change', settle);
+  for (const media of [narrow, small]) media.addEventListener('change', settle);
+  new ResizeObserver(settle).observe(notices);
   if (kept === 'script' || kept === 'events') open(kept);
   const offer = (sheet: Sheet | ''): void => {
     offered = sheet;
