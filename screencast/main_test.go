@@ -91,6 +91,17 @@ func (p *testPage) show(html string) {
 	p.Eval(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))`, nil)
 }
 
+// quiet waits until Chromium sends no picture while the page paints thirty times. One that was
+// under way when nobody looked any more may still arrive.
+func (p *testPage) quiet(why string) {
+	p.Helper()
+	browsertest.Until(p.T, "no pictures "+why, func() bool {
+		before := p.sent.Load()
+		p.Eval(`paints(30)`, nil)
+		return p.sent.Load() == before
+	})
+}
+
 // next returns the next picture. It fails the test if none arrives.
 func (p *testPage) next(s *Subscription) *Frame {
 	p.Helper()
