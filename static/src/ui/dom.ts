@@ -29,6 +29,19 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = 
   return element;
 }
 
+/** Longer texts break anywhere. */
+const BREAKS = 400;
+
+/** Cuts a text where it may break: after the signs of addresses and of code, rather than inside their words. As in web/views/breakable.go. */
+export function pieces(text: string): string[] {
+  return text.length > BREAKS ? [text] : text.split(/(?<=[/,(&?=])(?=[^\s/])|(?<=\.)(?=[^\s/\d])/);
+}
+
+/** Returns a text that breaks there. */
+export function breakable(text: string): (Node | string)[] {
+  return pieces(text).flatMap((part, i) => (i === 0 ? [part] : [h('wbr'), part]));
+}
+
 /** Creates an icon of the page's sprite. It is decorative, because there is always a text beside it or in a label. */
 export function icon(name: string): SVGSVGElement {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');

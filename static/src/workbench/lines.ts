@@ -1,4 +1,4 @@
-import { h } from '../ui/dom.js';
+import { breakable, h } from '../ui/dom.js';
 import { timeOfDay } from '../ui/times.js';
 
 /** Lines that arrive within this time (ms) are shown together, so that a flood of them needs only one layout. */
@@ -109,7 +109,7 @@ export class Lines {
 }
 
 function draw({ kind, at, text, took = '' }: Line): HTMLElement {
-  const what = h('span', { class: 'what', text: text.length > LONG ? `${text.slice(0, LONG)}… ` : text });
+  const what = h('span', { class: 'what' }, ...(text.length > LONG ? [`${text.slice(0, LONG)}… `] : breakable(text)));
   if (text.length > LONG) {
     const all = h('button', { type: 'button', class: 'position', text: `Show all ${text.length.toLocaleString('en')} characters` });
     all.addEventListener('click', () => what.replaceChildren(text));
