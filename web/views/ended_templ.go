@@ -1405,7 +1405,7 @@ func endedRun(p EndedPage, r EndedRun, open bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if r.Picture {
+		if r.Picture && !p.Session.NoPicture {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 127, " data-picture")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

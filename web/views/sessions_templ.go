@@ -2028,7 +2028,7 @@ func shapeOf(party string) string {
 	}
 }
 
-// nothingLive says how to start a session, and to who has had none what one is.
+// nothingLive says how to start a session. Before the first one, it also says what a session is.
 func nothingLive(p SessionsPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

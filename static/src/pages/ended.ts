@@ -95,7 +95,7 @@ const failed = [...root.querySelectorAll<HTMLElement>('.ended-run[open]:has(.out
 const asked = Number(new URLSearchParams(location.hash.slice(1)).get('at'));
 const listed = bars();
 const stops = [...steps.map((each) => Date.parse(each.dataset.at ?? '')), ...listed.flatMap((bar) => [bar.from, bar.to])];
-/** The pictures that were taken when runs failed, by their times. */
+/** The pictures of the film that were taken when runs failed, by their times. */
 const failures = new Map([...root.querySelectorAll<HTMLElement>('.ended-run[data-picture]')].map(({ dataset }) => [Date.parse(dataset.to ?? ''), path`/v1/sessions/${session}/runs/${dataset.run ?? ''}/picture`]));
 const timeline = new Timeline({
   span: { from: Date.parse(from), to: Date.parse(to) }, bars: listed, faults, stops, at: asked || (failed ?? Date.parse(to)),
@@ -124,5 +124,8 @@ for (const each of steps) {
   });
 }
 get<{ pictures: number[]; hidden: number[] }>(path`/v1/sessions/${session}/film`).then(({ pictures, hidden }) => {
-  timeline.film(pictures.length ? [...pictures, ...failures.keys()] : [], hidden);
-}, () => notice('The pictures of this session could not be loaded.'));
+  timeline.film([...pictures, ...failures.keys()], hidden);
+}, () => {
+  timeline.film([...failures.keys()]);
+  notice('The pictures of this session could not be loaded.');
+});

@@ -17,9 +17,6 @@ export const STATUS_WORDS: Record<Run['status'], string> = {
   running: 'Running', waiting: 'Waiting for a person', succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Stopped', timeout: 'Timed out',
 };
 
-/** The same for a small button, where the time follows. */
-const BRIEF = { running: 'Running', waiting: 'Waiting', held: 'Held' } as const;
-
 /** Why a run that goes on makes no headway: programs are held, or this or another person is in control. */
 export type Waits = 'held' | 'mine' | 'person' | '';
 const WAITS_WORDS = { held: 'Held', mine: 'Running · actions wait until you give back control', person: 'Running · actions wait for the person in control' } as const;
@@ -112,13 +109,13 @@ export class Output {
     const words = this.#helps ? HELPS.words : waits ? WAITS_WORDS[waits] : STATUS_WORDS[status] ?? status;
     setText(byId('output-words'), [words, tally(this.#tests.tests)].filter(Boolean).join(' · '));
     byId('output-shape').className = shapeOf(status);
+    this.#inDock();
     this.#showTime();
   }
 
   #showTime(): void {
     setText(byId('output-time'), this.#clock.words);
     setText(byId('output-waited'), this.#waitsHeld ? '' : this.#clock.waitedWords); // nobody is waited for
-    this.#inDock();
     const said = this.#status === 'waiting' && this.#step && asksForPerson(this.#step); // by the line about the takeover
     const step = said ? null : this.#step;
     this.#lines.now(step && { kind: 'step', at: timeOf(step.startedAt), text: step.title, took: span(Date.now() - timeOf(step.startedAt)) });
@@ -139,10 +136,9 @@ export class Output {
 
   /** Returns the state of the run for a small button. */
   #brief(): string {
-    if (this.#waitsHeld) return BRIEF.held;
+    if (this.#waitsHeld) return WAITS_WORDS.held;
     if (this.#helps) return HELPS.brief;
-    if (this.#status === 'waiting') return BRIEF.waiting;
-    if (this.#status === 'running') return BRIEF.running;
+    if (this.#status === 'waiting') return 'Waiting';
     return STATUS_WORDS[this.#status] ?? this.#status;
   }
 

@@ -120,10 +120,11 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): Sheets {
   };
   /** Whether there is room for a panel below the picture. On a small phone, a notice takes it. */
   const room = (): boolean => root.hasAttribute('data-wide') && (narrow.matches || (small.matches && !notices.offsetHeight));
-  /** Opens what is offered, where there is room for it. */
+  /** Opens the offered panel if there is room for it below the picture; otherwise closes it. */
   const settle = (): void => {
-    root.toggleAttribute('data-below', room());
-    const sheet = room() ? offered : '';
+    const below = room();
+    root.toggleAttribute('data-below', below); // for workbench.css
+    const sheet = below ? offered : '';
     if (chosen || (root.dataset.sheet ?? '') === sheet) return;
     open(sheet);
     opened = performance.now();
