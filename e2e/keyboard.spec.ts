@@ -162,4 +162,8 @@ test('keys lead through lists, to filters, and to everything else', async ({ pag
   await page.keyboard.type('settings');
   await page.keyboard.press('Enter');
   await page.waitForURL('/settings');
+  await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Sign in' } });
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.keyboard.type('catalog');
+  await expect(offered.filter({ hasText: 'Catalog · Demo' }).locator('.meta')).toHaveText(/^Waiting · /);
 });

@@ -151,6 +151,9 @@ test('the events and the side panel fold, and stay folded', async ({ page, brows
   await expect(other.locator('#script-pane'), 'a rail at 1024 px').toBeHidden();
   await other.getByRole('button', { name: 'Script' }).click();
   await expect(other.locator('#run')).toBeInViewport();
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `throw new Error('no')`, wait: true } });
+  await other.locator('#side-fold').click();
+  await expect(other.locator('#rail-words'), 'the rail says how the run went').toHaveText('Failed');
   await small.close();
 });
 

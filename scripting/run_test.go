@@ -312,4 +312,8 @@ func TestStepsAndLogs(t *testing.T) {
 	if s := w.steps[1]; s.Title != "getByLabel('Name').fill('Ada')" || s.Err != "locator.fill: no such element" || s.Line != 4 {
 		t.Errorf("second step %+v", s)
 	}
+	run(t, p, w, "await requestTakeover({ reason: 'Sign in' })")
+	if s := w.steps[len(w.steps)-1]; s.Title != "requestTakeover({ reason: 'Sign in' })" || !strings.Contains(s.Err, "reason: expected a string") {
+		t.Errorf("a step with an object instead of a text %+v", s)
+	}
 }

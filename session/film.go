@@ -20,6 +20,8 @@ const (
 	// filmSettle is how long after somebody worked a page may still change, where nobody
 	// watches.
 	filmSettle = 3 * time.Second
+	// filmBegin is how often a session that has no picture yet looks whether it shows a page.
+	filmBegin = filmstrip.Every / 4
 	// filmsDir is the folder of film strips in the data directory.
 	filmsDir = "films"
 )
@@ -32,19 +34,28 @@ func film(s *Session) {
 		return
 	}
 	strip := s.services.settings.films.Begin(s.id)
-	tick := time.NewTicker(filmstrip.Every)
+	began, tick := time.Now(), time.NewTicker(filmBegin)
 	defer tick.Stop()
 	var last shot
 	for {
 		select {
 		case now := <-tick.C:
-			if strip.Due(now) {
-				last = filmNext(s, strip, now, last)
+			if !strip.Due(now) || now.Sub(began) < filmstrip.Every && showsNothing(s) {
+				continue
+			}
+			if last = filmNext(s, strip, now, last); last != (shot{}) {
+				tick.Reset(filmstrip.Every)
 			}
 		case <-s.ctx.Done():
 			return
 		}
 	}
+}
+
+// showsNothing reports whether a session shows no page yet, or the empty one it begins with.
+func showsNothing(s *Session) bool {
+	f := s.shown()
+	return f == nil || f.page.URL() == "about:blank"
 }
 
 // shot is what the last picture of a film strip showed.

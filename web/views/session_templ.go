@@ -443,25 +443,7 @@ func sessionBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, " left</span> <span id=\"control-state\" class=\"control-state\" data-party=\"nobody\" role=\"status\"><i class=\"shape ring nobody\" aria-hidden=\"true\"></i> <span id=\"control-words\">Nobody in control</span> <span id=\"control-short\" class=\"narrow-only\" aria-hidden=\"true\">Nobody</span></span> <button type=\"button\" id=\"hold-button\" class=\"button quiet square wide-only\" data-does=\"Hold programs, or let them go on\" aria-label=\"Hold programs\" aria-pressed=\"false\" disabled")
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		if p.Guest {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, " hidden")
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, ">")
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = icon("pause").Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<span class=\"hold-word\">Hold</span></button> <button type=\"button\" id=\"control-button\" class=\"button\" disabled>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, " left</span> <span id=\"control-state\" class=\"control-state\" data-party=\"nobody\" role=\"status\"><i class=\"shape ring nobody\" aria-hidden=\"true\"></i> <span id=\"control-words\">Nobody in control</span> <span id=\"control-short\" class=\"narrow-only\" aria-hidden=\"true\">Nobody</span></span> <button type=\"button\" id=\"control-button\" class=\"button\" disabled>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -469,7 +451,25 @@ func sessionBar(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<span>Take control</span></button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<span>Take control</span></button> <button type=\"button\" id=\"hold-button\" class=\"button quiet square wide-only\" data-does=\"Hold programs, or let them go on\" aria-label=\"Hold programs\" aria-pressed=\"false\" disabled")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		if p.Guest {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, " hidden")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, ">")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = icon("pause").Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<span class=\"hold-word\">Hold</span></button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -885,7 +885,7 @@ func sidePanel(p SessionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 82, "<span>Script</span> <i id=\"rail-shape\" class=\"shape\" aria-hidden=\"true\" hidden></i></button> <button type=\"button\" class=\"button quiet\" data-unfold=\"tab-runs\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 82, "<span id=\"rail-words\">Script</span> <i id=\"rail-shape\" class=\"shape\" aria-hidden=\"true\" hidden></i></button> <button type=\"button\" class=\"button quiet\" data-unfold=\"tab-runs\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -47,7 +47,7 @@ func Settings(p SettingsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <main class=\"column narrow\"><div class=\"title-row\"><h1>Settings</h1></div><section class=\"settings\" aria-labelledby=\"here-title\"><h2 id=\"here-title\">This browser</h2><fieldset class=\"setting\"><legend>Theme</legend><div class=\"choices\"><label class=\"choice\"><input type=\"radio\" name=\"theme\" value=\"auto\"><span>System</span></label> <label class=\"choice\"><input type=\"radio\" name=\"theme\" value=\"light\"><span>Light</span></label> <label class=\"choice\"><input type=\"radio\" name=\"theme\" value=\"dark\"><span>Dark</span></label></div></fieldset><div class=\"setting\"><label class=\"choice\"><input type=\"checkbox\" id=\"notify\" aria-describedby=\"notify-state\"><span>Notify me when a takeover waits for a person</span></label><p class=\"meta\" id=\"notify-state\" role=\"status\">Works while a Takeover page is open, even in the background.</p></div><div class=\"setting\"><label class=\"choice\"><input type=\"checkbox\" id=\"sound\" aria-describedby=\"sound-state\"><span>Play a sound too</span></label><p class=\"meta\" id=\"sound-state\">Two quiet tones. You hear a sample when you turn this on.</p></div></section><section class=\"settings\" aria-labelledby=\"server-title\"><h2 id=\"server-title\">This server</h2><dl class=\"facts\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <main class=\"column narrow\"><div class=\"title-row\"><h1>Settings</h1></div><section class=\"settings\" aria-labelledby=\"here-title\"><h2 id=\"here-title\">This browser</h2><fieldset class=\"setting\"><legend>Theme</legend><div class=\"choices\"><label class=\"choice\"><input type=\"radio\" name=\"theme\" value=\"auto\"><span>System</span></label> <label class=\"choice\"><input type=\"radio\" name=\"theme\" value=\"light\"><span>Light</span></label> <label class=\"choice\"><input type=\"radio\" name=\"theme\" value=\"dark\"><span>Dark</span></label></div></fieldset><div class=\"setting\"><label class=\"choice\"><input type=\"checkbox\" id=\"notify\" aria-describedby=\"notify-state\"><span>Notify me when a takeover waits for a person</span></label><p class=\"meta\" id=\"notify-state\" role=\"status\">Works while a Takeover page is open, even in the background.</p></div><div class=\"setting\"><label class=\"choice\"><input type=\"checkbox\" id=\"sound\" aria-describedby=\"sound-state\"><span>Play a sound too</span></label><p class=\"meta\" id=\"sound-state\">Two quiet tones. You hear a sample when you turn this on.</p></div></section><section class=\"settings\" aria-labelledby=\"server-title\"><h2 id=\"server-title\">This server</h2><p class=\"meta\"><span>Chosen when the server was started. <code>takeover serve --help</code> lists all options.</span></p><dl class=\"facts\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -59,7 +59,7 @@ func Settings(p SettingsPage) templ.Component {
 				var templ_7745c5c3_Var3 string
 				templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(f.Name)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/settings.templ`, Line: 36, Col: 19}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/settings.templ`, Line: 37, Col: 19}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 				if templ_7745c5c3_Err != nil {
@@ -72,7 +72,7 @@ func Settings(p SettingsPage) templ.Component {
 				var templ_7745c5c3_Var4 string
 				templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(f.Value)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/settings.templ`, Line: 37, Col: 20}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/settings.templ`, Line: 38, Col: 20}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 				if templ_7745c5c3_Err != nil {
@@ -83,7 +83,7 @@ func Settings(p SettingsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</dl><p class=\"meta\"><span>Set these when you start the server: <code>takeover serve --help</code> lists all options.</span></p></section><section class=\"settings\" aria-labelledby=\"webhooks-title\"><h2 id=\"webhooks-title\">Webhooks</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</dl></section><section class=\"settings\" aria-labelledby=\"webhooks-title\"><h2 id=\"webhooks-title\">Webhooks</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -1,5 +1,6 @@
 import { quietly, step, type Send } from '../core/call.ts';
 import { quote } from '../core/selectors.ts';
+import { inspect } from '../node/inspect.ts';
 import { again, type Learned } from './learned.ts';
 import type { Page } from './page.ts';
 import type { World } from './world.ts';
@@ -67,7 +68,7 @@ export function onTakeover(pause: () => () => void): void { paused = pause; }
  */
 export function requestTakeover(reason: string, options: TakeoverOptions = {}): Promise<TakeoverResult> {
   const { until } = options;
-  return step('requestTakeover', () => `requestTakeover(${quote(reason)})`, async send => {
+  return step('requestTakeover', () => `requestTakeover(${typeof reason === 'string' ? quote(reason) : inspect(reason)})`, async send => {
     if (typeof reason !== 'string' || !reason.trim())
       throw new Error('reason: expected a string that says what a person should do');
     if (until !== undefined && typeof until !== 'string' && typeof until !== 'function' && !(until instanceof RegExp))

@@ -10,7 +10,7 @@ const PLACES = { action: 0, first: 1, waiting: 2, live: 3, page: 4, late: 5, scr
 
 interface Session { id: string; title: string; script?: string; url: string; status: string; createdAt: string; endedAt: string | null }
 interface Script { id: string; name: string }
-interface Waiting { id: string; reason: string; createdAt: string }
+interface Waiting { id: string; sessionId: string; reason: string; createdAt: string }
 
 const PAGES = [['Sessions', '/'], ['Takeovers', '/takeovers'], ['Trajectories', '/trajectories'], ['Scripts', '/scripts'], ['Profiles', '/profiles'], ['Settings', '/settings'], ['API', '/docs']] as const;
 /** How many entries the palette shows. */
@@ -42,11 +42,17 @@ export async function choices(add: (more: Choice[]) => void): Promise<void> {
     ...actions(main), ...actions((button) => !main(button) && !late(button)),
     ...PAGES.map(([title, address], i) => goTo(i === 0 ? PLACES.first : PLACES.page, 'Page', 'forward', title, 'Page', address)), ...actions(late, PLACES.late),
   ]);
+  const waiting = get<{ takeovers: Waiting[] }>('/v1/takeovers?state=pending').then(({ takeovers }) => takeovers, () => []);
   await Promise.all([
-    get<{ takeovers: Waiting[] }>('/v1/takeovers?state=pending').then(({ takeovers }) => add(takeovers.map(({ id, reason, createdAt }) =>
-      goTo(PLACES.waiting, 'Takeover', 'hand', reason, `Waiting for a person · ${ago(Date.now() - Date.parse(createdAt))}`, path`/takeover/${id}`))), () => {}),
-    get<{ sessions: Session[] }>(`/v1/sessions?limit=${MOST}`).then(({ sessions }) => add(sessions.map((session) =>
-      ({ ...goTo(session.endedAt ? PLACES.ended : PLACES.live, 'Session', 'globe', session.script || session.title || hostOf(session.url), aboutSession(session, Date.now()), path`/sessions/${session.id}`), also: `${session.title} ${session.url}` }))), () => {}),
+    waiting.then((takeovers) => add(takeovers.map(({ id, reason, createdAt }) =>
+      goTo(PLACES.waiting, 'Takeover', 'hand', reason, `Waiting for a person · ${ago(Date.now() - Date.parse(createdAt))}`, path`/takeover/${id}`)))),
+    get<{ sessions: Session[] }>(`/v1/sessions?limit=${MOST}`).then(async ({ sessions }) => {
+      const waits = new Set((await waiting).map(({ sessionId }) => sessionId));
+      add(sessions.map((session) => {
+        const shown = { ...session, status: waits.has(session.id) ? 'waiting' : session.status };
+        return { ...goTo(session.endedAt ? PLACES.ended : PLACES.live, 'Session', 'globe', session.script || session.title || hostOf(session.url), aboutSession(shown, Date.now()), path`/sessions/${session.id}`), also: `${session.title} ${session.url}` };
+      }));
+    }, () => {}),
     get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ id, name }) => goTo(PLACES.script, 'Script', 'code', name, 'Script', path`/scripts#${id}`))), () => {}),
   ]);
 }

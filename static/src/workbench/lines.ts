@@ -14,6 +14,8 @@ export interface Line {
   /** Unix ms, or NaN when unknown. */
   at: number;
   text: string;
+  /** Why it failed. */
+  why?: string;
   took?: string;
 }
 
@@ -88,6 +90,9 @@ export class Lines {
     for (const element of this.#outcome) element.remove();
     this.#outcome = outcome;
     this.body.append(...outcome);
+    // The step that led to it need not say it, too.
+    const why = this.#shown.at(-1)?.element.querySelector<HTMLElement>('.why');
+    if (why && outcome.some((element) => element.textContent.includes(why.dataset.why ?? ''))) why.remove();
     const [first] = outcome;
     // Scrolls to the beginning, which says what the result is.
     if (this.#follows && first) this.body.scrollTop = first.offsetTop - this.body.offsetTop;
@@ -108,12 +113,13 @@ export class Lines {
   }
 }
 
-function draw({ kind, at, text, took = '' }: Line): HTMLElement {
+function draw({ kind, at, text, why = '', took = '' }: Line): HTMLElement {
   const what = h('span', { class: 'what' }, ...(text.length > LONG ? [`${text.slice(0, LONG)}… `] : breakable(text)));
   if (text.length > LONG) {
     const all = h('button', { type: 'button', class: 'position', text: `Show all ${text.length.toLocaleString('en')} characters` });
     all.addEventListener('click', () => what.replaceChildren(text));
     what.append(all);
   }
+  if (why) what.append(h('span', { class: 'why', 'data-why': why }, ': ', ...breakable(why)));
   return h('div', { class: `output-line ${kind}` }, h('span', { class: 'at', text: Number.isNaN(at) ? '' : timeOfDay(at) }), what, h('span', { class: 'took', text: took }));
 }

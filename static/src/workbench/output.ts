@@ -24,6 +24,9 @@ const WAITS_WORDS = { held: 'Held', mine: 'Running · actions wait until you giv
 /** What is said of a run that waits for the person who is here. */
 const HELPS = { words: 'You are helping', brief: 'Helping' };
 
+/** The room (px) right of the mark below a line at fault. */
+const CARET_MARGIN = 24;
+
 const asksForPerson = ({ title }: Step): boolean => title.startsWith('requestTakeover(');
 
 /** Returns the CSS classes of the symbol for a run's state. */
@@ -130,6 +133,7 @@ export class Output {
     }
     const words = this.#brief();
     setText(byId('dock-words'), shown ? words : 'Script');
+    setText(byId('rail-words'), shown && this.#status !== 'succeeded' ? words : 'Script'); // where that word is too wide
     for (const id of ['dock-script', 'rail-script']) byId(id).setAttribute('aria-label', shown ? `Script: ${words}` : 'Script');
     byId('rail-script').title = shown ? words : '';
   }
@@ -160,8 +164,8 @@ export class Output {
   step(step: Step): void {
     if (this.#isSaid(step)) return;
     const error = typeof step.error === 'string' ? step.error : step.error?.message;
-    const text = error ? `${step.title}: ${error.split('\n').find((line) => line.trim() !== '') ?? ''}` : step.title;
-    this.#lines.add({ kind: error ? 'error' : 'step', at: timeOf(step.startedAt), text, took: step.durationMs === undefined ? '' : took(step.durationMs) });
+    const why = error?.split('\n').find((line) => line.trim() !== '');
+    this.#lines.add({ kind: error ? 'error' : 'step', at: timeOf(step.startedAt), text: step.title, why, took: step.durationMs === undefined ? '' : took(step.durationMs) });
   }
 
   /** Whether the line about a takeover says all that a step would: it made the request, and did not fail. As `asks` in web/endedpage.go. */
@@ -260,6 +264,13 @@ export class Output {
       }
     }
     colour(pre);
+    // The mark below a long line is in sight, as soon as the panel is.
+    new ResizeObserver((_, sight) => {
+      if (pre.clientWidth === 0) return;
+      const caret = pre.querySelector<HTMLElement>('.frame-caret');
+      if (caret) pre.scrollLeft = caret.offsetLeft + caret.offsetWidth + CARET_MARGIN - pre.clientWidth;
+      sight.disconnect();
+    }).observe(pre);
     return pre;
   }
 
