@@ -552,7 +552,7 @@ const ROOM = [
 
 test('in each window the remote page has room, and the answer is one press away', async ({ browser, request }) => {
   const reason = 'Sign in to the shop with the account of the office, solve the puzzle, and enter the code that comes by text message';
-  const { page } = await onPhone(browser, request, site, { reason });
+  const { page } = await onPhone(browser, request, site, { reason, note: 'The password is in the safe' });
   for (const { width, height, share } of ROOM) {
     const what = `${width}x${height}`;
     await page.setViewportSize({ width, height });
@@ -562,13 +562,19 @@ test('in each window the remote page has room, and the answer is one press away'
         const box = document.querySelector(selector)?.getBoundingClientRect();
         return !!box && box.width >= 44 && box.height >= 44 && box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight;
       };
+      const buttons = [...document.querySelectorAll<HTMLElement>('.errand-bar button, .errand-foot button')].filter((button) => button.checkVisibility() && !button.closest('.menu'));
+      const overlap = buttons.flatMap((one, i) => buttons.slice(i + 1).filter((other) => {
+        const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
+        return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+      }).map((other) => `${one.textContent.trim() || one.title} and ${other.textContent.trim() || other.title}`));
       return {
+        overlap,
         share: area ? (area.width * area.height) / (innerWidth * innerHeight) : 0,
         done: inside('#done'), keyboard: inside('[data-keyboard]'), more: inside('[data-menu="tools-menu"]'),
         sideways: document.documentElement.scrollWidth > innerWidth || document.body.scrollWidth > innerWidth,
       };
     });
-    expect.soft(seen, what).toEqual({ share: expect.any(Number), done: true, keyboard: true, more: true, sideways: false });
+    expect.soft(seen, what).toEqual({ overlap: [], share: expect.any(Number), done: true, keyboard: true, more: true, sideways: false });
     expect.soft(seen.share, what).toBeGreaterThanOrEqual(share);
     await page.locator('[data-menu="tools-menu"]').click();
     const menu = await page.locator('#tools-menu').boundingBox();
