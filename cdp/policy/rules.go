@@ -39,6 +39,17 @@ var rules = map[string]rule{
 	debugger.EvaluateOnCallFrame.Method: withoutCommandLine,
 }
 
+// ruled are the parameters that a command's rule is about, where that is known: without
+// them the rule is not needed. These are the commands that programs send most.
+var ruled = map[string][]string{
+	runtime.Evaluate.Method:             {"contextId", commandLine},
+	runtime.CallFunctionOn.Method:       {"executionContextId", commandLine},
+	debugger.EvaluateOnCallFrame.Method: {commandLine},
+}
+
+// commandLine is the parameter that gives a program's code the command line API.
+const commandLine = "includeCommandLineAPI"
+
 // Writes reports whether a command changes what a person sees or works with. A script for
 // later documents that also runs at once does; an empty one does nothing, and programs
 // send one to make a world.
@@ -130,5 +141,5 @@ func runScript(s *Scope, cmd *Command, o Object) (bool, error) {
 // withoutCommandLine takes the command line API from a program's code: its debug() would
 // run a condition in functions that all worlds share.
 func withoutCommandLine(_ *Scope, _ *Command, o Object) (bool, error) {
-	return o.remove("includeCommandLineAPI"), nil
+	return o.remove(commandLine), nil
 }

@@ -122,14 +122,16 @@ func (s *Scope) Check(method string, params json.RawMessage) (Command, error) {
 		return Command{}, &RefusedError{Code: CodeParams, Message: "params: object expected"}
 	}
 	cmd := Command{Method: m, Params: params}
-	if err := s.checkWorlds(method, params); err != nil {
+	members := ruled[method]
+	found, err := s.checkWorlds(method, params, members)
+	if err != nil {
 		return Command{}, err
 	}
 	if method == runtime.Disable.Method {
 		s.worldsGone() // the program will not be told of their end
 	}
 	rule := rules[method]
-	if rule == nil {
+	if rule == nil || members != nil && !found {
 		return cmd, nil
 	}
 	o, err := ReadObject(params)

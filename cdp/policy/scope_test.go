@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -142,6 +143,32 @@ func TestNumbersBecomeUniqueIds(t *testing.T) {
 		if err := s.Answered(cmd, errors.New("uniqueContextId not found")); err == nil || err.Error() != "Cannot find context with specified id" {
 			t.Errorf("%s of a world that is gone: %v", method, err)
 		}
+	}
+}
+
+// TestNamesOfParameters writes the parameters that have a rule in other ways: the name with
+// an escape, and beside others. Elsewhere, the same name is the program's own.
+func TestNamesOfParameters(t *testing.T) {
+	s := NewScope(&site{map[int64]World{1: {Unique: "u.1", Ours: false}}}, Script, "page", "page")
+	for _, c := range []struct{ method, params, want string }{
+		{"Runtime.evaluate", `{"context\u0049d":1}`, `{"uniqueContextId":"u.1"}`},
+		{"Runtime.evaluate", `{"includeCommandLine\u0041PI":true}`, `{}`},
+		{"Debugger.evaluateOnCallFrame", `{"includeCommandLineAPI":true}`, `{}`},
+		{"Runtime.callFunctionOn", `{"objectId":"1.1.1", "executionContextId":1}`, `{"objectId":"1.1.1","uniqueContextId":"u.1"}`},
+		{"Runtime.callFunctionOn", `{"arguments": [{"value":{"includeCommandLineAPI":1}}]}`, `{"arguments": [{"value":{"includeCommandLineAPI":1}}]}`},
+	} {
+		cmd, err := s.Check(c.method, []byte(c.params))
+		if err != nil {
+			t.Errorf("%s %s: %v", c.method, c.params, err)
+			continue
+		}
+		var object, want map[string]any
+		if json.Unmarshal(cmd.Params, &object) != nil || json.Unmarshal([]byte(c.want), &want) != nil || !reflect.DeepEqual(object, want) {
+			t.Errorf("%s %s became %s", c.method, c.params, cmd.Params)
+		}
+	}
+	if _, err := s.Check("Runtime.evaluate", []byte(`{"expression":"1","expression":"2"}`)); err == nil {
+		t.Error("a name that stands twice is not refused")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,26 +21,29 @@ var errNoWorld = &RefusedError{Code: CodeServer, Message: "Cannot find context w
 
 // checkWorlds refuses a command that names one of the server's worlds, a world that the
 // program cannot know, or an object in one of them. It looks at all parameters,
-// however deep, because objects stand in arguments, too.
-func (s *Scope) checkWorlds(method string, params []byte) error {
+// however deep, because objects stand in arguments, too. found reports whether one of some
+// names is that of a parameter.
+func (s *Scope) checkWorlds(method string, params []byte, names []string) (found bool, err error) {
 	if len(params) == 0 {
-		return nil
+		return false, nil
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(params), jsontext.AllowInvalidUTF8(true))
 	name := ""
 	for {
 		token, err := d.ReadToken()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return found, nil
 		} else if err != nil {
-			return wrongParams(err)
+			return false, wrongParams(err)
 		}
-		if kind, n := d.StackIndex(d.StackDepth()); kind == '{' && n%2 == 1 {
+		depth := d.StackDepth()
+		if kind, n := d.StackIndex(depth); kind == '{' && n%2 == 1 {
 			name = token.String()
+			found = found || depth == 1 && slices.Contains(names, name)
 			continue
 		}
 		if err := s.checkMember(method, name, token); err != nil {
-			return err
+			return false, err
 		}
 		name = "" // the items of a list have no name
 	}
@@ -104,7 +108,7 @@ func contextOf(id string) (context int64, ok bool) {
 // another world before the command arrives, in a process that begins to count anew.
 func inWorld(member string) rule {
 	return func(s *Scope, cmd *Command, o Object) (bool, error) {
-		changed := o.remove("includeCommandLineAPI") // see withoutCommandLine
+		changed := o.remove(commandLine) // see withoutCommandLine
 		w, err := s.named(o, member)
 		if err != nil || w.Unique == "" || o["uniqueContextId"] != nil {
 			return changed, err
