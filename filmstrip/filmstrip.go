@@ -19,8 +19,11 @@ import (
 )
 
 const (
-	// Every is the least time between two pictures of a new strip.
+	// Every is the least time between two pictures of a new strip, unless they are of
+	// different pages.
 	Every = 2 * time.Second
+	// Sooner is how many times as often pictures of different pages may come.
+	Sooner = 4
 	// DefaultBytes bounds the pictures of one strip.
 	DefaultBytes = 8 << 20
 	// DefaultAll bounds the files of all strips.
@@ -85,8 +88,15 @@ func (s *Strips) Begin(session string) *Strip {
 	return &Strip{strips: s, name: session, every: Every}
 }
 
-// Due reports whether the strip takes a picture at a time.
-func (t *Strip) Due(now time.Time) bool { return now.Sub(t.last) >= t.every }
+// Due reports whether the strip takes a picture at a time; another page than in its last one
+// is due sooner.
+func (t *Strip) Due(now time.Time, another bool) bool {
+	least := t.every
+	if another {
+		least /= Sooner
+	}
+	return now.Sub(t.last) >= least
+}
 
 // Add appends a JPEG.
 func (t *Strip) Add(at time.Time, jpeg []byte) error {

@@ -39,8 +39,11 @@ func TestPictures(t *testing.T) {
 	for i := range 3 {
 		add(t, strip, time.Duration(i)*2*time.Second, 100)
 	}
-	if strip.Due(start.Add(5*time.Second)) || !strip.Due(start.Add(6*time.Second)) {
+	if strip.Due(start.Add(5*time.Second), false) || !strip.Due(start.Add(6*time.Second), false) {
 		t.Error("pictures are due at other times than every 2 s")
+	}
+	if strip.Due(start.Add(4400*time.Millisecond), true) || !strip.Due(start.Add(4500*time.Millisecond), true) {
+		t.Error("pictures of other pages are due at other times than every 0.5 s")
 	}
 	if got := times(t, s, "a"); len(got) != 3 || got[2] != 4*time.Second {
 		t.Errorf("the strip has pictures at %v", got)
@@ -71,7 +74,7 @@ func TestThin(t *testing.T) {
 	strip := s.Begin("long")
 	last := time.Duration(0)
 	for at := time.Duration(0); at < time.Hour; at += Every {
-		if strip.Due(start.Add(at)) {
+		if strip.Due(start.Add(at), false) {
 			add(t, strip, at, 500)
 			last = at
 		}
@@ -103,7 +106,7 @@ func TestHidden(t *testing.T) {
 	add(t, strip, 0, 300)
 	hide(2 * time.Second)
 	hide(3 * time.Second)
-	if strip.Due(start.Add(time.Second)) || !strip.Due(start.Add(4*time.Second)) {
+	if strip.Due(start.Add(time.Second), false) || !strip.Due(start.Add(4*time.Second), false) {
 		t.Error("a hidden time is taken for a picture")
 	}
 	add(t, strip, 4*time.Second, 300)

@@ -20,42 +20,48 @@ const (
 	// filmSettle is how long after somebody worked a page may still change, where nobody
 	// watches.
 	filmSettle = 3 * time.Second
-	// filmBegin is how often a session that has no picture yet looks whether it shows a page.
-	filmBegin = filmstrip.Every / 4
 	// filmsDir is the folder of film strips in the data directory.
 	filmsDir = "films"
 )
 
 // film takes the session's film strip until its end. While somebody watches, its pictures are
-// those of the cast. Otherwise it takes one after somebody worked, and one of each new page. A
+// those of the cast. Otherwise it takes one after somebody worked, and one of each new page.
+// The empty page that a session begins with is left out, unless somebody works on it. A
 // session without a capture has no strip.
 func film(s *Session) {
 	if !s.captures() || s.services.settings.films.None() {
 		return
 	}
 	strip := s.services.settings.films.Begin(s.id)
-	began, tick := time.Now(), time.NewTicker(filmBegin)
+	tick := time.NewTicker(filmstrip.Every / filmstrip.Sooner)
 	defer tick.Stop()
 	var last shot
+	looked, worked, begun := time.Now(), s.gestures.lastWork(), false
 	for {
 		select {
 		case now := <-tick.C:
-			if !strip.Due(now) || now.Sub(began) < filmstrip.Every && showsNothing(s) {
+			another := showsAnother(s, last.url)
+			if !strip.Due(now, another) || !another && (now.Sub(looked) < filmstrip.Every || !begun && s.gestures.lastWork().Equal(worked)) {
 				continue
 			}
-			if last = filmNext(s, strip, now, last); last != (shot{}) {
-				tick.Reset(filmstrip.Every)
-			}
+			looked = now
+			last = filmNext(s, strip, now, last)
+			begun = begun || last != (shot{})
 		case <-s.ctx.Done():
 			return
 		}
 	}
 }
 
-// showsNothing reports whether a session shows no page yet, or the empty one it begins with.
-func showsNothing(s *Session) bool {
+// showsAnother reports whether a session shows another page than that of an address, which has
+// loaded. The empty page is none.
+func showsAnother(s *Session, address string) bool {
 	f := s.shown()
-	return f == nil || f.page.URL() == "about:blank"
+	if f == nil || f.page.Loading() {
+		return false
+	}
+	now := f.page.URL()
+	return now != address && now != "about:blank"
 }
 
 // shot is what the last picture of a film strip showed.
@@ -128,7 +134,7 @@ func filmFrame(s *Session, f *focus, shot *shot) ([]byte, error) {
 				return nil, nil
 			}
 			if !s.stills.shy.hides(f, frame.CapturedAt) {
-				shot.seq = frame.Seq
+				shot.seq, shot.url = frame.Seq, url
 				return bytes.Clone(frame.Data()), nil
 			}
 			seq = frame.Seq // it may show the document before; a new one may never come

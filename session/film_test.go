@@ -2,8 +2,11 @@ package session
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	_ "image/jpeg"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -39,6 +42,23 @@ func isNewest(t *testing.T, s *Session, r, g, b uint32) bool {
 	near := func(got, want uint32) bool { return max(got>>8, want)-min(got>>8, want) < 40 }
 	gotR, gotG, gotB, _ := shown.At(filmWidth/2, shown.Bounds().Dy()-20).RGBA()
 	return near(gotR, r) && near(gotG, g) && near(gotB, b)
+}
+
+// TestFilmOfPages opens three pages soon after each other. The strip has all of them, and not
+// the empty one before them.
+func TestFilmOfPages(t *testing.T) {
+	m := startManager(t, Options{WarmBrowsers: -1})
+	s := create(t, m, CreateOptions{Capture: new(true)})
+	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, "<title>a page</title><body style='background: rgb(%s)'>", r.URL.RawQuery)
+	}))
+	t.Cleanup(pages.Close)
+	colours := [][3]uint32{{0, 128, 0}, {128, 0, 0}, {0, 0, 128}}
+	for i, c := range colours {
+		endOf(t, startRun(t, s, fmt.Sprintf(`await page.goto('%s?%d,%d,%d')`, pages.URL, c[0], c[1], c[2])))
+		browsertest.Until(t, "its picture is in the strip", func() bool { return frames(t, s) == i+1 && isNewest(t, s, c[0], c[1], c[2]) })
+	}
 }
 
 // TestFilm takes the film strip of a session that a script uses, and then a person watches.

@@ -15,7 +15,8 @@ test('a moment shows the last picture before it', () => {
 test('the strip has a picture for each part of the time', () => {
   assert.deepEqual(cells([1000, 1400, 1900], span, 4), [1000, 1000, 1400, 1400]);
   assert.deepEqual(cells([1000], span, 2), [1000, 1000]);
-  assert.deepEqual(cells([1500], span, 4), [undefined, undefined, 1500, 1500]);
+  assert.deepEqual(cells([1500], span, 4), [undefined, 1500, 1500, 1500]);
+  assert.deepEqual(cells([1700, 1720], span, 4), [undefined, undefined, 1700, 1720]);
   assert.deepEqual(cells([], span, 2), [undefined, undefined]);
 });
 

@@ -33,10 +33,10 @@ export function shownAt(times: readonly number[], at: number): number | undefine
   return found;
 }
 
-/** Returns the picture of each of `count` equal parts of the time: the one that was shown in its middle, or undefined before the first one. */
+/** Returns the picture of each of `count` equal parts of the time: the one that was shown in its middle, the first one, or undefined before that. */
 export function cells(times: readonly number[], span: Stretch, count: number): (number | undefined)[] {
   const part = (span.to - span.from) / count;
-  return Array.from({ length: count }, (_, i) => shownAt(times, span.from + part * (i + 0.5)));
+  return Array.from({ length: count }, (_, i) => shownAt(times, span.from + part * (i + 0.5)) ?? shownAt(times.slice(0, 1), span.from + part * (i + 1)));
 }
 
 /** Returns where a time lies in a span, from 0 to 1. */
@@ -63,8 +63,10 @@ function sorted(times: readonly number[]): number[] {
   return [...times].filter((time) => !Number.isNaN(time)).sort((a, b) => a - b);
 }
 
-/** The width of a small picture in px, and the longest strip of pictures. */
+/** The width of a small picture in px, in a wide and in a narrow strip, and the longest strip of pictures. */
 const CELL = 100;
+const NARROW_CELL = 60;
+const NARROW = 600;
 const CELLS = 40;
 
 /** How long (ms) a moment is shown while the time line plays: at most this, and less if all would take longer than PLAYS. */
@@ -207,13 +209,13 @@ export class Timeline {
 
   #strip(): void {
     const film = byId('timeline-film');
-    const count = Math.min(CELLS, Math.max(1, Math.floor(this.#track.clientWidth / CELL)));
+    const count = Math.min(CELLS, Math.max(1, Math.floor(this.#track.clientWidth / (this.#track.clientWidth < NARROW ? NARROW_CELL : CELL))));
     const pictures = this.#times.length ? cells(this.#times, this.span, count) : [];
     const key = pictures.join(' ');
     if (film.dataset.key === key) return;
     film.dataset.key = key;
     film.replaceChildren(...pictures.map((picture) =>
-      picture === undefined ? h('span', { title: NO_PICTURE_YET })
+      picture === undefined ? h('span', { class: 'timeline-none', title: NO_PICTURE_YET })
       : this.#hidden.has(picture) ? h('span', { class: 'timeline-hidden', title: HIDDEN })
       : h('img', { src: this.#url(picture), alt: '', draggable: 'false', loading: 'lazy', decoding: 'async' })));
   }
