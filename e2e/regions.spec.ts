@@ -1,5 +1,5 @@
 import { expect, test, type Browser, type Page } from './test.js';
-import { auth, getCookie, hasPicture, newSession, signIn } from './remote.js';
+import { accessible, auth, getCookie, hasPicture, newSession, signIn } from './remote.js';
 
 /** The regions of a session's page: what loads or comes does not move what a person is about to press. */
 
@@ -154,6 +154,15 @@ test('the events and the side panel fold, and stay folded', async ({ page, brows
   await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `throw new Error('no')`, wait: true } });
   await other.locator('#side-fold').click();
   await expect(other.locator('#rail-words'), 'the rail says how the run went').toHaveText('Failed');
+  const fault = other.getByRole('region', { name: 'Failed run' });
+  await expect(fault, 'and a notice why').toContainText('Error: no');
+  await accessible(other, 'a failed run, folded');
+  await fault.getByRole('button', { name: 'Open' }).click();
+  await expect(other.locator('[data-error]')).toBeInViewport();
+  await expect(fault).toBeHidden();
+  await other.locator('#side-fold').click();
+  await fault.getByRole('button', { name: 'Close' }).click();
+  await expect(fault).toBeHidden();
   await small.close();
 });
 

@@ -38,12 +38,11 @@ export function showControl(live: Live): void {
     const over = line.phase === 'closed';
     const ended = over && (line.cause === 'ended' || line.cause === 'gone');
     const shown: Shown = over ? 'nobody' : party === 'nobody' && isOpen(live.takeover?.state) ? 'waits' : party;
-    const [words, short, belowName = short] = ended ? ['Ended', 'Ended']
+    const [words, short] = ended ? ['Ended', 'Ended']
       : !open ? ['Not connected', 'Offline']
       : slow ? ['The connection is slow', 'Slow']
       : live.away ? ['The person in control is away', 'Away']
       : held ? ['Programs are held', 'Held']
-      : shown === 'me' ? [PARTY_WORDS.me, SHORT.me, PARTY_WORDS.me]
       : [shown === 'waits' ? 'Waiting for a person' : PARTY_WORDS[shown], SHORT[shown]];
     state.dataset.party = shown;
     document.getElementById('session')?.toggleAttribute('data-mine', party === 'me');
@@ -52,7 +51,7 @@ export function showControl(live: Live): void {
     setText(place, words);
     setText(document.getElementById('control-short'), short);
     const below = document.getElementById('control-below');
-    setText(below, belowName);
+    setText(below, short);
     if (below) below.dataset.party = shown;
   };
   const update = (): void => {

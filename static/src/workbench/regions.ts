@@ -139,6 +139,7 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): Sheets {
   document.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-sheet]') : null;
     if (button && button !== root) {
+      if (window.innerWidth >= SHEETS) return; // such a button also unfolds
       const wanted = button.dataset.sheet ?? '';
       const justOpened = !chosen && performance.now() - opened < JUST_OPENED; // who presses then wants it open
       choose(root.dataset.sheet === wanted && !justOpened ? '' : wanted);

@@ -217,7 +217,7 @@ export class RowLog {
   count(): Counts {
     const counts: Counts = { console: 0, network: 0, page: 0, interaction: 0, control: 0, errors: 0 };
     for (const row of this.rows) {
-      counts[row.group]++;
+      if (!comesOrGoes(row)) counts[row.group]++; // as All leaves it out
       if (row.level === 'wrong') counts.errors++;
     }
     return counts;
