@@ -3,6 +3,7 @@
 package locator
 
 import (
+	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,6 +26,15 @@ var byText = map[string]string{"internal:text": "getByText", "internal:label": "
 
 // byAttribute are the attributes for which there is a call.
 var byAttribute = map[string]string{"placeholder": "getByPlaceholder", "alt": "getByAltText", "title": "getByTitle"}
+
+// withAnother are the engines whose value is another selector, as JSON: what stands before and
+// after its calls.
+var withAnother = map[string][2]string{
+	"internal:or":      {"or(", ")"},
+	"internal:and":     {"and(", ")"},
+	"internal:has":     {"filter({ has: ", " })"},
+	"internal:has-not": {"filter({ hasNot: ", " })"},
+}
 
 // Of returns a selector as a chain of calls, such as getByRole('button', { name: 'Sign in' }).
 // A part that has no call of its own becomes locator('…').
@@ -72,15 +82,26 @@ func call(part string) string {
 		if n, err := strconv.Atoi(body); err == nil {
 			return "nth(" + strconv.Itoa(n) + ")"
 		}
+	case part == "visible=true":
+		return "filter({ visible: true })"
 	case part == "internal:control=enter-frame":
 		return "contentFrame()"
 	case byText[engine] != "":
 		if value, exact, ok := textOf(body); ok {
 			return byText[engine] + "(" + value + exactly(exact) + ")"
 		}
+	case withAnother[engine][0] != "":
+		var another string
+		if json.Unmarshal([]byte(body), &another) == nil && strings.TrimSpace(another) != "" {
+			return withAnother[engine][0] + Of(another) + withAnother[engine][1]
+		}
 	case engine == "internal:has-text":
 		if value, _, ok := textOf(body); ok {
 			return "filter({ hasText: " + value + " })"
+		}
+	case engine == "internal:has-not-text":
+		if value, _, ok := textOf(body); ok {
+			return "filter({ hasNotText: " + value + " })"
 		}
 	case engine == "internal:testid":
 		if m := attribute.FindStringSubmatch(body); m != nil && m[0] == body {

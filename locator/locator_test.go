@@ -30,6 +30,13 @@ func TestOf(t *testing.T) {
 		`internal:role=b[name=/[/] >> ]/ });import(1)//`:                                       `getByRole('b', { name: new RegExp('[') }).locator(']/ });import(1)//')`,
 		`internal:role=a[include-hidden=true]`:                                                 `getByRole('a', { includeHidden: true })`,
 		`internal:text="a >> b"i >> nth=1`:                                                     `getByText('a >> b').nth(1)`,
+		`css=input >> internal:or="internal:role=combobox[name=\"City\"i]"`:                    `locator('input').or(getByRole('combobox', { name: 'City' }))`,
+		`li >> internal:has="internal:text=\"a >> b\"i" >> nth=0`:                              `locator('li').filter({ has: getByText('a >> b') }).first()`,
+		`li >> internal:has-not="a >> internal:and=\"b\""`:                                     `locator('li').filter({ hasNot: locator('a').and(locator('b')) })`,
+		`li >> internal:has-not-text="Two"i >> visible=true`:                                   `locator('li').filter({ hasNotText: 'Two' }).filter({ visible: true })`,
+		`internal:or="x'); evil(); ('"`:                                                        `or(locator('x\'); evil(); (\''))`,
+		`li >> internal:or=x + evil()`:                                                         `locator('li').locator('internal:or=x + evil()')`,
+		`iframe >> internal:control=enter-frame >> a >> internal:or="b"`:                       `locator('iframe').contentFrame().locator('a').or(locator('b'))`,
 		"internal:text=/a\r\u2028b/":                                                           "getByText(new RegExp('a\\r\\u2028b'))",
 	} {
 		if got := Of(selector); got != want {
