@@ -151,18 +151,26 @@ test('the events and the side panel fold, and stay folded', async ({ page, brows
   await expect(other.locator('#script-pane'), 'a rail at 1024 px').toBeHidden();
   await other.getByRole('button', { name: 'Script' }).click();
   await expect(other.locator('#run')).toBeInViewport();
-  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `throw new Error('no')`, wait: true } });
   await other.locator('#side-fold').click();
-  await expect(other.locator('#rail-words'), 'the rail says how the run went').toHaveText('Failed');
+  await expect(other.locator('#rail-script'), 'the focus goes with it').toBeFocused();
   const fault = other.getByRole('region', { name: 'Failed run' });
+  const fail = () => request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `await page.waitForTimeout(500); throw new Error('no')`, wait: true } });
+  await fail();
+  await expect(other.locator('#rail-words'), 'the rail says how the run went').toHaveText('Failed');
   await expect(fault, 'and a notice why').toContainText('Error: no');
   await accessible(other, 'a failed run, folded');
   await fault.getByRole('button', { name: 'Open' }).click();
   await expect(other.locator('[data-error]')).toBeInViewport();
   await expect(fault).toBeHidden();
   await other.locator('#side-fold').click();
+  await expect(other.locator('#script-pane')).toBeHidden();
+  await expect(fault, 'it was read').toBeHidden();
+  await fail();
   await fault.getByRole('button', { name: 'Close' }).click();
   await expect(fault).toBeHidden();
+  await other.reload();
+  await expect(other.locator('#rail-words')).toHaveText('Failed');
+  await expect(fault, 'it was closed').toBeHidden();
   await small.close();
 });
 

@@ -88,8 +88,8 @@ func (s *Strips) Begin(session string) *Strip {
 	return &Strip{strips: s, name: session, every: Every}
 }
 
-// Due reports whether the strip takes a picture at a time; another page than in its last one
-// is due sooner.
+// Due reports whether the strip takes a picture at a time. another says that the page is not
+// that of the last picture; such a picture may come sooner.
 func (t *Strip) Due(now time.Time, another bool) bool {
 	least := t.every
 	if another {

@@ -92,7 +92,7 @@ func call(part string) string {
 		}
 	case withAnother[engine][0] != "":
 		var another string
-		if json.Unmarshal([]byte(body), &another) == nil && strings.TrimSpace(another) != "" {
+		if json.Unmarshal([]byte(body), &another) == nil && Of(another) != "" {
 			return withAnother[engine][0] + Of(another) + withAnother[engine][1]
 		}
 	case engine == "internal:has-text":

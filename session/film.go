@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 
 	"takeover/browser"
@@ -25,9 +26,9 @@ const (
 )
 
 // film takes the session's film strip until its end. While somebody watches, its pictures are
-// those of the cast. Otherwise it takes one after somebody worked, and one of each new page.
-// The empty page that a session begins with is left out, unless somebody works on it. A
-// session without a capture has no strip.
+// those of the cast. Otherwise it takes one after somebody worked. A new document comes sooner,
+// as soon as it has loaded. The empty page that a session begins with is left out, unless
+// somebody works on it. A session without a capture has no strip.
 func film(s *Session) {
 	if !s.captures() || s.services.settings.films.None() {
 		return
@@ -35,13 +36,27 @@ func film(s *Session) {
 	strip := s.services.settings.films.Begin(s.id)
 	tick := time.NewTicker(filmstrip.Every / filmstrip.Sooner)
 	defer tick.Stop()
-	var last shot
-	looked, worked, begun := time.Now(), s.gestures.lastWork(), false
+	var (
+		last    shot
+		looked  = time.Now()
+		begun   bool
+		atFirst = s.gestures.lastWork() // before anybody worked
+		touched time.Time               // when somebody was first seen to work on the empty page
+	)
 	for {
 		select {
 		case now := <-tick.C:
-			another := showsAnother(s, last.url)
-			if !strip.Due(now, another) || !another && (now.Sub(looked) < filmstrip.Every || !begun && s.gestures.lastWork().Equal(worked)) {
+			if f := s.shown(); !begun && (f == nil || f.page.URL() == emptyPage) {
+				if touched.IsZero() && !s.gestures.lastWork().Equal(atFirst) {
+					touched = now
+				}
+				if f == nil || f.page.Loading() || touched.IsZero() || now.Sub(touched) < filmstrip.Every {
+					looked = now
+					continue
+				}
+			}
+			another := showsAnother(s, last.document)
+			if !strip.Due(now, another) || !another && now.Sub(looked) < filmstrip.Every {
 				continue
 			}
 			looked = now
@@ -53,23 +68,23 @@ func film(s *Session) {
 	}
 }
 
-// showsAnother reports whether a session shows another page than that of an address, which has
+// emptyPage is the address of a page without a document of its own.
+const emptyPage = "about:blank"
+
+// showsAnother reports whether a session shows another document than the given one, which has
 // loaded. The empty page is none.
-func showsAnother(s *Session, address string) bool {
+func showsAnother(s *Session, document proto.LoaderID) bool {
 	f := s.shown()
-	if f == nil || f.page.Loading() {
-		return false
-	}
-	now := f.page.URL()
-	return now != address && now != "about:blank"
+	return f != nil && !f.page.Loading() && f.page.URL() != emptyPage && f.page.MainFrame().LoaderID() != document
 }
 
 // shot is what the last picture of a film strip showed.
 type shot struct {
-	seq uint32    // of the cast's picture
-	at  time.Time // when it was taken, if nobody watched
-	url string
-	sum [sha256.Size]byte
+	seq      uint32    // of the cast's picture
+	at       time.Time // when it was taken, if nobody watched
+	url      string
+	document proto.LoaderID
+	sum      [sha256.Size]byte
 }
 
 // filmNext adds a picture to a film strip, if the page looks different from the last one.
@@ -84,7 +99,7 @@ func filmNext(s *Session, strip *filmstrip.Strip, now time.Time, last shot) shot
 		}
 		return shot{} // the next picture follows the gap, also if it is the one before
 	}
-	next := last
+	next, document := last, f.page.MainFrame().LoaderID()
 	image, err := filmFrame(s, f, &next)
 	if err != nil {
 		s.log.Debug("take a picture for the film strip", "error", err)
@@ -96,6 +111,7 @@ func filmNext(s *Session, strip *filmstrip.Strip, now time.Time, last shot) shot
 	if next.sum = sha256.Sum256(image); next.sum == last.sum {
 		return next
 	}
+	next.document = document // a cast's picture that looks the same may be of the one before
 	filmAdd(s, strip, now, image)
 	return next
 }
@@ -126,7 +142,7 @@ func filmAdd(s *Session, strip *filmstrip.Strip, at time.Time, image []byte) {
 
 // filmFrame returns a picture of the shown page, or nil if nothing happened since the last.
 func filmFrame(s *Session, f *focus, shot *shot) ([]byte, error) {
-	seq, began, url := shot.seq, time.Now(), f.page.URL()
+	seq, began, url, document := shot.seq, time.Now(), f.page.URL(), f.page.MainFrame().LoaderID()
 	if live := f.eng.live.Attached(f.page.ID()); live != nil {
 		if frame := live.Cast.Newest(); frame != nil {
 			defer frame.Release()
@@ -153,7 +169,7 @@ func filmFrame(s *Session, f *focus, shot *shot) ([]byte, error) {
 	image, err := s.screenshot(ctx, f.page, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(screencast.DefaultQuality)), OptimizeForSpeed: new(true),
 	})
-	shot.seq, shot.at, shot.url = seq, began, url
+	shot.seq, shot.at, shot.url, shot.document = seq, began, url, document
 	return image, err
 }
 
@@ -170,8 +186,9 @@ type shy struct {
 	mu       sync.Mutex // guards what follows
 	page     *browser.Page
 	replaced <-chan struct{} // closed when another document replaces the one of the field
+	gone     bool            // that was seen
 	on       bool            // a secret field has the focus
-	until    time.Time       // when it last lost it
+	until    time.Time       // when it last lost it, or its document was seen to be replaced
 }
 
 // focused records whether a secret field of a page has the focus.
@@ -180,7 +197,7 @@ func (y *shy) focused(p *browser.Page, secret bool, now time.Time) {
 	defer y.mu.Unlock()
 	switch {
 	case secret && (!y.on || y.page != p):
-		y.page, y.replaced, y.on = p, p.Replaced(), true
+		y.page, y.replaced, y.gone, y.on = p, p.Replaced(), false, true
 	case !secret && y.on && y.page == p:
 		y.on, y.until = false, now
 	}
@@ -207,6 +224,10 @@ func (y *shy) hides(f *focus, at time.Time) bool {
 	case y.on: // its end has not been told yet
 		return true
 	case isClosed(y.replaced):
+		if now := time.Now(); !y.gone && now.After(y.until) {
+			y.until = now // pictures of the old document may still be under way
+		}
+		y.gone = true
 		return at.Before(y.until.Add(shyMargin))
 	}
 	return at.Before(y.until.Add(shyAfter))

@@ -15,36 +15,35 @@ import (
 // rule checks the parameters of a command, and may change them.
 type rule func(s *Scope, cmd *Command, o Object) (changed bool, err error)
 
-// rules are the rules of commands that need more than the table and the check of the
-// worlds that they name.
-var rules = map[string]rule{
-	page.Navigate.Method:               checkURL,
-	network.LoadNetworkResource.Method: checkURL,
-	fetch.ContinueRequest.Method:       checkURL,
-	target.CreateTarget.Method:         checkURL,
-	fetch.FulfillRequest.Method:        responseHead,
-	fetch.ContinueResponse.Method:      responseHead,
+// ruled is the rule of a command. With members, it is needed only if one of these parameters
+// is there.
+type ruled struct {
+	check   rule
+	members []string
+}
 
-	input.DispatchKeyEvent.Method: pressKey,
+// rules are the rules of commands that need more than the table and the check of the
+// worlds that they name. Those that programs send most name the members they are about.
+var rules = map[string]ruled{
+	page.Navigate.Method:               {check: checkURL},
+	network.LoadNetworkResource.Method: {check: checkURL},
+	fetch.ContinueRequest.Method:       {check: checkURL},
+	target.CreateTarget.Method:         {check: checkURL},
+	fetch.FulfillRequest.Method:        {check: responseHead},
+	fetch.ContinueResponse.Method:      {check: responseHead},
+
+	input.DispatchKeyEvent.Method: {check: pressKey},
 
 	runtime.Evaluate.Method:       inWorld("contextId"),
 	runtime.CallFunctionOn.Method: inWorld("executionContextId"),
-	runtime.RunScript.Method:      runScript,
-	runtime.AddBinding.Method:     addBinding,
-	runtime.RemoveBinding.Method:  removeBinding,
+	runtime.RunScript.Method:      {check: runScript},
+	runtime.AddBinding.Method:     {check: addBinding},
+	runtime.RemoveBinding.Method:  {check: removeBinding},
 
-	page.CreateIsolatedWorld.Method:              makeWorld,
-	page.AddScriptToEvaluateOnNewDocument.Method: makeWorld,
+	page.CreateIsolatedWorld.Method:              {check: makeWorld},
+	page.AddScriptToEvaluateOnNewDocument.Method: {check: makeWorld},
 
-	debugger.EvaluateOnCallFrame.Method: withoutCommandLine,
-}
-
-// ruled are the parameters that a command's rule is about, where that is known: without
-// them the rule is not needed. These are the commands that programs send most.
-var ruled = map[string][]string{
-	runtime.Evaluate.Method:             {"contextId", commandLine},
-	runtime.CallFunctionOn.Method:       {"executionContextId", commandLine},
-	debugger.EvaluateOnCallFrame.Method: {commandLine},
+	debugger.EvaluateOnCallFrame.Method: {check: withoutCommandLine},
 }
 
 // commandLine is the parameter that gives a program's code the command line API.
@@ -69,7 +68,7 @@ func Writes(method string, params []byte) bool {
 // the check of the worlds that it names.
 func HasRule(method string) bool {
 	m, known := Find(method)
-	return known && (rules[method] != nil || m.Draws || needsPause[method])
+	return known && (rules[method].check != nil || m.Draws || needsPause[method])
 }
 
 // checkURL replaces an address by the form that was checked.

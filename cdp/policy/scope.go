@@ -122,23 +122,22 @@ func (s *Scope) Check(method string, params json.RawMessage) (Command, error) {
 		return Command{}, &RefusedError{Code: CodeParams, Message: "params: object expected"}
 	}
 	cmd := Command{Method: m, Params: params}
-	members := ruled[method]
-	found, err := s.checkWorlds(method, params, members)
+	rule := rules[method]
+	found, err := s.checkWorlds(method, params, rule.members)
 	if err != nil {
 		return Command{}, err
 	}
 	if method == runtime.Disable.Method {
 		s.worldsGone() // the program will not be told of their end
 	}
-	rule := rules[method]
-	if rule == nil || members != nil && !found {
+	if rule.check == nil || rule.members != nil && !found {
 		return cmd, nil
 	}
 	o, err := ReadObject(params)
 	if err != nil {
 		return Command{}, err
 	}
-	changed, err := rule(s, &cmd, o)
+	changed, err := rule.check(s, &cmd, o)
 	if err == nil && changed {
 		cmd.Params, err = o.Encode()
 	}

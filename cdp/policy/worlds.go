@@ -22,7 +22,7 @@ var errNoWorld = &RefusedError{Code: CodeServer, Message: "Cannot find context w
 // checkWorlds refuses a command that names one of the server's worlds, a world that the
 // program cannot know, or an object in one of them. It looks at all parameters,
 // however deep, because objects stand in arguments, too. found reports whether one of some
-// names is that of a parameter.
+// names is that of a parameter itself, not of something in it.
 func (s *Scope) checkWorlds(method string, params []byte, names []string) (found bool, err error) {
 	if len(params) == 0 {
 		return false, nil
@@ -106,8 +106,8 @@ func contextOf(id string) (context int64, ok bool) {
 
 // inWorld names the world of a command by its unique id. Its number might be given to
 // another world before the command arrives, in a process that begins to count anew.
-func inWorld(member string) rule {
-	return func(s *Scope, cmd *Command, o Object) (bool, error) {
+func inWorld(member string) ruled {
+	return ruled{members: []string{member, commandLine}, check: func(s *Scope, cmd *Command, o Object) (bool, error) {
 		changed := o.remove(commandLine) // see withoutCommandLine
 		w, err := s.named(o, member)
 		if err != nil || w.Unique == "" || o["uniqueContextId"] != nil {
@@ -116,7 +116,7 @@ func inWorld(member string) rule {
 		delete(o, member)
 		cmd.byUnique = true
 		return true, o.Put("uniqueContextId", w.Unique)
-	}
+	}}
 }
 
 // named returns the world whose number is a member of an object, or the zero World if

@@ -660,7 +660,7 @@ func fault() templ.Component {
 			templ_7745c5c3_Var15 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<section id=\"fault\" class=\"banner fault\" aria-label=\"Failed run\" hidden><i class=\"shape cross wrong\" aria-hidden=\"true\"></i><p class=\"banner-text\" role=\"status\"><b>Failed</b> <span id=\"fault-words\" class=\"mono clip\"></span></p><div class=\"banner-actions\"><button type=\"button\" class=\"button\" data-unfold=\"tab-script\" data-sheet=\"script\">Open</button> <button type=\"button\" id=\"fault-close\" class=\"button quiet square\" aria-label=\"Close\" title=\"Close\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<section id=\"fault\" class=\"banner fault\" aria-label=\"Failed run\" hidden><i class=\"shape cross wrong\" aria-hidden=\"true\"></i><p class=\"banner-text\" role=\"status\"><b id=\"fault-word\">Failed</b> <span id=\"fault-words\" class=\"mono clip\"></span></p><div class=\"banner-actions\"><button type=\"button\" class=\"button\" data-unfold=\"tab-script\" data-sheet=\"script\">Open</button> <button type=\"button\" id=\"fault-close\" class=\"button quiet square\" aria-label=\"Close\" title=\"Close\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

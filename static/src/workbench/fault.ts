@@ -1,31 +1,43 @@
 import { byId, setText, show } from '../ui/dom.js';
+import { read, write } from '../ui/storage.js';
 import type { Run } from '../remote/protocol.js';
+import { firstLine } from './lines.js';
 
-/** Says below the page why the last run failed, as long as the panel with its output is folded. Phones held upright say it on the panel's button. */
+/** The id of the last failed run that the person has seen or closed. */
+const SEEN = 'takeover.failedRun';
+
+/** Says below the page why the last run failed, while the panel with its output is folded. Windows below 600 px say it on the panel's button alone. */
 export class Fault {
   #host = byId('fault');
   #pane = byId('script-pane');
-  #words = '';
+  #run = '';
 
   constructor() {
-    byId('fault-close').addEventListener('click', () => this.none());
+    byId('fault-close').addEventListener('click', () => this.#seen());
     new ResizeObserver(() => this.#draw()).observe(this.#pane);
   }
 
-  /** Takes the outcome of a run. */
-  end({ status, error }: Run): void {
-    this.#words = error && status !== 'cancelled' ? `${error.name}: ${error.message.split('\n')[0]}` : '';
+  /** Takes the outcome of a run, and the word for it. */
+  end({ id, status, error }: Run, word: string): void {
+    this.#run = error && status !== 'cancelled' && id !== read(SEEN) ? id : '';
+    setText(byId('fault-word'), word);
+    setText(byId('fault-words'), error ? `${error.name}: ${firstLine(error.message)}` : '');
     this.#draw();
   }
 
-  /** Takes it back: another run has begun, or somebody has read it. */
+  /** Takes it back, because another run has begun, or the output was closed. */
   none(): void {
-    this.#words = '';
+    this.#run = '';
     this.#draw();
+  }
+
+  #seen(): void {
+    write(SEEN, this.#run);
+    this.none();
   }
 
   #draw(): void {
-    setText(byId('fault-words'), this.#words);
-    show(this.#host, this.#words !== '' && this.#pane.clientHeight === 0);
+    if (this.#run && this.#pane.clientHeight > 0) this.#seen();
+    show(this.#host, this.#run !== '');
   }
 }

@@ -8,6 +8,9 @@ const LONG = 4_000;
 /** The list follows new lines while it is scrolled this close to its end (px). */
 const NEAR = 24;
 
+/** Returns the first line of a text that says something. */
+export const firstLine = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? '';
+
 /** A line of a run's output. */
 export interface Line {
   kind: 'log' | 'warn' | 'error' | 'step' | 'asks';
@@ -21,7 +24,7 @@ export interface Line {
 
 /** The lines of a run in the order of their times, with the result below. */
 export class Lines {
-  #shown: { at: number; element: HTMLElement }[] = [];
+  #shown: { at: number; why: string; element: HTMLElement }[] = [];
   #coming: Line[] = [];
   #outcome: HTMLElement[] = [];
   /** What goes on now, below what is over. */
@@ -91,8 +94,8 @@ export class Lines {
     this.#outcome = outcome;
     this.body.append(...outcome);
     // The step that led to it need not say it, too.
-    const why = this.#shown.at(-1)?.element.querySelector<HTMLElement>('.why');
-    if (why && outcome.some((element) => element.textContent.includes(why.dataset.why ?? ''))) why.remove();
+    const last = this.#shown.at(-1);
+    if (last?.why && outcome.some((element) => element.textContent.includes(last.why))) last.element.querySelector('.why')?.remove();
     const [first] = outcome;
     // Scrolls to the beginning, which says what the result is.
     if (this.#follows && first) this.body.scrollTop = first.offsetTop - this.body.offsetTop;
@@ -109,17 +112,18 @@ export class Lines {
     while (index > 0 && (this.#shown[index - 1]?.at ?? 0) > at) index--;
     const element = draw(line);
     this.body.insertBefore(element, this.#shown[index]?.element ?? this.#now ?? this.#outcome[0] ?? null);
-    this.#shown.splice(index, 0, { at, element });
+    this.#shown.splice(index, 0, { at, why: line.why ?? '', element });
   }
 }
 
 function draw({ kind, at, text, why = '', took = '' }: Line): HTMLElement {
-  const what = h('span', { class: 'what' }, ...(text.length > LONG ? [`${text.slice(0, LONG)}… `] : breakable(text)));
+  const title = h('span', {}, ...(text.length > LONG ? [`${text.slice(0, LONG)}… `] : breakable(text)));
+  const what = h('span', { class: 'what' }, title);
   if (text.length > LONG) {
     const all = h('button', { type: 'button', class: 'position', text: `Show all ${text.length.toLocaleString('en')} characters` });
-    all.addEventListener('click', () => what.replaceChildren(text));
-    what.append(all);
+    all.addEventListener('click', () => title.replaceChildren(text));
+    title.append(all);
   }
-  if (why) what.append(h('span', { class: 'why', 'data-why': why }, ': ', ...breakable(why)));
+  if (why) what.append(h('span', { class: 'why' }, ': ', ...breakable(why.slice(0, LONG))));
   return h('div', { class: `output-line ${kind}` }, h('span', { class: 'at', text: Number.isNaN(at) ? '' : timeOfDay(at) }), what, h('span', { class: 'took', text: took }));
 }

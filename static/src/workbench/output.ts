@@ -2,7 +2,7 @@ import { codeFrame, type FrameLine } from './codeframe.js';
 import { colour } from '../ui/colours.js';
 import { byId, h, setText, show } from '../ui/dom.js';
 import { Fault } from './fault.js';
-import { Lines } from './lines.js';
+import { firstLine, Lines } from './lines.js';
 import { jsonView } from './panel/json.js';
 import type { LogLine, Run, RunError, Step, Takeover, TestResult } from '../remote/protocol.js';
 import { RunClock } from './runclock.js';
@@ -137,7 +137,7 @@ export class Output {
     }
     const words = this.#brief();
     setText(byId('dock-words'), shown ? words : 'Script');
-    setText(byId('rail-words'), shown && this.#status !== 'succeeded' ? words : 'Script'); // where that word is too wide
+    setText(byId('rail-words'), shown && this.#status !== 'succeeded' ? words : 'Script'); // "Succeeded" does not fit there
     for (const id of ['dock-script', 'rail-script']) byId(id).setAttribute('aria-label', shown ? `Script: ${words}` : 'Script');
     byId('rail-script').title = shown ? words : '';
   }
@@ -168,7 +168,7 @@ export class Output {
   step(step: Step): void {
     if (this.#isSaid(step)) return;
     const error = typeof step.error === 'string' ? step.error : step.error?.message;
-    const why = error?.split('\n').find((line) => line.trim() !== '');
+    const why = error && firstLine(error);
     this.#lines.add({ kind: error ? 'error' : 'step', at: timeOf(step.startedAt), text: step.title, why, took: step.durationMs === undefined ? '' : took(step.durationMs) });
   }
 
@@ -201,7 +201,7 @@ export class Output {
   end(run: Run, code: string): void {
     window.clearInterval(this.#timer);
     this.progress(run);
-    this.#fault.end(run);
+    this.#fault.end(run, STATUS_WORDS[run.status]);
     const outcome: HTMLElement[] = [];
     if (run.status === 'cancelled') outcome.push(...stopReason(run.error));
     else if (run.error) outcome.push(this.#error(run.error, code));

@@ -68,7 +68,7 @@ export function enableFolding(root: HTMLElement): () => void {
   if (kept) foldSide(kept === 'yes');
   byId('side-fold').addEventListener('click', () => {
     foldSide(true);
-    document.querySelector<HTMLElement>('[data-unfold]')?.focus();
+    document.querySelector<HTMLElement>('.rail [data-unfold]')?.focus();
   });
   const unfold = (): void => {
     const folded = root.dataset.side ? root.dataset.side === 'folded' : window.innerWidth < ROOMY;
@@ -79,7 +79,7 @@ export function enableFolding(root: HTMLElement): () => void {
       unfold();
       const tab = byId(button.dataset.unfold ?? '');
       tab.click();
-      tab.focus();
+      requestAnimationFrame(() => tab.focus()); // a sheet opens meanwhile
     });
   }
   return unfold;

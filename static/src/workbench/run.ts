@@ -2,6 +2,7 @@ import { get, messageOf, path, post } from '../ui/api.js';
 import { byId, h, setText, show } from '../ui/dom.js';
 import type { Editor } from './editor/editor.js';
 import type { Live } from '../remote/live.js';
+import { firstLine } from './lines.js';
 import { notice } from '../ui/notices.js';
 import { Output, shapeOf, STATUS_WORDS, timeOf } from './output.js';
 import { isOpen, type LogLine, type Run, type Step, type Takeover, type TestResult } from '../remote/protocol.js';
@@ -290,7 +291,7 @@ export class Runner {
   }
 
   #row(run: Run): HTMLElement {
-    const summary = run.tests?.length ? tally(run.tests) : run.error && run.status !== 'cancelled' ? `${run.error.name}: ${run.error.message.split('\n')[0]}` : run.result !== undefined && run.result !== null ? JSON.stringify(run.result) : '';
+    const summary = run.tests?.length ? tally(run.tests) : run.error && run.status !== 'cancelled' ? `${run.error.name}: ${firstLine(run.error.message)}` : run.result !== undefined && run.result !== null ? JSON.stringify(run.result) : '';
     const at = startOf(run);
     return h(
       'button',

@@ -40,7 +40,8 @@ export class Filters {
   count(counts: Counts): void {
     for (const [filter, { count, button }] of this.#chips) {
       if (filter === 'all') continue;
-      const n = counts[filter as Filter];
+      // Who came and went is listed only by itself.
+      const n = counts[filter as Filter] + (filter === 'control' && this.wanted.filter === 'control' ? counts.visits : 0);
       setText(count, n ? n.toLocaleString() : '');
       if (filter === 'errors') button.toggleAttribute('data-wrong', n > 0);
     }

@@ -105,7 +105,7 @@ test('a request is under way, then stands as it was answered', () => {
   log.add({ ...event('network_response', 'network', { request_id: 'r', status: 503 }), cdp_session_id: 's' });
   assert.equal(log.rows[0]?.standing, '5');
   assert.equal(log.rows[1]?.standing, 'pending');
-  assert.deepEqual(log.count(), { console: 0, network: 2, page: 0, interaction: 0, control: 0, errors: 1 });
+  assert.deepEqual(log.count(), { console: 0, network: 2, page: 0, interaction: 0, control: 0, errors: 1, visits: 0 });
 });
 
 test('the messages of a socket are on its line', () => {

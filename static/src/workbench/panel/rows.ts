@@ -141,7 +141,7 @@ export function passes(row: Row, { filter, text, standing, tab, folded }: Wanted
 }
 
 /** The number of lines of each kind. */
-export type Counts = Record<Filter, number>;
+export type Counts = Record<Filter | 'visits', number>;
 
 /** The effect of an event on the lines. */
 export interface Outcome {
@@ -215,9 +215,9 @@ export class RowLog {
   }
 
   count(): Counts {
-    const counts: Counts = { console: 0, network: 0, page: 0, interaction: 0, control: 0, errors: 0 };
+    const counts: Counts = { console: 0, network: 0, page: 0, interaction: 0, control: 0, errors: 0, visits: 0 };
     for (const row of this.rows) {
-      if (!comesOrGoes(row)) counts[row.group]++; // as All leaves it out
+      counts[comesOrGoes(row) ? 'visits' : row.group]++;
       if (row.level === 'wrong') counts.errors++;
     }
     return counts;
