@@ -64,7 +64,9 @@ test('what a person did is a script that does it again, here and in Playwright',
   await go('catalog');
   await expect.poll(title).toContain('Catalog');
   await remote.click(more);
-  await expect.poll(async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).url).toContain('page=2');
+  // A person sees the page before they press on it.
+  await expect(page.locator('#address')).toHaveValue(/page=2/);
+  await expect(page.getByRole('button', { name: 'Reload' })).toBeVisible();
   await remote.click(item);
   await expect.poll(title).toContain(wanted);
   await page.locator('#banner').getByRole('button', { name: 'Done', exact: true }).click();
