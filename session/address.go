@@ -7,12 +7,15 @@ import (
 	"strings"
 )
 
+// emptyPage is the address of a page without a document of its own.
+const emptyPage = "about:blank"
+
 // parseAddress converts the text of an address bar to a URL that a viewer may
 // open. A host without a scheme gets https, or http on loopback.
 func parseAddress(text string, check func(*url.URL) error) (string, error) {
 	text = strings.TrimSpace(text)
-	if text == "" || text == "about:blank" {
-		return "about:blank", nil
+	if text == "" || text == emptyPage {
+		return emptyPage, nil
 	}
 	if len(text) > 32<<10 {
 		return "", errors.New("address is too long")

@@ -108,7 +108,7 @@ func (c *Client) replaceTabs(ctx context.Context, p checkpoints.Checkpoint) (pro
 		}
 		err = c.call(ctx, "frame.goto", map[string]any{"frame": opened.Frame, "url": tab.URL, "waitUntil": "domcontentloaded", "timeout": loadTimeout.Milliseconds()}, nil)
 		switch {
-		case err == nil || tab.URL == "about:blank":
+		case err == nil || tab.URL == emptyPage:
 		case ctx.Err() != nil:
 			return problems, err
 		default:

@@ -294,7 +294,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 	if !again && s.opts.URL != "" {
 		s.openFirst(ctx, eng)
 	}
-	if again && former.URL != "" && former.URL != "about:blank" {
+	if again && former.URL != "" && former.URL != emptyPage {
 		if err := s.stage.awaitShown(ctx); err != nil {
 			s.log.Info("shown page after a crash", "error", err)
 		}

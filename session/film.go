@@ -36,24 +36,14 @@ func film(s *Session) {
 	strip := s.services.settings.films.Begin(s.id)
 	tick := time.NewTicker(filmstrip.Every / filmstrip.Sooner)
 	defer tick.Stop()
-	var (
-		last    shot
-		looked  = time.Now()
-		begun   bool
-		atFirst = s.gestures.lastWork() // before anybody worked
-		touched time.Time               // when somebody was first seen to work on the empty page
-	)
-	for {
+	var last shot
+	looked, start := time.Now(), emptyStart{worked: s.gestures.lastWork()}
+	for begun := false; ; {
 		select {
 		case now := <-tick.C:
-			if f := s.shown(); !begun && (f == nil || f.page.URL() == emptyPage) {
-				if touched.IsZero() && !s.gestures.lastWork().Equal(atFirst) {
-					touched = now
-				}
-				if f == nil || f.page.Loading() || touched.IsZero() || now.Sub(touched) < filmstrip.Every {
-					looked = now
-					continue
-				}
+			if !begun && start.leavesOut(s, now) {
+				looked = now
+				continue
 			}
 			another := showsAnother(s, last.document)
 			if !strip.Due(now, another) || !another && now.Sub(looked) < filmstrip.Every {
@@ -68,11 +58,27 @@ func film(s *Session) {
 	}
 }
 
-// emptyPage is the address of a page without a document of its own.
-const emptyPage = "about:blank"
+// emptyStart tells the empty page that a session begins with from one that somebody works on.
+type emptyStart struct {
+	worked  time.Time // when somebody had last worked as the session began
+	touched time.Time // when work was first seen after that
+}
 
-// showsAnother reports whether a session shows another document than the given one, which has
-// loaded. The empty page is none.
+// leavesOut reports whether a session shows no page yet, or the empty one untouched. Work on
+// it may be what brings the first page, so it counts after a while only.
+func (e *emptyStart) leavesOut(s *Session, now time.Time) bool {
+	f := s.shown()
+	if f == nil || f.page.URL() != emptyPage {
+		return f == nil
+	}
+	if e.touched.IsZero() && !s.gestures.lastWork().Equal(e.worked) {
+		e.touched = now
+	}
+	return f.page.Loading() || e.touched.IsZero() || now.Sub(e.touched) < filmstrip.Every
+}
+
+// showsAnother reports whether a session shows a document that has loaded and is not the given
+// one. The empty page does not count.
 func showsAnother(s *Session, document proto.LoaderID) bool {
 	f := s.shown()
 	return f != nil && !f.page.Loading() && f.page.URL() != emptyPage && f.page.MainFrame().LoaderID() != document

@@ -321,7 +321,7 @@ func (g *stage) awaitReopened(ctx context.Context, former []Tab) {
 	ctx, cancel := context.WithTimeout(ctx, reopenedTimeout)
 	defer cancel()
 	for _, t := range former {
-		if p, _ := g.page(t.Tab); p != nil && t.URL != "" && t.URL != "about:blank" {
+		if p, _ := g.page(t.Tab); p != nil && t.URL != "" && t.URL != emptyPage {
 			_ = p.WaitForDocument(ctx, browser.LifecycleCommit) // a tab that does not load is there all the same
 		}
 	}

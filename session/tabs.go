@@ -50,7 +50,7 @@ func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
 	}
 	s.said.Titled(string(p.ID()), added.Title)
 	s.questions.PageOpened(p)
-	if url != "" && url != "about:blank" {
+	if url != "" && url != emptyPage {
 		p.Open(url)
 	}
 	s.sendTabs()

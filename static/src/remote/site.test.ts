@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placeOf, siteOf, titleOf } from './site.js';
+import { placeOf, siteOf } from './site.js';
 
 test('an address has a host, and a lock only if it is encrypted', () => {
   assert.deepEqual(placeOf('https://login.example.com/a?b'), { host: 'login.example.com', secure: true });
@@ -17,18 +17,4 @@ test('hosts of one site are told from those of another', () => {
   assert.notEqual(siteOf('10.0.0.1'), siteOf('10.1.0.1'));
   assert.notEqual(siteOf('localhost:1'), siteOf('localhost:2'));
   assert.equal(siteOf('[::1]:80'), '[::1]:80');
-});
-
-test('a page is called by its title, else by where it is', () => {
-  for (const [title, url, want] of [
-    ['Sign in', 'https://example.com/', 'Sign in'],
-    ['', 'https://example.com/', 'https://example.com/'],
-    ['about:blank', 'about:blank', 'Empty page'],
-    ['', 'about:blank', 'Empty page'],
-    ['Written', 'about:blank', 'Written'],
-    ['', '', 'Empty page'],
-  ] as const) {
-    assert.equal(titleOf({ title, url }), want);
-  }
-  assert.equal(titleOf(undefined), 'Empty page');
 });

@@ -16,9 +16,3 @@ export function siteOf(host: string): string {
   const short = labels.length > 2 && (labels.at(-2)?.length ?? 0) <= 3 && (labels.at(-1)?.length ?? 0) === 2;
   return labels.slice(short ? -3 : -2).join('.') + (port && `:${port}`);
 }
-
-/** Returns the name of a page: its title, or else its address. If a page has no title, Chromium reports the address as its title. */
-export function titleOf(page: { title: string; url: string } | undefined): string {
-  if (!page?.url || page.url === 'about:blank') return page?.title && page.title !== 'about:blank' ? page.title : 'Empty page';
-  return page.title || page.url;
-}

@@ -3,7 +3,7 @@ import type { Live } from './live.js';
 import { morph } from '../ui/morph.js';
 import { notice } from '../ui/notices.js';
 import type { Tab } from './protocol.js';
-import { titleOf } from './site.js';
+import { titleOf } from '../ui/titles.js';
 
 /** Shows a menu of the remote tabs while there are several, and the way back from a tab that the page opened. */
 export function showTabMenu(live: Live): void {

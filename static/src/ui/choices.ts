@@ -1,6 +1,7 @@
 import { get, path } from './api.js';
 import { ranked } from './matching.js';
 import { ago } from './times.js';
+import { titleOf } from './titles.js';
 
 /** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite; `also` is found, too; of choices that match equally well, the lower `place` comes first. */
 export interface Choice { kind: string; title: string; detail: string; also?: string; icon: string; place: number; act(): void }
@@ -50,7 +51,7 @@ export async function choices(add: (more: Choice[]) => void): Promise<void> {
       const waits = new Set((await waiting).map(({ sessionId }) => sessionId));
       add(sessions.map((session) => {
         const shown = { ...session, status: waits.has(session.id) ? 'waiting' : session.status };
-        return { ...goTo(session.endedAt ? PLACES.ended : PLACES.live, 'Session', 'globe', session.script || nameOf(session), aboutSession(shown, Date.now()), path`/sessions/${session.id}`), also: `${session.title} ${session.url}` };
+        return { ...goTo(session.endedAt ? PLACES.ended : PLACES.live, 'Session', 'globe', session.script || titleOf(session), aboutSession(shown, Date.now()), path`/sessions/${session.id}`), also: `${session.title} ${session.url}` };
       }));
     }, () => {}),
     get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ id, name }) => goTo(PLACES.script, 'Script', 'code', name, 'Script', path`/scripts#${id}`))), () => {}),
@@ -61,12 +62,6 @@ export async function choices(add: (more: Choice[]) => void): Promise<void> {
 export function aboutSession({ status, createdAt, endedAt, url }: Omit<Session, 'id' | 'title' | 'script'>, now: number): string {
   const state = STATES[status] ?? status;
   return `${state.charAt(0).toUpperCase()}${state.slice(1)} · ${ago(now - Date.parse(endedAt ?? createdAt))} · ${hostOf(url)}`;
-}
-
-/** Returns what lists call a session's page. */
-function nameOf({ title, url }: Session): string {
-  const name = title || hostOf(url);
-  return name === 'about:blank' ? 'Empty page' : name;
 }
 
 function hostOf(url: string): string {

@@ -1,7 +1,7 @@
 import { codeFrame, type FrameLine } from './codeframe.js';
 import { colour } from '../ui/colours.js';
 import { byId, h, setText, show } from '../ui/dom.js';
-import { Fault } from './fault.js';
+import { FailedRun } from './failedrun.js';
 import { firstLine, Lines } from './lines.js';
 import { jsonView } from './panel/json.js';
 import type { LogLine, Run, RunError, Step, Takeover, TestResult } from '../remote/protocol.js';
@@ -52,7 +52,7 @@ export class Output {
   #clock = new RunClock();
   #timer = 0;
   #tests: TestList;
-  #fault = new Fault();
+  #failed = new FailedRun();
   #status: Run['status'] = 'running';
   #step: Step | null = null;
   #waits: Waits = '';
@@ -66,7 +66,7 @@ export class Output {
     byId('output-body').before(this.#tests.element);
     byId('output-close').addEventListener('click', () => {
       show(byId('output'), false);
-      this.#fault.none();
+      this.#failed.none();
       this.#inDock();
     });
   }
@@ -85,7 +85,7 @@ export class Output {
     this.#said.clear();
     this.#asked = [];
     this.#clock.reset();
-    this.#fault.none();
+    this.#failed.none();
     this.#step = null;
     show(byId('output'), true);
     show(byId('output-script'), false);
@@ -201,7 +201,7 @@ export class Output {
   end(run: Run, code: string): void {
     window.clearInterval(this.#timer);
     this.progress(run);
-    this.#fault.end(run, STATUS_WORDS[run.status]);
+    this.#failed.end(run, STATUS_WORDS[run.status]);
     const outcome: HTMLElement[] = [];
     if (run.status === 'cancelled') outcome.push(...stopReason(run.error));
     else if (run.error) outcome.push(this.#error(run.error, code));

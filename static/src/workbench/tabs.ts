@@ -1,5 +1,5 @@
 import { addressOf } from './address.js';
-import { titleOf } from '../remote/site.js';
+import { titleOf } from '../ui/titles.js';
 import { byId, h, icon, setText } from '../ui/dom.js';
 import type { Keyboard } from '../remote/keyboard.js';
 import type { Live } from '../remote/live.js';

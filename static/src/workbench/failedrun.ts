@@ -7,21 +7,21 @@ import { firstLine } from './lines.js';
 const SEEN = 'takeover.failedRun';
 
 /** Says below the page why the last run failed, while the panel with its output is folded. Windows below 600 px say it on the panel's button alone. */
-export class Fault {
-  #host = byId('fault');
+export class FailedRun {
+  #host = byId('failed-run');
   #pane = byId('script-pane');
   #run = '';
 
   constructor() {
-    byId('fault-close').addEventListener('click', () => this.#seen());
+    byId('failed-run-close').addEventListener('click', () => this.#seen());
     new ResizeObserver(() => this.#draw()).observe(this.#pane);
   }
 
   /** Takes the outcome of a run, and the word for it. */
   end({ id, status, error }: Run, word: string): void {
     this.#run = error && status !== 'cancelled' && id !== read(SEEN) ? id : '';
-    setText(byId('fault-word'), word);
-    setText(byId('fault-words'), error ? `${error.name}: ${firstLine(error.message)}` : '');
+    setText(byId('failed-run-word'), word);
+    setText(byId('failed-run-words'), error ? `${error.name}: ${firstLine(error.message)}` : '');
     this.#draw();
   }
 
