@@ -55,6 +55,23 @@ test('a run that a program started shows its own code, read-only', async ({ page
   await expect(shown).toBeHidden();
 });
 
+test('a run that fails before the viewer is connected is shown when it is', async ({ page, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  let connect: () => void;
+  const failed = new Promise<void>((resolve) => (connect = resolve));
+  await page.routeWebSocket(/\/view$/, async (socket) => {
+    await failed;
+    socket.connectToServer();
+  });
+  await getCookie(page);
+  await page.goto(`/sessions/${id}`);
+  await expect(page.locator('#panel-runs .runs-empty'), 'the runs have been listed').toHaveCount(1);
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: "throw new Error('too early')", wait: true } });
+  await expect(page.locator('#output-body')).not.toContainText('too early');
+  connect!();
+  await expect(page.locator('#output-body')).toContainText('too early');
+});
+
 test('on a phone, the output of a run has the panel, and Code shows the script', async ({ browser, request }) => {
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
   await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `// Find what is missing${'\n'.repeat(99)}await page.click('#missing', { timeout: 300 });`, wait: true } });

@@ -35,6 +35,8 @@ export class Runner {
   #current: string | null = null;
   /** What was heard last of the run that the output shows. */
   #heard: Run | null = null;
+  /** The newest run that was listed. */
+  #newest = '';
   /** The code of the output, for the lines around an error. */
   #code = '';
   #stream: EventStream | null = null;
@@ -58,7 +60,9 @@ export class Runner {
     live.on('run', (run) => this.#changed(run));
     live.on('control', () => this.#output.wait(live.personActs ? (live.mine ? 'mine' : 'person') : live.held ? 'held' : ''));
     this.#tabs();
-    void this.#adopt();
+    const adopted = this.#adopt(new URLSearchParams(location.search).get('run'));
+    // A run may have failed before the viewer was connected.
+    live.on('hello', () => void adopted.then(() => this.#adopt(null)));
   }
 
   /** Shows the code of a run, if it is not the one in the editor. */
@@ -126,15 +130,16 @@ export class Runner {
     }
   }
 
-  /** Follows the run that goes on, or shows the one that the page's address names, or the last one if it failed. */
-  async #adopt(): Promise<void> {
-    const named = new URLSearchParams(location.search).get('run');
+  /** Follows the run that goes on, or shows the one that the page's address names, or the last one if it failed since the runs were listed. */
+  async #adopt(named: string | null): Promise<void> {
+    const listed = this.#newest;
     const runs = await this.#list();
+    if (this.#current || this.#run.disabled) return;
     const open = runs.find((run) => !isOver(run));
-    if (open && !this.#current) void this.#join(open);
-    else if (!this.#current && (named || isWrong(runs[0]))) {
-      if (await this.#replay(named ?? runs[0]!.id)) this.told();
-    }
+    if (open) return this.#join(open);
+    const failed = isWrong(runs[0]) && runs[0]!.id !== listed ? runs[0]!.id : null;
+    const shown = named ?? failed;
+    if (shown && (await this.#replay(shown))) this.told();
   }
 
   /** Follows a run that somebody else started. */
@@ -281,6 +286,7 @@ export class Runner {
       return [];
     }
     runs = [...runs].sort((a, b) => startOf(b) - startOf(a));
+    this.#newest = runs[0]?.id ?? '';
     this.#name(runs[0]);
     const count = byId('runs-count');
     show(count, runs.length > 0);
