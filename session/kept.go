@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	respondTimeout     = 300 * time.Millisecond // for a page to respond before a picture of it is taken
+	respondTimeout     = 300 * time.Millisecond // for a page to respond before a picture for the film strip is taken
 	keptPictureTimeout = 2 * time.Second
 	keptPictureQuality = 60 // quality of the JPEG
 )
@@ -72,7 +72,7 @@ func (r *Run) keepPicture(status RunStatus) {
 }
 
 // pictureToKeep captures the active page. It returns nil when the page does not
-// respond soon, the picture takes too long, or the page shows a secret.
+// respond, the picture takes too long, or the page shows a secret.
 func (s *Session) pictureToKeep() []byte {
 	p, err := s.activePage()
 	if err != nil || p.Crashed() {
@@ -80,9 +80,7 @@ func (s *Session) pictureToKeep() []byte {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), keptPictureTimeout)
 	defer cancel()
-	soon, cancelSoon := context.WithTimeout(ctx, respondTimeout)
-	defer cancelSoon()
-	if !p.Responds(soon) {
+	if !p.Responds(ctx) {
 		return nil
 	}
 	image, err := s.screenshot(ctx, p, page.CaptureScreenshotParams{
