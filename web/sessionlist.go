@@ -35,7 +35,7 @@ func (s *Server) pageSessions(c echo.Context) error {
 		if !info.State.Open() {
 			continue
 		}
-		script, _ := scriptOf(t.Session())
+		script, _ := scriptOf(t.Session(), info.CreatedAt)
 		p.Waiting = append(p.Waiting, views.Waiting{
 			ID: info.ID, SessionID: info.SessionID, Reason: info.Reason, RequestedBy: info.RequestedBy,
 			Claimed: info.State == session.TakeoverClaimed, Script: script, PageURL: t.Session().Info().URL, Link: info.URL,
@@ -89,7 +89,7 @@ func sessionCard(one *session.Session) views.SessionInfo {
 	if info.EndedAt != nil {
 		v.EndedAt, v.NoPicture = *info.EndedAt, !session.HasFilm(one)
 	}
-	v.Script, v.Comment = scriptOf(one)
+	v.Script, v.Comment = scriptOf(one, time.Time{})
 	v.IdleSince, _ = session.IdleSince(one)
 	v.Helped = slices.ContainsFunc(one.Takeovers(), func(t *session.Takeover) bool {
 		info := t.Info()
@@ -110,15 +110,15 @@ func sessionCard(one *session.Session) views.SessionInfo {
 	return v
 }
 
-// scriptOf returns the name of the script that a session ran last, and what its first
-// comment says. Both may be empty.
-func scriptOf(one *session.Session) (name, comment string) {
-	runs := one.Runs() // newest first
-	if len(runs) == 0 {
-		return "", ""
+// scriptOf returns the name of the last script that a session began to run before a time, or
+// at all for the zero time, and what its first comment says. Both may be empty.
+func scriptOf(one *session.Session, before time.Time) (name, comment string) {
+	for _, r := range one.Runs() { // newest first
+		if run := r.Brief(); before.IsZero() || run.CreatedAt.Before(before) {
+			return ownName(run), run.Title
+		}
 	}
-	run := runs[0].Brief()
-	return ownName(run), run.Title
+	return "", ""
 }
 
 // ownName returns the name of a run's script, or "" if it has none of its own.

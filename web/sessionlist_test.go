@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"takeover/text"
 )
@@ -80,5 +81,26 @@ func TestListNamesSessions(t *testing.T) {
 	page := string(s.do(request{method: "GET", path: "/", header: map[string]string{"Accept": "text/html"}}).body)
 	if !strings.Contains(page, `Pay the &lt;bill&gt;</a>`) {
 		t.Error("the list does not name the session by the comment of its script")
+	}
+}
+
+// TestScriptOfItsTime runs two scripts in a session. What was asked for or recorded between
+// them has the name of the first.
+func TestScriptOfItsTime(t *testing.T) {
+	before := time.Now()
+	s, one := borrow(t, "about:blank")
+	run := func(name string) {
+		s.call("POST", "/v1/sessions/"+one.ID()+"/scripts", map[string]any{"code": "// About " + name, "filename": name, "wait": true}, 200, nil)
+	}
+	run("first.ts")
+	between := time.Now()
+	run("second.ts")
+	for _, tt := range []struct {
+		at            time.Time
+		name, comment string
+	}{{before, "", ""}, {between, "first.ts", "About first.ts"}, {time.Time{}, "second.ts", "About second.ts"}} {
+		if name, comment := scriptOf(one, tt.at); name != tt.name || comment != tt.comment {
+			t.Errorf("at %v, the script is %q, %q, want %q, %q", tt.at, name, comment, tt.name, tt.comment)
+		}
 	}
 }

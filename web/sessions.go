@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -73,7 +74,7 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 	} else if s.cfg.Cluster != nil {
 		v.Node = s.cfg.Cluster.Name()
 	}
-	v.Script = cmp.Or(scriptOf(one))
+	v.Script = cmp.Or(scriptOf(one, time.Time{}))
 	v.WebsocketURL = s.cdpURL(c.Request(), info.ID)
 	v.DevToolsURL = s.devToolsURL(c.Request(), info.ID)
 	if forSteel(c) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -29,7 +30,7 @@ func (s *Server) pageTakeovers(c echo.Context) error {
 			p.Found++
 			continue
 		}
-		row.Session = s.askingSession(all[i].SessionID)
+		row.Session = s.askingSession(all[i].SessionID, all[i].CreatedAt)
 		if !row.Found(p.Filter) {
 			continue
 		}
@@ -51,14 +52,15 @@ func openFirst(a, b session.TakeoverState) int {
 	return 1
 }
 
-// askingSession returns what names a session, or only its id if another server has it.
-func (s *Server) askingSession(id string) views.SessionInfo {
+// askingSession returns what names a session as it was at a time, or only its id if another
+// server has it. The zero time stands for now.
+func (s *Server) askingSession(id string, at time.Time) views.SessionInfo {
 	one, err := s.manager.Get(id)
 	if err != nil {
 		return views.SessionInfo{ID: id}
 	}
 	info := one.Info()
-	script, comment := scriptOf(one)
+	script, comment := scriptOf(one, at)
 	return views.SessionInfo{
 		ID: id, Script: script, Comment: comment, Title: info.Title, URL: info.URL, CreatedAt: info.CreatedAt,
 		NoPicture: info.EndedAt != nil && !session.HasFilm(one),

@@ -46,10 +46,11 @@ func (s *Server) pageTrajectories(c echo.Context) error {
 }
 
 func (s *Server) trajectoryRow(info *trajectory.BundleInfo) views.TrajectoryRow {
-	row := views.TrajectoryRow{ID: info.ID, Session: s.askingSession(info.SessionID), Started: info.StartedAt, Bytes: info.Bytes, Recording: info.Recording}
+	row := views.TrajectoryRow{ID: info.ID, Started: info.StartedAt, Bytes: info.Bytes, Recording: info.Recording}
 	if r := info.Report; r != nil {
 		row.Ended, row.Calls, row.Failures, row.Scan = r.EndedAt, r.ToolCalls, r.Failures, string(r.LeakScan.State)
 	}
+	row.Session = s.askingSession(info.SessionID, row.Ended)
 	return row
 }
 
