@@ -30,7 +30,7 @@ export class Lines {
   /** What goes on now, below what is over. */
   #now: HTMLElement | null = null;
   #timer = 0;
-  /** Whether the newest line stays in view. This ends when somebody scrolls up. */
+  /** Whether the newest line, or why the run failed, stays in view. This ends when somebody scrolls up. */
   #follows = true;
   #top = 0;
 
@@ -42,9 +42,7 @@ export class Lines {
       this.#top = top;
     });
     // The panel opens, or the window changes.
-    new ResizeObserver(() => {
-      if (this.#follows && this.#outcome.length === 0) body.scrollTop = body.scrollHeight;
-    }).observe(body);
+    new ResizeObserver(() => this.#follow()).observe(body);
   }
 
   clear(): void {
@@ -72,7 +70,7 @@ export class Lines {
     if (this.#coming.length === 0) return;
     for (const line of this.#coming) this.#place(line);
     this.#coming = [];
-    if (this.#follows) this.body.scrollTop = this.body.scrollHeight;
+    this.#follow();
   }
 
   /** Shows the line of what goes on now, or none. */
@@ -82,9 +80,8 @@ export class Lines {
     if (element && this.#now) this.#now.replaceWith(element);
     else if (element) this.body.insertBefore(element, this.#outcome[0] ?? null);
     else this.#now?.remove();
-    const came = element && !this.#now;
     this.#now = element;
-    if (came && this.#follows) this.body.scrollTop = this.body.scrollHeight;
+    if (element) this.#follow();
   }
 
   /** Shows the result of the run below its lines. */
@@ -96,9 +93,20 @@ export class Lines {
     // The step that led to it need not say it, too.
     const last = this.#shown.at(-1);
     if (last?.why && outcome.some((element) => element.textContent.includes(last.why))) last.element.querySelector('.why')?.remove();
-    const [first] = outcome;
-    // Scrolls to the beginning, which says what the result is.
-    if (this.#follows && first) this.body.scrollTop = first.offsetTop - this.body.offsetTop;
+    this.#follow();
+  }
+
+  /** Scrolls to the newest line, or to where it is said how the run ended: the step that failed, or the result's beginning. */
+  #follow(): void {
+    const scroll = (): void => {
+      if (!this.#follows) return;
+      const last = this.#shown.at(-1);
+      const from = last?.why ? last.element : this.#outcome[0];
+      this.body.scrollTop = this.#outcome.length && from ? from.offsetTop - this.body.offsetTop : this.body.scrollHeight;
+    };
+    scroll();
+    // The lines that have come into view have their real heights now.
+    requestAnimationFrame(scroll);
   }
 
   #atEnd(): boolean {
