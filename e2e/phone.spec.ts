@@ -44,7 +44,7 @@ test.beforeAll(async () => {
     }
     if (request.url === '/picture') {
       response.end(`<title>Picture</title><button style="position:fixed;inset:0" onclick="const canvas = new OffscreenCanvas(7, 5); canvas.getContext('2d').fillRect(0, 0, 3, 3);
-        canvas.convertToBlob().then((image) => navigator.clipboard.write([new ClipboardItem({ 'image/png': image })]))">copy</button>`);
+        navigator.clipboard.write([new ClipboardItem({ 'image/png': canvas.convertToBlob() })])">copy</button>`);
       return;
     }
     if (request.url === '/opens') {
