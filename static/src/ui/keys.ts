@@ -85,7 +85,7 @@ function openPalette(): void {
   let all: Choice[] = [];
   const draw = enableChoosing(field, list, {
     find: (search) => found(all, search),
-    show: (choice) => [icon(choice.icon), h('span', { class: 'clip', text: choice.title }), h('span', { class: 'meta clip', text: choice.detail })],
+    show: (choice) => [icon(choice.icon), h('span', { class: 'clip', text: choice.title }), h('span', { class: choice.detail.includes(' · ') ? 'meta clip long' : 'meta clip', text: choice.detail })],
     choose: (choice) => {
       dialog.close();
       choice.act();
