@@ -21,6 +21,8 @@ const (
 	// filmSettle is how long after somebody worked a page may still change, where nobody
 	// watches.
 	filmSettle = 3 * time.Second
+	// filmRespondTimeout is for a page to respond before a picture of it is taken. The next is due soon.
+	filmRespondTimeout = 300 * time.Millisecond
 	// filmsDir is the folder of film strips in the data directory.
 	filmsDir = "films"
 )
@@ -167,7 +169,7 @@ func filmFrame(s *Session, f *focus, shot *shot) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(f.ctx, keptPictureTimeout)
 	defer cancel()
-	soon, cancelSoon := context.WithTimeout(ctx, respondTimeout)
+	soon, cancelSoon := context.WithTimeout(ctx, filmRespondTimeout)
 	defer cancelSoon()
 	if !f.page.Responds(soon) {
 		return nil, nil

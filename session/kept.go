@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	respondTimeout     = 300 * time.Millisecond // for a page to respond before a picture for the film strip is taken
+	respondTimeout     = time.Second // for a page to respond before a picture of it is taken
 	keptPictureTimeout = 2 * time.Second
 	keptPictureQuality = 60 // quality of the JPEG
 )
@@ -78,11 +78,13 @@ func (s *Session) pictureToKeep() []byte {
 	if err != nil || p.Crashed() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), keptPictureTimeout)
-	defer cancel()
-	if !p.Responds(ctx) {
+	soon, cancelSoon := context.WithTimeout(context.Background(), respondTimeout)
+	defer cancelSoon()
+	if !p.Responds(soon) {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), keptPictureTimeout)
+	defer cancel()
 	image, err := s.screenshot(ctx, p, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(keptPictureQuality)), OptimizeForSpeed: new(true),
 	})

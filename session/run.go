@@ -351,10 +351,10 @@ func (r *Run) finish() {
 		_ = t.Cancel("run ended") // it may have just ended
 	}
 	r.leave()
+	now := time.Now().UTC()
 	r.keepPicture(RunStatus(res.Status))
 	s.monitor.Heard(s.ctx)
 
-	now := time.Now().UTC()
 	r.mu.Lock()
 	r.info.Status, r.info.Step = RunStatus(res.Status), nil
 	if res.Value != nil {
