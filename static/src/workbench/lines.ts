@@ -30,19 +30,25 @@ export class Lines {
   /** What goes on now, below what is over. */
   #now: HTMLElement | null = null;
   #timer = 0;
-  /** Whether the newest line, or why the run failed, stays in view. This ends when somebody scrolls up. */
+  /** Whether the newest line stays in view. This ends when somebody scrolls up. */
   #follows = true;
   #top = 0;
+  /** The panel was folded when the run ended. */
+  #due = false;
+  #frame = 0;
 
   constructor(private readonly body: HTMLElement) {
     // Lines outside the view have an estimated height, so the end moves while scrolling.
     body.addEventListener('scroll', () => {
+      if (this.#outcome.length) return;
       const top = body.scrollTop;
       this.#follows = this.#atEnd() || (this.#follows && top >= this.#top);
       this.#top = top;
     });
     // The panel opens, or the window changes.
-    new ResizeObserver(() => this.#follow()).observe(body);
+    new ResizeObserver(() => {
+      if (this.#outcome.length === 0 || this.#due) this.#follow();
+    }).observe(body);
   }
 
   clear(): void {
@@ -54,6 +60,7 @@ export class Lines {
     this.#now = null;
     this.#follows = true;
     this.#top = 0;
+    this.#due = false;
     this.body.replaceChildren();
   }
 
@@ -80,8 +87,9 @@ export class Lines {
     if (element && this.#now) this.#now.replaceWith(element);
     else if (element) this.body.insertBefore(element, this.#outcome[0] ?? null);
     else this.#now?.remove();
+    const came = element && !this.#now;
     this.#now = element;
-    if (element) this.#follow();
+    if (came) this.#follow();
   }
 
   /** Shows the result of the run below its lines. */
@@ -100,13 +108,17 @@ export class Lines {
   #follow(): void {
     const scroll = (): void => {
       if (!this.#follows) return;
+      this.#due = this.body.clientHeight === 0;
       const last = this.#shown.at(-1);
-      const from = last?.why ? last.element : this.#outcome[0];
-      this.body.scrollTop = this.#outcome.length && from ? from.offsetTop - this.body.offsetTop : this.body.scrollHeight;
+      const from = last?.why && this.#outcome.some((element) => element.hasAttribute('data-error')) ? last.element : this.#outcome[0];
+      this.body.scrollTop = from ? from.offsetTop - this.body.offsetTop : this.body.scrollHeight;
     };
     scroll();
-    // The lines that have come into view have their real heights now.
-    requestAnimationFrame(scroll);
+    // Lines get their real heights when they are drawn for the first time, which is in the next frame.
+    this.#frame ||= requestAnimationFrame(() => requestAnimationFrame(() => {
+      this.#frame = 0;
+      scroll();
+    }));
   }
 
   #atEnd(): boolean {

@@ -35,7 +35,7 @@ export class Runner {
   #current: string | null = null;
   /** What was heard last of the run that the output shows. */
   #heard: Run | null = null;
-  /** The newest run that was listed. */
+  /** The newest run that was listed, or watched to its end. */
   #newest = '';
   /** The code of the output, for the lines around an error. */
   #code = '';
@@ -45,7 +45,7 @@ export class Runner {
   #runCode = new RunCode();
   #stop = byId<HTMLButtonElement>('run-stop');
 
-  /** `told` is called when the page shows a run that goes on, or at first the one that failed last. */
+  /** `told` is called when the page shows a run that goes on, or by itself one that is over. */
   constructor(private readonly session: string, private readonly live: Live, private readonly editor: Editor, private readonly scripts: Scripts, private readonly told: () => void) {
     this.#output = new Output((line, column) => this.#goto(line, column));
     byId('output-close').addEventListener('click', () => {
@@ -60,9 +60,9 @@ export class Runner {
     live.on('run', (run) => this.#changed(run));
     live.on('control', () => this.#output.wait(live.personActs ? (live.mine ? 'mine' : 'person') : live.held ? 'held' : ''));
     this.#tabs();
-    const adopted = this.#adopt(new URLSearchParams(location.search).get('run'));
+    let adopted = this.#adopt(new URLSearchParams(location.search).get('run'));
     // A run may have failed before the viewer was connected.
-    live.on('hello', () => void adopted.then(() => this.#adopt(null)));
+    live.on('hello', () => (adopted = adopted.then(() => this.#adopt(null))));
   }
 
   /** Shows the code of a run, if it is not the one in the editor. */
@@ -130,14 +130,15 @@ export class Runner {
     }
   }
 
-  /** Follows the run that goes on, or shows the one that the page's address names, or the last one if it failed since the runs were listed. */
+  /** Follows the run that goes on, or shows the one that the page's address names, or the last one if it failed since the runs were listed, unless the person has another one open or types. */
   async #adopt(named: string | null): Promise<void> {
     const listed = this.#newest;
     const runs = await this.#list();
     if (this.#current || this.#run.disabled) return;
     const open = runs.find((run) => !isOver(run));
     if (open) return this.#join(open);
-    const failed = isWrong(runs[0]) && runs[0]!.id !== listed ? runs[0]!.id : null;
+    const last = runs[0];
+    const failed = last && isWrong(last) && last.id !== listed && byId('output').hidden && !this.#typing ? last.id : null;
     const shown = named ?? failed;
     if (shown && (await this.#replay(shown))) this.told();
   }
@@ -221,6 +222,7 @@ export class Runner {
 
   #end(run: Run): void {
     if (!this.#current) return;
+    this.#newest = run.id;
     this.#output.end(run, this.#code);
     this.#at(run);
     if (this.#runCode.shown) this.#runCode.mark(run.error?.line ?? null, true);
@@ -317,6 +319,7 @@ export class Runner {
     }
     try {
       const [run, script] = await Promise.all([get<Run>(path`/v1/sessions/${this.session}/runs/${id}`), this.#scriptOf(id)]);
+      if (this.#current || this.#run.disabled) return false;
       this.#choose('script');
       this.#turn(false);
       this.#code = script.code;
