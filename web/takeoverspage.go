@@ -52,8 +52,8 @@ func openFirst(a, b session.TakeoverState) int {
 	return 1
 }
 
-// askingSession returns what names a session as it was at a time, or only its id if another
-// server has it. The zero time stands for now.
+// askingSession returns what names a session, with the script of a time, or only its id if
+// another server has it. The zero time stands for now.
 func (s *Server) askingSession(id string, at time.Time) views.SessionInfo {
 	one, err := s.manager.Get(id)
 	if err != nil {

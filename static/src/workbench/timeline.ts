@@ -215,8 +215,8 @@ export class Timeline {
     if (film.dataset.key === key) return;
     film.dataset.key = key;
     film.replaceChildren(...pictures.map((picture) =>
-      picture === undefined ? h('span', { class: 'timeline-none', title: NO_PICTURE_YET })
-      : this.#hidden.has(picture) ? h('span', { class: 'timeline-hidden', title: HIDDEN })
+      picture === undefined ? h('span', { class: 'timeline-none', 'data-words': NO_PICTURE_YET, title: NO_PICTURE_YET })
+      : this.#hidden.has(picture) ? h('span', { class: 'timeline-hidden', 'data-words': 'Secret', title: HIDDEN })
       : h('img', { src: this.#url(picture), alt: '', draggable: 'false', loading: 'lazy', decoding: 'async' })));
   }
 
