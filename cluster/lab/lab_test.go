@@ -155,6 +155,12 @@ func (h *host) live() (n int) {
 	return n
 }
 
+// serves reports whether the host's node has n calls under way.
+func (h *host) serves(n int) bool {
+	out, err := h.inside("curl", "-s", "-H", "Authorization: Bearer "+key, "http://"+h.addr+":8080/metrics").Output()
+	return err == nil && strings.Contains(string(out), fmt.Sprintf("takeover_http_requests_in_flight %d\n", n+1)) // this one, too
+}
+
 // natsIsWell reports whether the host's NATS server serves, and has all that it keeps.
 func (h *host) natsIsWell() bool {
 	out, err := h.inside("curl", "-s", "http://"+h.addr+":8222/healthz").Output()
@@ -200,13 +206,24 @@ func (h *host) callAt(at *host, method, path, body string, into any) int {
 func until(t *testing.T, what string, atMost time.Duration, holds func() bool) time.Duration {
 	t.Helper()
 	start := time.Now()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
 	for !holds() {
 		if time.Since(start) > atMost {
 			t.Fatalf("not within %v: %s", atMost, what)
 		}
-		time.Sleep(100 * time.Millisecond)
+		<-tick.C
 	}
 	return time.Since(start)
+}
+
+// every calls do at once and then after each step, for as long as during.
+func every(step, during time.Duration, do func()) {
+	tick := time.NewTicker(step)
+	defer tick.Stop()
+	for start := time.Now(); time.Since(start) < during; <-tick.C {
+		do()
+	}
 }
 
 type sessionInfo struct{ ID, Status, EndReason, Node string }
@@ -348,10 +365,7 @@ func TestCluster(t *testing.T) {
 			a.call("GET", "/v1/sessions/"+mine[0]+"/takeovers/"+asked.ID+"?wait=60s", "", nil)
 			waits <- time.Since(start)
 		}()
-		until(t, "the caller waits there", patience, func() bool {
-			out, _ := c.inside("curl", "-s", "-H", "Authorization: Bearer "+key, "http://"+c.addr+":8080/metrics").Output()
-			return strings.Contains(string(out), "takeover_http_requests_in_flight 2\n")
-		})
+		until(t, "the caller waits there", patience, func() bool { return c.serves(1) })
 		done.work(t, b, slices.DeleteFunc(slices.Clone(all), func(id string) bool { return id == mine[0] })) // where a person is asked for, no other one can be
 		if len(mine) > 1 {                                                                                   // what it returned is stored already
 			done.run(t, b, mine[1], 1000)

@@ -3,11 +3,15 @@
 package lab
 
 import (
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
+
+// watched is how long the others are asked after a link is cut.
+const watched = 16 * time.Second
 
 // TestCutLinks cuts the link of each host in turn: whichever has the NATS leaders, the others
 // learn in time that its node is gone, and believe in each other.
@@ -51,7 +55,7 @@ func (h *host) cut(t *testing.T, asked, other *host) {
 	}
 	ends("who waits", "/v1/sessions/"+id+"/takeovers/"+takeover.ID+"?wait=60s")
 	ends("the stream", "/v1/sessions/"+id+"/events/stream?replay=all")
-	time.Sleep(time.Second) // until both wait there
+	until(t, "both wait there", patience, func() bool { return h.serves(2) })
 	run(t, "ip", "-n", h.name, "link", "set", "eth0", "down")
 	at = time.Now()
 	defer func() {
@@ -68,21 +72,19 @@ func (h *host) cut(t *testing.T, asked, other *host) {
 		})
 	}()
 	for _, from := range []*host{asked, other} {
-		for n := range 16 {
-			work.Go(func() {
-				time.Sleep(time.Duration(n) * time.Second)
-				begun := time.Since(at)
-				s, status := from.view(id)
-				took := time.Since(at)
-				t.Logf("%s: a read from %.1f to %.1f s: %d %s %s", from.name, begun.Seconds(), took.Seconds(), status, s.Status, s.EndReason)
-				if took > max(told, begun+2*time.Second) || begun >= told && s.EndReason != "node lost" || status != 200 && status != 503 {
-					t.Errorf("%s: a read %v after the cut was answered at %v: %d %s", from.name, begun, took, status, s.Status)
-				}
-			})
+		read := func() {
+			begun := time.Since(at)
+			s, status := from.view(id)
+			took := time.Since(at)
+			t.Logf("%s: a read from %.1f to %.1f s: %d %s %s", from.name, begun.Seconds(), took.Seconds(), status, s.Status, s.EndReason)
+			if took > max(told, begun+2*time.Second) || begun >= told && s.EndReason != "node lost" || status != 200 && status != 503 {
+				t.Errorf("%s: a read %v after the cut was answered at %v: %d %s", from.name, begun, took, status, s.Status)
+			}
 		}
+		work.Go(func() { every(time.Second, watched, func() { work.Go(read) }) })
 	}
 	work.Go(func() {
-		for time.Since(at) < 16*time.Second {
+		every(500*time.Millisecond, watched, func() {
 			for _, pair := range [][2]*host{{asked, other}, {other, asked}} {
 				for _, n := range pair[0].nodes() {
 					if n.Lost && n.Name != h.name {
@@ -90,20 +92,20 @@ func (h *host) cut(t *testing.T, asked, other *host) {
 					}
 				}
 			}
-			time.Sleep(500 * time.Millisecond)
-		}
+		})
 	})
 	work.Wait()
 }
 
 // TestSlowNode stops a node's process for some seconds: nobody counts it as lost. After a
-// longer stop, it does not count the others as lost.
+// stop so long that the others do, it does not count the others as lost.
 func TestSlowNode(t *testing.T) {
 	hosts := lab(t)
 	startAll(t, hosts)
 	slow, other := hosts[0], hosts[1]
 	nobodyLost := func(at *host, during time.Duration) {
-		for start := time.Now(); time.Since(start) < during; time.Sleep(50 * time.Millisecond) {
+		start := time.Now()
+		every(50*time.Millisecond, during, func() {
 			nodes := at.nodes()
 			if len(nodes) != 3 {
 				t.Fatalf("%s knows %d nodes after %v", at.name, len(nodes), time.Since(start))
@@ -113,21 +115,25 @@ func TestSlowNode(t *testing.T) {
 					t.Fatalf("%s believes after %v that %s is lost", at.name, time.Since(start), n.Name)
 				}
 			}
-		}
+		})
 	}
-	stop := func(during time.Duration, meanwhile func(during time.Duration)) {
+	stop := func(meanwhile func()) {
 		if err := slow.node.Process.Signal(syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
-		meanwhile(during)
+		meanwhile()
 		if err := slow.node.Process.Signal(syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}
 	}
-	stop(5*time.Second, func(during time.Duration) { nobodyLost(other, during) })
+	stop(func() { nobodyLost(other, 5*time.Second) })
 	nobodyLost(other, 3*time.Second)
 	nobodyLost(slow, time.Second)
-	stop(20*time.Second, time.Sleep)
+	stop(func() {
+		until(t, "the others count it as lost", patience, func() bool {
+			return slices.ContainsFunc(other.nodes(), func(n node) bool { return n.Lost && n.Name == slow.name })
+		})
+	})
 	nobodyLost(slow, 5*time.Second)
 	nobodyLost(other, time.Second)
 }
