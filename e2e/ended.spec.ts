@@ -22,6 +22,9 @@ test('the time line of a session shows its moments', async ({ page, request, bas
   await page.goto(`/sessions/${id}`);
   await expect(page.getByRole('heading', { name: 'orders.ts' })).toBeVisible();
   await expect(page.locator('.outcome')).toHaveText('Succeeded');
+  // What happened last comes first, and both lanes of the time line have a name.
+  await expect(page.locator('#panel-steps > details')).toContainText(['Read the code', 'orders.ts · succeeded']);
+  await expect(page.locator('#timeline-legend')).toHaveText('ScriptPerson');
   // It begins with the end, which belongs to no step, and keys step from picture to picture.
   await expect(page.locator('.output-line.at-moment')).toHaveCount(0);
   const moment = page.getByAltText('What the session showed at this moment');

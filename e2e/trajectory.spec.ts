@@ -71,7 +71,7 @@ test('a recording is looked back at', async ({ page, request, baseURL }) => {
   expect(new URL(page.url()).hash).toBe(seq);
   await page.getByRole('slider', { name: 'Moment' }).focus();
   await page.keyboard.press('End');
-  await expect(step('A person was asked for Read the code')).toHaveAttribute('data-at-moment');
+  await expect(step('Asked for a person: Read the code')).toHaveAttribute('data-at-moment');
   expect(await page.locator('main').innerHTML()).not.toContain('a secret of ours');
   await page.getByRole('tab', { name: 'Steps' }).press('ArrowRight');
   await expect(page.locator('#events-list .event', { hasText: 'said by the page' })).toBeVisible();
@@ -104,7 +104,7 @@ test("the trace of a recording opens in Playwright's own viewer", async ({ page,
     await page.goto(/http:\/\/\S+/.exec(said)?.[0] ?? '');
     const actions = page.getByRole('tabpanel', { name: 'Actions' });
     await expect(actions.getByRole('treeitem', { name: "getByLabel('Password')" })).toBeVisible({ timeout: 20_000 });
-    await expect(actions).toContainText('A person was asked for Read the code');
+    await expect(actions).toContainText('Asked for a person: Read the code');
     await expect(actions).not.toContainText('a secret of ours');
     await expect(page.locator('.film-strip-frame').first()).toBeVisible(); // pictures
     await actions.getByRole('treeitem', { name: "getByText('no such thing')" }).click();

@@ -51,7 +51,7 @@ img { display: block; max-width: min(640px, 100%); margin-top: 8px; border: 1px 
 // kindWords are the kinds of events in the words of a report.
 var kindWords = map[Kind]string{
 	ToolCallStart: "begins", ToolCallEnd: "ended", CheckpointOf: "Checkpoint", ContractOf: "Contract", Hint: "Hint", Recovery: "Recovery", Failure: "Error",
-	TakeoverStart: "A person was asked for", TakeoverEnd: "The person is finished",
+	TakeoverStart: "Asked for a person", TakeoverEnd: "The person is finished",
 }
 
 // Words returns the kind in the words of a report, or "".

@@ -29,7 +29,7 @@ func TestWriteHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := out.String()
-	for _, want := range []string{"<h1>" + b.ID() + "</h1>", "click begins", `<h2 class="wrong">click ended`, "12 ms", "A person was asked for", "data:image/png;base64,YSBQTkc=", "&lt;img src=x onerror", "</body></html>"} {
+	for _, want := range []string{"<h1>" + b.ID() + "</h1>", "click begins", `<h2 class="wrong">click ended`, "12 ms", "Asked for a person", "data:image/png;base64,YSBQTkc=", "&lt;img src=x onerror", "</body></html>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

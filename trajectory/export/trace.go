@@ -204,6 +204,9 @@ func Title(e *trajectory.Event) string {
 	}
 	for _, name := range []string{"reason", "url", "text", "key", "title", "expression", "taskDescription"} {
 		if value, ok := args[name].(string); ok && value != "" {
+			if e.Kind == trajectory.TakeoverStart {
+				words += ":"
+			}
 			return words + " " + text.Clip(value, maxTitle)
 		}
 	}

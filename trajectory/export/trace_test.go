@@ -124,7 +124,7 @@ func TestWriteTrace(t *testing.T) {
 	}
 	for _, want := range []string{
 		"call@1 Frame.click ", "call@2 mcp.browser_click browser_click <b>", "ends call@2", "ends call@1: Timeout", `call@5 script.contract Contract {"url":{"equals":"x"}}`,
-		"ends call@5: the contract is not fulfilled", "call@6 script.takeover_start A person was asked for Enter the code", "ends call@6", "warning careful", "error boom",
+		"ends call@5: the contract is not fulfilled", "call@6 script.takeover_start Asked for a person: Enter the code", "ends call@6", "warning careful", "error boom",
 		"screencast/000001-before.png", "screencast/000001-after.png",
 	} {
 		if n := strings.Count("\n"+strings.Join(seen, "\n")+"\n", "\n"+want+"\n"); n != 1 {

@@ -1,6 +1,6 @@
 import { enableColours } from '../ui/colours.js';
 import { enableCopying } from '../ui/copying.js';
-import { byId, h, maybeById, show } from '../ui/dom.js';
+import { byId, maybeById } from '../ui/dom.js';
 import { enableKeys } from '../ui/keys.js';
 import { enableMenus } from '../ui/menus.js';
 import { notice } from '../ui/notices.js';
@@ -23,8 +23,7 @@ enableCopying();
 startTicking();
 writeTimes(root);
 
-const LANES = { script: 'Script', agent: 'Agent', person: 'Person' } as const;
-type Lane = keyof typeof LANES;
+type Lane = 'script' | 'agent' | 'person';
 /** Why there is no picture, in words. */
 const NONE: Record<string, string> = {
   secret: 'There is no picture, because a secret field had the focus.',
@@ -37,7 +36,7 @@ interface Step { element: HTMLDetailsElement; seq: string; kind: string; lane: L
 
 const steps: Step[] = [...root.querySelectorAll<HTMLDetailsElement>('.trajectory-step')].map((element) => {
   const { seq = '', kind = '', lane = '', at = '', end = '' } = element.dataset;
-  return { element, seq, kind, lane: lane as Lane | '', at: Date.parse(at), end: Date.parse(end), wrong: element.dataset.wrong !== undefined, title: element.querySelector('.grow')?.textContent ?? '' };
+  return { element, seq, kind, lane: lane as Lane | '', at: Date.parse(at), end: Date.parse(end), wrong: element.dataset.wrong !== undefined, title: element.querySelector('.what')?.textContent ?? '' };
 });
 
 /** Pictures by their times. */
@@ -55,13 +54,6 @@ const stepAt = (at: number): Step | undefined => steps.findLast((each) => each.a
 const times = [...pictures.keys()].sort((a, b) => a - b);
 
 const bars: Bar[] = steps.filter(({ lane }) => lane).map(({ lane, at, end, wrong, title }) => ({ kind: lane || 'script', from: at, to: end, wrong, title }));
-const lanes = (Object.keys(LANES) as Lane[]).filter((lane) => bars.some(({ kind }) => kind === lane));
-const legend = maybeById('timeline-legend');
-if (legend && lanes.length > 1) {
-  legend.append(...lanes.map((lane) => h('span', { class: `legend ${lane}` }, h('i', { 'aria-hidden': 'true' }), LANES[lane])));
-  show(legend, true);
-}
-
 if (maybeById('timeline')) look();
 
 /** Shows the content, unless the page says why it does not. */

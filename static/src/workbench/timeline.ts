@@ -63,10 +63,8 @@ function sorted(times: readonly number[]): number[] {
   return [...times].filter((time) => !Number.isNaN(time)).sort((a, b) => a - b);
 }
 
-/** The width of a small picture in px, in a wide and in a narrow strip, and the longest strip of pictures. */
-const CELL = 100;
-const NARROW_CELL = 60;
-const NARROW = 600;
+/** The width of a small picture in px, so that a page of 16:9 is in it as a whole, and the longest strip of pictures. */
+const CELL = 76;
 const CELLS = 40;
 
 /** How long (ms) a moment is shown while the time line plays: at most this, and less if all would take longer than PLAYS. */
@@ -209,7 +207,7 @@ export class Timeline {
 
   #strip(): void {
     const film = byId('timeline-film');
-    const count = Math.min(CELLS, Math.max(1, Math.floor(this.#track.clientWidth / (this.#track.clientWidth < NARROW ? NARROW_CELL : CELL))));
+    const count = Math.min(CELLS, Math.max(1, Math.floor(this.#track.clientWidth / CELL)));
     const pictures = this.#times.length ? cells(this.#times, this.span, count) : [];
     const key = pictures.join(' ');
     if (film.dataset.key === key) return;
