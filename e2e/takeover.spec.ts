@@ -109,6 +109,11 @@ test('a person helps on a phone', async ({ page, browser, request }) => {
   await expect(theirs.getByText('This is a browser on another computer.')).toBeVisible();
   await expect(theirs.locator('#note')).toContainText('The password is on the page.');
   await expect(theirs.locator('#note')).toBeInViewport({ ratio: 1 });
+  // On a phone held sideways, it has the room that is left.
+  const upright = theirs.viewportSize() ?? { width: 1280, height: 720 };
+  await theirs.setViewportSize({ width: 667, height: 375 });
+  await expect(theirs.locator('#note')).toBeInViewport({ ratio: 1 });
+  await theirs.setViewportSize(upright);
   await theirs.getByRole('button', { name: 'Note', exact: true }).click();
   await expect(theirs.locator('#note')).toBeHidden();
   await expect(theirs.getByText('This is a browser on another computer.'), 'the first touch removes it').toHaveCount(0);

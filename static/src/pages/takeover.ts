@@ -33,6 +33,8 @@ const FAREWELL: Record<Ending, [title: string, text: string, shape: string]> = {
 const SEEN = 'takeover.seen';
 /** How long (ms) a change of the site is marked. */
 const CHANGED = 2_000;
+/** The height of a line of the note in px. With less, it cannot be read in its place. */
+const LINE = 16;
 
 enableMenus();
 enableDialogs();
@@ -159,7 +161,7 @@ function note(): void {
   const button = maybeById('note-button');
   const text = maybeById('note');
   button?.addEventListener('click', () => {
-    if (text && !text.hidden && text.getClientRects().length === 0) return byId<HTMLDialogElement>('reason-dialog').showModal(); // there is no room for it here
+    if (text && !text.hidden && text.offsetHeight < LINE) return byId<HTMLDialogElement>('reason-dialog').showModal(); // there is no room for it here
     const open = button.getAttribute('aria-expanded') !== 'true';
     show(text, open);
     button.setAttribute('aria-expanded', String(open));
