@@ -7,7 +7,7 @@ import { titleOf } from './titles.js';
 export interface Choice { kind: string; title: string; detail: string; also?: string; icon: string; place: number; act(): void }
 
 /** What people most probably want comes first. */
-const PLACES = { action: 0, first: 1, waiting: 2, live: 3, page: 4, late: 5, script: 6, ended: 7 } as const;
+const PLACES = { action: 0, first: 1, waiting: 2, live: 3, page: 4, late: 5, script: 6, ended: 7, twice: 8 } as const;
 
 interface Session { id: string; title: string; script?: string; url: string; status: string; createdAt: string; endedAt: string | null }
 interface Script { id: string; name: string }
@@ -50,8 +50,9 @@ export async function choices(add: (more: Choice[]) => void): Promise<void> {
     get<{ sessions: Session[] }>(`/v1/sessions?limit=${MOST}`).then(async ({ sessions }) => {
       const waits = new Set((await waiting).map(({ sessionId }) => sessionId));
       add(sessions.map((session) => {
-        const shown = { ...session, status: waits.has(session.id) ? 'waiting' : session.status };
-        return { ...goTo(session.endedAt ? PLACES.ended : PLACES.live, 'Session', 'globe', session.script || titleOf(session), aboutSession(shown, Date.now()), path`/sessions/${session.id}`), also: `${session.title} ${session.url}` };
+        const asks = waits.has(session.id); // it is listed already
+        const shown = { ...session, status: asks ? 'waiting' : session.status };
+        return { ...goTo(session.endedAt ? PLACES.ended : asks ? PLACES.twice : PLACES.live, 'Session', 'globe', session.script || titleOf(session), aboutSession(shown, Date.now()), path`/sessions/${session.id}`), also: `${session.title} ${session.url}` };
       }));
     }, () => {}),
     get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ id, name }) => goTo(PLACES.script, 'Script', 'code', name, 'Script', path`/scripts#${id}`))), () => {}),

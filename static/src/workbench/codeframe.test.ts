@@ -4,13 +4,13 @@ import { codeFrame } from './codeframe.js';
 
 const CODE = 'one\ntwo\n\tthree();\nfour\nfive\n';
 
-test('the line, two around it, and a caret under the column', () => {
+test('the line, two around it, and the word at the column', () => {
   assert.deepEqual(codeFrame(CODE, 3, 2), [
-    { line: 1, text: 'one', caret: null },
-    { line: 2, text: 'two', caret: null },
-    { line: 3, text: '\tthree();', caret: '\t' },
-    { line: 4, text: 'four', caret: null },
-    { line: 5, text: 'five', caret: null },
+    { line: 1, text: 'one', mark: null },
+    { line: 2, text: 'two', mark: null },
+    { line: 3, text: '\tthree();', mark: [1, 6] },
+    { line: 4, text: 'four', mark: null },
+    { line: 5, text: 'five', mark: null },
   ]);
 });
 
@@ -27,5 +27,10 @@ test('a place that is not in the code has no frame', () => {
 test('a long line is cut around the column', () => {
   const [cut] = codeFrame('x'.repeat(5_000) + 'here' + 'y'.repeat(5_000), 1, 5_001);
   assert.ok(cut && cut.text.length < 400);
-  assert.ok(cut && cut.text.slice(cut.caret?.length ?? 0).startsWith('here'));
+  assert.ok(cut && cut.text.slice(cut.mark?.[0]).startsWith('here'));
+});
+
+test('a column that is no word marks its sign, and one behind the line marks nothing', () => {
+  assert.deepEqual(codeFrame('a + 💥', 1, 5)[0]?.mark, [4, 6]);
+  assert.deepEqual(codeFrame('a', 1, 9)[0]?.mark, [1, 1]);
 });

@@ -1,10 +1,10 @@
 /** Lines shown before and after the failed line. */
 const AROUND = 2;
 /** A longer line is cut to this many characters on each side of the column. */
-const WIDTH = 160;
+const WIDTH = 80;
 
-/** One line of a frame; caret is the indentation of the marker, as spaces and tabs. */
-export interface FrameLine { line: number; text: string; caret: string | null }
+/** One line of a frame. Of the failed one, mark says where the word at the column begins and ends. */
+export interface FrameLine { line: number; text: string; mark: [from: number, to: number] | null }
 
 /** Returns the lines around a position (line and column from 1) in a script, or none if the position is outside. */
 export function codeFrame(code: string, line: number, column: number): FrameLine[] {
@@ -15,7 +15,8 @@ export function codeFrame(code: string, line: number, column: number): FrameLine
   return lines.slice(first - 1, line + AROUND).map((whole, i) => {
     const at = first + i;
     const text = whole.slice(from, from + 2 * WIDTH);
-    const caret = at === line ? text.slice(0, Math.max(0, column - 1 - from)).replace(/[^\t]/g, ' ') : null;
-    return { line: at, text, caret };
+    const start = Math.min(column - 1 - from, text.length);
+    const word = /^[\w$]+|^.?/u.exec(text.slice(start))?.[0] ?? '';
+    return { line: at, text, mark: at === line ? [start, start + word.length] : null };
   });
 }

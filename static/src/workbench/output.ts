@@ -25,8 +25,6 @@ const WAITS_WORDS = { held: 'Held', mine: 'Running · actions wait until you giv
 /** What is said of a run that waits for the person who is here. */
 const HELPS = { words: 'You are helping', brief: 'Helping' };
 
-/** The room (px) right of the mark below a line at fault. */
-const CARET_MARGIN = 24;
 
 const asksForPerson = ({ title }: Step): boolean => title.startsWith('requestTakeover(');
 
@@ -257,25 +255,19 @@ export class Output {
     return shown;
   }
 
-  // Shows the lines around an error. Wide lines scroll, also by keyboard.
+  // Shows the lines around an error.
   #frame(lines: FrameLine[], column: number): HTMLElement {
-    const pre = h('pre', { class: 'code-frame', 'data-frame': true, tabindex: 0, role: 'group', 'aria-label': 'The lines around the error', 'data-colours': 'typescript' });
-    for (const { line, text, caret } of lines) {
-      const parts = [h('span', { class: 'frame-number', text: String(line) }), h('span', { 'data-line': line, text })];
-      if (caret === null) pre.append(h('span', { class: 'frame-line' }, ...parts), '\n');
+    const pre = h('pre', { class: 'code-frame', 'data-frame': true, role: 'group', 'aria-label': 'The lines around the error', 'data-colours': 'typescript' });
+    for (const { line, text, mark } of lines) {
+      const number = h('span', { class: 'frame-number', text: String(line) });
+      if (!mark) pre.append(h('span', { class: 'frame-line' }, number, h('span', { 'data-line': line, text })));
       else {
-        const reach = { type: 'button', class: 'frame-line at-fault', title: `Go to line ${line}`, on: { click: () => this.goto(line, column) } };
-        pre.append(h('button', reach, ...parts), '\n', h('span', { class: 'frame-line', 'aria-hidden': 'true' }, h('span', { class: 'frame-number' }), h('span', { class: 'frame-caret', text: `${caret}^` })), '\n');
+        const [from, to] = mark;
+        const code = h('span', { 'data-line': line }, text.slice(0, from), h('mark', { text: text.slice(from, to) }), text.slice(to));
+        pre.append(h('button', { type: 'button', class: 'frame-line at-fault', title: `Go to line ${line}`, on: { click: () => this.goto(line, column) } }, number, code));
       }
     }
     colour(pre);
-    // The mark below a long line is in sight, as soon as the panel is.
-    new ResizeObserver((_, sight) => {
-      if (pre.clientWidth === 0) return;
-      const caret = pre.querySelector<HTMLElement>('.frame-caret');
-      if (caret) pre.scrollLeft = caret.offsetLeft + caret.offsetWidth + CARET_MARGIN - pre.clientWidth;
-      sight.disconnect();
-    }).observe(pre);
     return pre;
   }
 
