@@ -54,7 +54,7 @@ async function hasFinished(page: Page): Promise<void> {
 
   const events = page.locator('#events-list');
   const search = page.getByLabel('Filter events by text');
-  for (const text of ['Script started', 'GET 127.0.0.1', 'Takeover requested: Sign in to the demo site', 'a helper is working', 'Control: a person', 'POST /demo/login', 'Takeover done', 'Script succeeded']) {
+  for (const text of ['Script started', 'GET 127.0.0.1', 'Takeover requested: Sign in to the demo site', 'a helper is working', 'A person in control', 'POST /demo/login', 'Takeover done', 'Script succeeded']) {
     await search.fill(text);
     await expect(events.locator('.event').first(), text).toContainText(text);
   }

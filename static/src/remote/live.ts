@@ -2,6 +2,7 @@ import { Connection, type ConnectionState } from './connection.js';
 import { Emitter } from './emitter.js';
 import type { Field } from './geometry.js';
 import { Outbox } from './outbox.js';
+import { capital } from '../ui/titles.js';
 import { Resume } from './resume.js';
 import type { Asked, AuthMessage, ChooserMessage, ClientMessage, ControlMessage, DialogMessage, DownloadMessage, FocusMessage, Held, InputMessage, LifeMessage, MenuMessage, PermissionMessage, Picture, Role, Run, SelectMessage, ServerMessage, StatsMessage, Tab, Takeover, ViewSize } from './protocol.js';
 
@@ -329,7 +330,7 @@ export class Live extends Emitter<LiveEvents> {
     if (kind === 'control') this.#giveUp();
     // The screen shows who is in control; other refusals are shown as text.
     if (QUIET.has(kind)) return;
-    this.emit('trouble', { kind, why: why.charAt(0).toUpperCase() + why.slice(1) });
+    this.emit('trouble', { kind, why: capital(why) });
   }
 
   #setControl({ holder, epoch, mine, away = false, asked, held }: ControlMessage): void {

@@ -1,6 +1,7 @@
 import { APIError } from '../ui/api.js';
 import { h } from '../ui/dom.js';
 import { formError } from '../ui/menus.js';
+import { capital } from '../ui/titles.js';
 
 /** Removes the errors from a form. */
 export function clearErrors(form: HTMLFormElement): void {
@@ -34,5 +35,5 @@ export function showErrors(form: HTMLFormElement, error: unknown): void {
 }
 
 function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return `${capital(text)}.`;
 }

@@ -1,7 +1,7 @@
 import { get, path } from './api.js';
 import { ranked } from './matching.js';
 import { ago } from './times.js';
-import { titleOf } from './titles.js';
+import { capital, titleOf } from './titles.js';
 
 /** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite; `also` is found, too; of choices that match equally well, the lower `place` comes first. */
 export interface Choice { kind: string; title: string; detail: string; also?: string; icon: string; place: number; act(): void }
@@ -61,8 +61,7 @@ export async function choices(add: (more: Choice[]) => void): Promise<void> {
 
 /** Tells sessions apart: the state, how long ago it began or ended, and where it is. */
 export function aboutSession({ status, createdAt, endedAt, url }: Omit<Session, 'id' | 'title' | 'script'>, now: number): string {
-  const state = STATES[status] ?? status;
-  return `${state.charAt(0).toUpperCase()}${state.slice(1)} · ${ago(now - Date.parse(endedAt ?? createdAt))} · ${hostOf(url)}`;
+  return `${capital(STATES[status] ?? status)} · ${ago(now - Date.parse(endedAt ?? createdAt))} · ${hostOf(url)}`;
 }
 
 function hostOf(url: string): string {

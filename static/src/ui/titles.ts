@@ -3,3 +3,8 @@ export function titleOf(page: { title: string; url: string } | undefined): strin
   if (!page?.url || page.url === 'about:blank') return page?.title && page.title !== 'about:blank' ? page.title : 'Empty page';
   return page.title || page.url;
 }
+
+/** Returns words as a sentence begins. */
+export function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,4 +1,5 @@
 import { byId, setText, show } from '../ui/dom.js';
+import { capital } from '../ui/titles.js';
 import type { Live } from '../remote/live.js';
 import type { HeldAction } from '../remote/protocol.js';
 import { holderWords } from './panel/describe.js';
@@ -6,8 +7,7 @@ import { holderWords } from './panel/describe.js';
 /** Describes an action of a program that waits: who wants what, and with what. The name is an operation such as frame.click, or a command such as Page.navigate. */
 export function heldWords({ by, name, target }: HeldAction): { text: string; target: string } {
   const operation = /^[a-z]/.test(name) ? name.slice(name.lastIndexOf('.') + 1) : name;
-  const who = holderWords(by);
-  return { text: `${who.charAt(0).toUpperCase()}${who.slice(1)}: ${operation}`, target };
+  return { text: `${capital(holderWords(by))}: ${operation}`, target };
 }
 
 /** Shows what programs that are held want to do, and lets an operator hold them, let actions pass, and go on: by buttons, and by keys while the picture has the focus. */

@@ -1,3 +1,4 @@
+import { capital } from '../../ui/titles.js';
 import type { CapturedEvent, Row } from './rows.js';
 
 /** The texts of events for one line of the panel. */
@@ -56,8 +57,7 @@ const RUN_WORDS: Record<string, string> = { cancelled: 'stopped', timeout: 'time
 
 /** Returns the text for a type that has no text of its own. */
 function sentence(type: string): string {
-  const text = type.replaceAll('_', ' ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capital(type.replaceAll('_', ' '));
 }
 
 /** Describes an event on one line: what it is, and details in a softer colour. */
@@ -121,7 +121,7 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
     case 'control_changed': {
       const holder = str(data.holder);
       if (typeof data.held === 'boolean') return { ...plain, text: data.held ? 'Programs are held' : 'Programs go on' };
-      return { ...plain, text: `Control: ${holderWords(holder)}`, person: holder.startsWith('viewer:') };
+      return { ...plain, text: `${capital(holderWords(holder))} in control`, person: holder.startsWith('viewer:') };
     }
     case 'takeover_requested':
       return { ...plain, text: `Takeover requested: ${oneLine(str(data.reason))}`, person: true };
