@@ -155,7 +155,7 @@ var internalBounds = map[string][]string{
 
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
-	"archive", "background", "browser", "capacity", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "cluster", "codegen", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/mcp/insight", "door/playwright", "egress", "filmstrip", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "redact", "savedscripts", "screencast",
+	"archive", "background", "browser", "capacity", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "cluster", "codegen", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/mcp/insight", "door/playwright", "door/viewer", "egress", "filmstrip", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "redact", "savedscripts", "screencast",
 	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "trajectory", "trajectory/export", "web", "webhook", "widget",
 }
 
@@ -172,13 +172,15 @@ func TestBoundsInDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := os.ReadFile("web/metrics.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	metrics := map[string]bool{}
-	for _, m := range metricName.FindAllStringSubmatch(string(code), -1) {
-		metrics[m[1]] = true
+	for _, file := range []string{"web/metrics.go", "door/viewer/metrics.go"} {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range metricName.FindAllStringSubmatch(string(code), -1) {
+			metrics[m[1]] = true
+		}
 	}
 	for _, name := range limits.Names {
 		metrics[string(name)] = true

@@ -29,6 +29,9 @@ const (
 	RoleControl  Role = "control"
 )
 
+// Rank orders the roles: each includes those with a lower rank. It is 0 for what is no role.
+func (r Role) Rank() int { return slices.Index([]Role{RoleView, RoleTakeover, RoleControl}, r) + 1 }
+
 var (
 	// ErrInvalid is returned for a link that is unknown, expired, used up or
 	// revoked. An Error says which.
@@ -194,7 +197,7 @@ func (r *Registry) Create(session string, o Options) (Info, string, error) {
 		o.ExpiresIn = defaultLife
 	}
 	var bad []invalid.FieldError
-	if !slices.Contains([]Role{RoleView, RoleTakeover, RoleControl}, o.Role) {
+	if o.Role.Rank() == 0 {
 		bad = append(bad, invalid.FieldError{Field: "role", Error: "must be view, control or takeover"})
 	}
 	if o.ExpiresIn < time.Second || o.ExpiresIn > maxLife {

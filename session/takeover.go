@@ -69,6 +69,14 @@ type TakeoverInfo struct {
 	StepsCut   bool                 `json:"stepsCut,omitempty" doc:"Whether the person did more than there was room for."`
 }
 
+// ForGuests returns what people with a link may see: without the link, whose role may be
+// stronger than theirs, who requested the takeover, and what changed while a person worked.
+func (i TakeoverInfo) ForGuests() TakeoverInfo {
+	i.URL, i.RequestedBy = "", ""
+	i.Changes, i.Steps = nil, nil
+	return i
+}
+
 // Takeover is a request for a person.
 type Takeover struct {
 	session *Session

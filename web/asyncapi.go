@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"takeover/door/commands"
+	"takeover/door/viewer"
 )
 
 // asyncAPI describes the messages of the viewer's socket and of the command socket as
@@ -22,17 +23,17 @@ func asyncAPI(version string) ([]byte, error) {
 		return object{"$ref": "#/channels/" + channel + "/messages/" + id}
 	}
 	add := func(id string, message object) object { return in("viewer", ofViewer, id, message) }
-	for _, kind := range slices.Sorted(maps.Keys(viewerMessages)) {
-		m := viewerMessages[kind]
+	for _, kind := range slices.Sorted(maps.Keys(viewer.Messages)) {
+		m := viewer.Messages[kind]
 		// The server takes a message whose fields are missing.
 		received = append(received, add("fromClient."+kind, object{
-			"name": kind, "summary": m.does, "description": "Needs role " + rolesFrom(m.role) + ".",
-			"payload": g.message(kind, m.message, false),
+			"name": kind, "summary": m.Does, "description": "Needs role " + rolesFrom(m.Role) + ".",
+			"payload": g.message(kind, m.Empty, false),
 		}))
 	}
-	for _, kind := range slices.Sorted(maps.Keys(serverMessages)) {
-		m := serverMessages[kind]
-		sent = append(sent, add("fromServer."+kind, object{"name": kind, "summary": m.does, "payload": g.message(kind, m.message, true)}))
+	for _, kind := range slices.Sorted(maps.Keys(viewer.Sent)) {
+		m := viewer.Sent[kind]
+		sent = append(sent, add("fromServer."+kind, object{"name": kind, "summary": m.Does, "payload": g.message(kind, m.Empty, true)}))
 	}
 	sent = append(sent, add("fromServer.picture", object{
 		"name": "picture", "summary": "A binary message: a header and a picture. docs/protocol.md describes the header.",
@@ -46,7 +47,7 @@ func asyncAPI(version string) ([]byte, error) {
 	if g.clash != nil {
 		return nil, g.clash
 	}
-	viewer, program := object{"$ref": "#/channels/viewer"}, object{"$ref": "#/channels/commands"}
+	people, program := object{"$ref": "#/channels/viewer"}, object{"$ref": "#/channels/commands"}
 	parameters := object{"id": object{"description": "The session's id."}}
 	bindings := object{"ws": object{"method": "GET", "bindingVersion": "0.1.0"}}
 	doc := object{
@@ -59,7 +60,7 @@ func asyncAPI(version string) ([]byte, error) {
 		"channels": object{
 			"viewer": object{
 				"address": "/v1/sessions/{id}/view", "title": "The viewer's socket",
-				"description": "A WebSocket with the subprotocol " + subprotocol + ". The first message is the client's hello.",
+				"description": "A WebSocket with the subprotocol " + viewer.Subprotocol + ". The first message is the client's hello.",
 				"parameters":  parameters, "messages": ofViewer, "bindings": bindings,
 			},
 			"commands": object{
@@ -69,8 +70,8 @@ func asyncAPI(version string) ([]byte, error) {
 			},
 		},
 		"operations": object{
-			"fromClient":  object{"action": "receive", "channel": viewer, "summary": "What a viewer may send.", "messages": received},
-			"fromServer":  object{"action": "send", "channel": viewer, "summary": "What the server sends to a viewer.", "messages": sent},
+			"fromClient":  object{"action": "receive", "channel": people, "summary": "What a viewer may send.", "messages": received},
+			"fromServer":  object{"action": "send", "channel": people, "summary": "What the server sends to a viewer.", "messages": sent},
 			fromProgram:   object{"action": "receive", "channel": program, "summary": "What a program may send.", "messages": ofProgram[fromProgram]},
 			answerProgram: object{"action": "send", "channel": program, "summary": "What the server answers.", "messages": ofProgram[answerProgram]},
 		},

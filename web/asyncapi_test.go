@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"takeover/door/viewer"
 	"testing"
 )
 
@@ -47,13 +48,13 @@ func TestAsyncAPI(t *testing.T) {
 	if doc.AsyncAPI != "3.0.0" || doc.Info.Title == "" || doc.Info.Version == "" {
 		t.Errorf("asyncapi %q, info %+v", doc.AsyncAPI, doc.Info)
 	}
-	viewer := doc.Channels["viewer"]
-	if viewer.Address != "/v1/sessions/{id}/view" || viewer.Parameters["id"] == nil {
-		t.Errorf("the channel: %+v", viewer)
+	people := doc.Channels["viewer"]
+	if people.Address != "/v1/sessions/{id}/view" || people.Parameters["id"] == nil {
+		t.Errorf("the channel: %+v", people)
 	}
 	if i := slices.IndexFunc(s.table, func(r route) bool { return r.name == "view" }); i < 0 {
 		t.Error("no route of viewers")
-	} else if path, _ := specPath(s.table[i].path); path != viewer.Address {
+	} else if path, _ := specPath(s.table[i].path); path != people.Address {
 		t.Errorf("viewers connect at %s", path)
 	}
 
@@ -63,7 +64,7 @@ func TestAsyncAPI(t *testing.T) {
 		if op.Action != action || op.Channel.Ref != "#/channels/viewer" || !slices.Contains(op.Messages, asyncRef{"#/channels/viewer/messages/" + id}) {
 			t.Errorf("%s is not in the operation", id)
 		}
-		if viewer.Messages[id].Ref != "#/components/messages/"+id {
+		if people.Messages[id].Ref != "#/components/messages/"+id {
 			t.Errorf("%s is not in the channel", id)
 		}
 		m, ok := doc.Components.Messages[id]
@@ -82,13 +83,13 @@ func TestAsyncAPI(t *testing.T) {
 			}
 		}
 	}
-	for kind, m := range viewerMessages {
-		lists("fromClient", "receive", kind, fieldsOf(reflect.TypeOf(m.message)))
+	for kind, m := range viewer.Messages {
+		lists("fromClient", "receive", kind, fieldsOf(reflect.TypeOf(m.Empty)))
 	}
-	for kind, m := range serverMessages {
-		lists("fromServer", "send", kind, fieldsOf(reflect.TypeOf(m.message)))
+	for kind, m := range viewer.Sent {
+		lists("fromServer", "send", kind, fieldsOf(reflect.TypeOf(m.Empty)))
 	}
-	if got, want := len(viewer.Messages), len(viewerMessages)+len(serverMessages)+1; got != want {
+	if got, want := len(people.Messages), len(viewer.Messages)+len(viewer.Sent)+1; got != want {
 		t.Errorf("%d messages of viewers, want %d with the picture", got, want)
 	}
 
@@ -114,7 +115,7 @@ func TestAsyncAPI(t *testing.T) {
 			t.Errorf("%s is described as %+v", id, m)
 		}
 	}
-	if len(program.Messages) != 3 || len(doc.Components.Messages) != len(viewer.Messages)+3 {
+	if len(program.Messages) != 3 || len(doc.Components.Messages) != len(people.Messages)+3 {
 		t.Errorf("%d messages of commands, and %d in all", len(program.Messages), len(doc.Components.Messages))
 	}
 	chain, _ := doc.Components.Messages["commandsFromClient.command"].Payload.Properties["method"]["oneOf"].([]any)

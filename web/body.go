@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -92,66 +91,13 @@ func decodeObject(raw []byte, into any) error {
 // decodeFailure converts an error of the JSON package to a failure that names the
 // field.
 func decodeFailure(err error) error {
+	if bad := invalid.JSON(err); bad != nil {
+		return bad
+	}
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return badField(fieldName(syntax.JSONPointer), "given twice")
-		}
 		return &failure{kind: kindBadInput, detail: fmt.Sprintf("The body is not JSON (byte %d).", syntax.ByteOffset), err: err}
 	}
-	semantic, ok := errors.AsType[*json.SemanticError](err)
-	if !ok {
-		return &failure{kind: kindBadInput, detail: "The body cannot be read as JSON.", err: err}
-	}
-	field := fieldName(semantic.JSONPointer)
-	if errors.Is(err, json.ErrUnknownName) {
-		return badField(field, "unknown field")
-	}
-	return badField(field, "must be %s", typeName(semantic))
-}
-
-// fieldName converts a JSON pointer to the form of field names: dimensions.width, or
-// cookies[0].name.
-func fieldName(p jsontext.Pointer) string {
-	var name strings.Builder
-	for token := range p.Tokens() {
-		switch _, err := strconv.ParseUint(token, 10, 32); {
-		case err == nil:
-			name.WriteString("[" + token + "]")
-		case name.Len() > 0:
-			name.WriteString("." + token)
-		default:
-			name.WriteString(token)
-		}
-	}
-	return name.String()
-}
-
-// typeName returns the JSON type that a field needs.
-func typeName(e *json.SemanticError) string {
-	if e.GoType == nil {
-		return "of another type"
-	}
-	t := e.GoType
-	for t.Kind().String() == "ptr" {
-		t = t.Elem()
-	}
-	switch t.Kind().String() {
-	case "bool":
-		return "true or false"
-	case "string":
-		return "a string"
-	case "int", "int8", "int16", "int32", "int64":
-		return "an integer"
-	case "uint", "uint8", "uint16", "uint32", "uint64":
-		return "an integer, 0 or more"
-	case "float32", "float64":
-		return "a number"
-	case "slice", "array":
-		return "an array"
-	case "map", "struct":
-		return "an object"
-	}
-	return "of another type"
+	return &failure{kind: kindBadInput, detail: "The body cannot be read as JSON.", err: err}
 }
 
 // checks collects the errors of a request's fields, so that a caller gets all of

@@ -16,6 +16,7 @@ import (
 	"takeover/door/cdp"
 	"takeover/door/page"
 	"takeover/session"
+	"takeover/text"
 )
 
 // This file mounts the calls of Browserless' API, package door/browserless. All of
@@ -202,7 +203,7 @@ func (s *Server) browserlessFunction(c echo.Context) error {
 	if info.Status != session.RunSucceeded {
 		detail := "The function ended as " + string(info.Status) + "."
 		if info.Error != nil {
-			detail = sentence(info.Error.Name + ": " + info.Error.Message)
+			detail = text.Sentence(info.Error.Name + ": " + info.Error.Message)
 		}
 		return &failure{kind: kindPage, detail: detail}
 	}

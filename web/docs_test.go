@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"takeover/door/viewer"
 	"takeover/web/views"
 )
 
@@ -100,10 +101,10 @@ func TestDocsListTheSocketsMessages(t *testing.T) {
 		}
 	}
 	var want []string
-	for kind := range viewerMessages {
+	for kind := range viewer.Messages {
 		want = append(want, "from-client-"+kind)
 	}
-	for kind := range serverMessages {
+	for kind := range viewer.Sent {
 		want = append(want, "from-server-"+kind)
 	}
 	if got := slices.Sorted(maps.Keys(listed)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
@@ -180,7 +181,7 @@ func TestDocsLinksLeadSomewhere(t *testing.T) {
 // messages with the messages in the code.
 func TestServerMessagesAreDescribed(t *testing.T) {
 	made := map[string]string{} // Go type, by type of message
-	for _, dir := range []string{".", "../session", "../questions"} {
+	for _, dir := range []string{"../door/viewer", "../session", "../questions"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -202,20 +203,20 @@ func TestServerMessagesAreDescribed(t *testing.T) {
 		}
 	}
 	for kind, goType := range made {
-		described, ok := serverMessages[kind]
+		described, ok := viewer.Sent[kind]
 		if !ok {
 			t.Errorf("the server sends %q, which is not described", kind)
 			continue
 		}
-		if name := reflect.TypeOf(described.message).Name(); name != goType {
+		if name := reflect.TypeOf(described.Empty).Name(); name != goType {
 			t.Errorf("%q is described as a %s, but is a %s", kind, name, goType)
 		}
 	}
-	for kind, described := range serverMessages {
+	for kind, described := range viewer.Sent {
 		if made[kind] == "" {
 			t.Errorf("%q is described, but nothing sends it", kind)
 		}
-		raw, err := json.Marshal(described.message)
+		raw, err := json.Marshal(described.Empty)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,12 +263,12 @@ func messageOf(n ast.Node) (kind, goType string) {
 // undescribed returns the fields of a message that its description lacks.
 func undescribed(m map[string]any) string {
 	kind, _ := m["type"].(string)
-	described, ok := serverMessages[kind]
+	described, ok := viewer.Sent[kind]
 	if !ok {
 		return "a message of type " + strconv.Quote(kind)
 	}
 	known := map[string]bool{"type": true}
-	for _, f := range fieldsOf(reflect.TypeOf(described.message)) {
+	for _, f := range fieldsOf(reflect.TypeOf(described.Empty)) {
 		known[f.name] = true
 	}
 	for name := range m {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"takeover/door/viewer"
 	"takeover/web/snippets"
 )
 
@@ -42,7 +43,7 @@ func (r route) example(base string) (snippets.Call, bool) {
 	}
 	c.Answer, c.File = r.printed()
 	if c.Answer == snippets.Socket && r.name == "view" {
-		c.Subprotocol = subprotocol
+		c.Subprotocol = viewer.Subprotocol
 	}
 	return c, true
 }

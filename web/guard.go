@@ -113,7 +113,7 @@ func (s *Server) authorizeGuest(c echo.Context, r route, p *principal) error {
 	switch {
 	case p.using == nil:
 		return &failure{kind: kindForbidden, detail: "Your link does not give access to this."}
-	case rank(p.using.Role) < rank(r.role):
+	case p.using.Role.Rank() < r.role.Rank():
 		return session.ErrRole
 	case named != "" && p.using.Takeover != "" && p.using.Takeover != named:
 		return &failure{kind: kindForbidden, detail: "Your link is for another takeover."}

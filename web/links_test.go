@@ -28,7 +28,7 @@ func TestGuestsReachOnlyTheirSession(t *testing.T) {
 				continue
 			}
 			least, open := openToGuests[r.name]
-			want := open && rank(role) >= rank(least)
+			want := open && role.Rank() >= least.Rank()
 			got := s.do(request{method: r.method, path: fill(r, mine.ID(), myTakeover), header: header, key: "-"})
 			if allowed := !refused(got.status); allowed != want {
 				t.Errorf("%s, own session: %s %s: status %d, allowed should be %v: %s", role, r.method, r.path, got.status, want, got.body)

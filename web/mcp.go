@@ -19,6 +19,7 @@ import (
 	"takeover/cluster"
 	"takeover/door/mcp"
 	"takeover/session"
+	"takeover/text"
 )
 
 // newMCP returns the door for clients of the Model Context Protocol.
@@ -181,7 +182,7 @@ func (w *doorResponse) failure() error {
 	if w.refused == 0 {
 		return nil
 	}
-	f := &failure{kind: kindBadInput, detail: sentence(strings.TrimSpace(string(w.why))), allow: w.Header().Get("Allow")}
+	f := &failure{kind: kindBadInput, detail: text.Sentence(strings.TrimSpace(string(w.why))), allow: w.Header().Get("Allow")}
 	if at := slices.IndexFunc(kinds, func(k kind) bool { return k.status == w.refused }); at >= 0 {
 		f.kind = kinds[at]
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"takeover/door/viewer"
 	"takeover/egress"
 	"takeover/limits"
 	"takeover/session"
@@ -24,13 +25,7 @@ type metrics struct {
 	inFlight  prometheus.Gauge
 	creates   prometheus.Histogram
 	streams   prometheus.Gauge
-	messages  *prometheus.CounterVec
-	malformed prometheus.Counter
-	pictures  prometheus.Counter
-	bytes     prometheus.Counter
-	skipped   prometheus.Counter
-	acks      prometheus.Histogram
-	dropped   *prometheus.CounterVec
+	viewers   *viewer.Metrics
 	wrongKeys *prometheus.CounterVec
 	forwarded prometheus.Counter
 }
@@ -45,21 +40,14 @@ func newMetrics(manager *session.Manager) *metrics {
 		creates: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "takeover_session_create_seconds", Help: "Time from a create to a browser that is there.", Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}),
-		streams:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "takeover_streams", Help: "Event streams that are open."}),
-		messages:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_viewer_messages_total", Help: "Messages from viewers by type."}, []string{"type"}),
-		malformed: prometheus.NewCounter(prometheus.CounterOpts{Name: "takeover_viewer_messages_malformed_total", Help: "Messages from viewers that were answered with an error."}),
-		pictures:  prometheus.NewCounter(prometheus.CounterOpts{Name: "takeover_pictures_sent_total", Help: "Pictures written to viewers."}),
-		bytes:     prometheus.NewCounter(prometheus.CounterOpts{Name: "takeover_picture_bytes_sent_total", Help: "Bytes of pictures written to viewers."}),
-		skipped:   prometheus.NewCounter(prometheus.CounterOpts{Name: "takeover_pictures_skipped_total", Help: "Pictures that viewers skipped because a newer one was there."}),
-		acks: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "takeover_ack_seconds", Help: "Time from writing a picture to its ack.", Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 5, 30},
-		}),
-		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_viewers_dropped_total", Help: "Viewers that were dropped, by reason."}, []string{"reason"}),
+		streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "takeover_streams", Help: "Event streams that are open."}),
+		viewers: viewer.NewMetrics(),
 	}
 	m.wrongKeys = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "takeover_wrong_keys_total", Help: "Wrong keys, link secrets and sign-in codes, by where they came."}, []string{"where"})
 	m.forwarded = prometheus.NewCounter(prometheus.CounterOpts{Name: "takeover_forwarded_requests_total", Help: "Requests passed on to other nodes, sockets and streams included."})
-	reg.MustRegister(m.forwarded, m.wrongKeys, m.requests, m.inFlight, m.creates, m.streams, m.messages, m.malformed, m.pictures, m.bytes, m.skipped, m.acks, m.dropped,
+	reg.MustRegister(m.forwarded, m.wrongKeys, m.requests, m.inFlight, m.creates, m.streams,
 		&statsCollector{manager: manager}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	reg.MustRegister(m.viewers.Collectors()...)
 	m.handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
 	return m
 }

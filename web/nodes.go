@@ -23,6 +23,7 @@ import (
 
 	"takeover/cluster"
 	"takeover/session"
+	"takeover/text"
 )
 
 // This file passes requests for sessions of other nodes on to those. It gives nobody any
@@ -259,7 +260,7 @@ func (s *Server) recall(c echo.Context, r route, p *principal, failed error) err
 func nodeFailure(p *principal, err error) *failure {
 	f := &failure{kind: kindNotReady, detail: "The server that has this does not answer. Try again in a moment.", retryAfter: fullRetryAfter, err: err}
 	if lost, ok := errors.AsType[*cluster.LostError](err); ok && p.operator() {
-		f.detail = sentence(lost.Error())
+		f.detail = text.Sentence(lost.Error())
 	}
 	return f
 }

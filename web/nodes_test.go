@@ -19,6 +19,7 @@ import (
 
 	"takeover/browser/browsertest"
 	"takeover/cluster"
+	"takeover/door/viewer"
 	"takeover/session"
 	"takeover/store"
 	"takeover/store/storetest"
@@ -371,7 +372,7 @@ func TestStreamsOfLostNode(t *testing.T) {
 	one := b.create(nil)
 	path := a.base + "/v1/sessions/" + one.ID()
 	header := http.Header{"Authorization": {"Bearer " + testKey}, "Origin": {a.base}}
-	viewer, _, err := websocket.Dial(t.Context(), strings.Replace(path, "http", "ws", 1)+"/view", &websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{subprotocol}})
+	viewer, _, err := websocket.Dial(t.Context(), strings.Replace(path, "http", "ws", 1)+"/view", &websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{viewer.Subprotocol}})
 	if err != nil {
 		t.Fatal(err)
 	}

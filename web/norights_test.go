@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 
 	"takeover/browser/browsertest"
+	"takeover/door/viewer"
 	"takeover/session"
 )
 
@@ -98,7 +99,7 @@ func (w *strangers) opens(s *testServer, r route, path string, by request) int {
 	default:
 		header.Set("Authorization", "Bearer "+by.key)
 	}
-	conn, answer, err := websocket.Dial(s.t.Context(), strings.Replace(s.base, "http", "ws", 1)+path, &websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{subprotocol}})
+	conn, answer, err := websocket.Dial(s.t.Context(), strings.Replace(s.base, "http", "ws", 1)+path, &websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{viewer.Subprotocol}})
 	if err == nil {
 		_ = conn.CloseNow()
 	}

@@ -80,9 +80,9 @@ func (p *principal) choose(sessionID, takeover string) *links.Grant {
 	var best *links.Grant
 	weight := func(g *links.Grant) int {
 		if g.Takeover == "" || g.Takeover == takeover {
-			return rank(links.RoleControl) + rank(g.Role)
+			return links.RoleControl.Rank() + g.Role.Rank()
 		}
-		return rank(g.Role)
+		return g.Role.Rank()
 	}
 	for i := range p.grants {
 		if g := &p.grants[i]; g.SessionID == sessionID && (best == nil || weight(g) > weight(best)) {
@@ -99,19 +99,6 @@ func (p *principal) role(sessionID string) session.Role {
 	}
 	g, _ := p.grant(sessionID)
 	return g.Role
-}
-
-// rank orders the roles: each role includes the roles below it.
-func rank(r session.Role) int {
-	switch r {
-	case session.RoleView:
-		return 1
-	case session.RoleTakeover:
-		return 2
-	case session.RoleControl:
-		return 3
-	}
-	return 0
 }
 
 // identify identifies the caller. A wrong key counts as no caller, even beside a

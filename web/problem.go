@@ -27,6 +27,7 @@ import (
 	"takeover/profiles"
 	"takeover/savedscripts"
 	"takeover/session"
+	"takeover/text"
 	"takeover/trajectory"
 	"takeover/web/views"
 	"takeover/webhook"
@@ -200,7 +201,7 @@ func asFailure(err error) *failure {
 	}
 	for _, o := range outcomes {
 		if errors.Is(err, o.err) {
-			f := &failure{kind: o.kind, detail: sentence(err.Error()), err: err, unbegun: slices.Contains(unbegun, o.err)}
+			f := &failure{kind: o.kind, detail: text.Sentence(err.Error()), err: err, unbegun: slices.Contains(unbegun, o.err)}
 			if slices.Contains([]kind{kindFull, kindDiskFull, kindNotReady, kindTooMany}, o.kind) {
 				f.retryAfter = fullRetryAfter
 			}
@@ -212,7 +213,7 @@ func asFailure(err error) *failure {
 
 // linkWords returns why a link does not open anything, and what to do.
 func linkWords(err error) string {
-	words := sentence(err.Error())
+	words := text.Sentence(err.Error())
 	if why, ok := errors.AsType[*links.Error](err); ok && why.State == links.Ended {
 		return words + " There is nothing more to do here."
 	}
@@ -241,30 +242,7 @@ func describe(fields []invalid.FieldError) string {
 	for i, f := range fields {
 		parts[i] = f.Field + ": " + f.Error
 	}
-	return sentence(strings.Join(parts, "; "))
-}
-
-// sentence turns the text of an error into a sentence: with a capital first
-// letter, and with a full stop unless it ends with a question or exclamation
-// mark.
-func sentence(text string) string {
-	if text == "" {
-		return ""
-	}
-	if c := text[0]; c >= 'a' && c <= 'z' && !strings.ContainsAny(firstWord(text), ":.{[(_") {
-		text = string(c-'a'+'A') + text[1:]
-	}
-	if strings.ContainsAny(text[len(text)-1:], ".?!") {
-		return text
-	}
-	return text + "."
-}
-
-// firstWord returns the text up to its first space. A first word with punctuation
-// is a field's name and stays unchanged.
-func firstWord(text string) string {
-	word, _, _ := strings.Cut(text, " ")
-	return word
+	return text.Sentence(strings.Join(parts, "; "))
 }
 
 // callerGone reports whether an error only means that the caller no longer waits.

@@ -106,15 +106,3 @@ func TestNothingBeginsAfterClose(t *testing.T) {
 		t.Errorf("begun after Close: %v", err)
 	}
 }
-
-// TestSentence checks the punctuation of sentences. A question or an exclamation
-// keeps its own mark.
-func TestSentence(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "", "no such session": "No such session.", "It ended.": "It ended.", "until: is it this?": "until: is it this?",
-	} {
-		if got := sentence(text); got != want {
-			t.Errorf("%q gives %q, want %q", text, got, want)
-		}
-	}
-}

@@ -62,7 +62,7 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 		if grant, _ := caller(c).grant(info.ID); v.Takeover != nil && grant.Takeover != "" && grant.Takeover != v.Takeover.ID {
 			v.Takeover = nil // it is another person's
 		} else if v.Takeover != nil {
-			v.Takeover = new(guestTakeover(*v.Takeover))
+			v.Takeover = new(v.Takeover.ForGuests())
 		}
 		if !mayLook(c, one) {
 			v.URL, v.Title, v.Tabs = "", "", []session.Tab{}

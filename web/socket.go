@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"slices"
 
 	"takeover/door/socket"
 	"takeover/rawio"
@@ -13,15 +14,15 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// door is the connection of a program that was opened and is not served yet.
+// door is the connection of a viewer or a program that was opened and is not served yet.
 type door interface {
 	Serve(ctx context.Context, conn socket.Conn) // returns when the connection has ended
 	Close()                                      // instead of Serve
 }
 
-// serveDoor serves what open returns to a program that asked for a WebSocket. Others get
+// serveDoor serves what open returns to a caller that asked for a WebSocket. Others get
 // the advice.
-func (s *Server) serveDoor(c echo.Context, advice string, open func() (door, error)) error {
+func (s *Server) serveDoor(c echo.Context, advice string, open func() (door, error), subprotocols ...string) error {
 	if !websocketAsked(c.Request()) {
 		return needsUpgrade(c, advice)
 	}
@@ -34,13 +35,21 @@ func (s *Server) serveDoor(c echo.Context, advice string, open func() (door, err
 	if err != nil {
 		return err
 	}
-	conn := upgrade(c)
+	conn := upgrade(c, subprotocols...)
 	if conn == nil {
 		one.Close()
 		return nil
 	}
 	one.Serve(s.ctx, conn)
 	return nil
+}
+
+func websocketAsked(r *http.Request) bool {
+	return r.Header.Get("Sec-WebSocket-Key") != "" && headerHas(r.Header.Values("Upgrade"), "websocket")
+}
+
+func headerHas(values []string, word string) bool {
+	return slices.ContainsFunc(values, func(v string) bool { return slices.Contains(fields(v), word) })
 }
 
 // needsUpgrade refuses a request that did not ask for a WebSocket.

@@ -18,6 +18,7 @@ import (
 	"takeover/door/steel"
 	"takeover/files"
 	"takeover/session"
+	"takeover/text"
 )
 
 // This file mounts the calls of Steel's API, package door/steel. Most of them are
@@ -142,10 +143,10 @@ func (s *Server) hosted(c echo.Context, work func(context.Context, page.Page) (*
 // operations are the caller's: the address does not answer, or is refused.
 func pageFailure(err error) error {
 	if session.FromOperation(err) {
-		return &failure{kind: kindPage, detail: sentence(err.Error()), err: err}
+		return &failure{kind: kindPage, detail: text.Sentence(err.Error()), err: err}
 	}
 	if errors.Is(err, steel.ErrTooLarge) {
-		return &failure{kind: kindPage, detail: sentence(err.Error()), err: err}
+		return &failure{kind: kindPage, detail: text.Sentence(err.Error()), err: err}
 	}
 	return err
 }

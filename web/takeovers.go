@@ -48,21 +48,12 @@ type failRequest struct {
 	Reason string `json:"reason" doc:"Why it is not possible. At most 2000 characters."`
 }
 
-// guestTakeover removes what only operators may see: the link, whose role may be
-// stronger than the guest's, who requested the takeover, and what changed while a
-// person worked.
-func guestTakeover(info session.TakeoverInfo) session.TakeoverInfo {
-	info.URL, info.RequestedBy = "", ""
-	info.Changes, info.Steps = nil, nil
-	return info
-}
-
 // takeoverView returns a takeover in the form for the caller.
 func takeoverView(c echo.Context, t *session.Takeover) session.TakeoverInfo {
 	if caller(c).operator() {
 		return t.Info()
 	}
-	return guestTakeover(t.Info())
+	return t.Info().ForGuests()
 }
 
 func (s *Server) takeoverOf(c echo.Context) (*session.Takeover, error) {

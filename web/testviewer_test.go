@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"takeover/browser/browsertest"
+	"takeover/door/viewer"
 	"takeover/session"
 )
 
@@ -62,11 +63,11 @@ func (s *testServer) dialWith(client *http.Client, one *session.Session, header 
 		header = http.Header{"Authorization": {"Bearer " + testKey}}
 	}
 	conn, resp, err := websocket.Dial(s.t.Context(), strings.Replace(s.base, "http", "ws", 1)+"/v1/sessions/"+one.ID()+"/view?resume="+url.QueryEscape(resume),
-		&websocket.DialOptions{HTTPClient: client, HTTPHeader: header, Subprotocols: []string{subprotocol}})
+		&websocket.DialOptions{HTTPClient: client, HTTPHeader: header, Subprotocols: []string{viewer.Subprotocol}})
 	if err != nil {
 		s.t.Fatal("dial:", err)
 	}
-	if got := resp.Header.Get("Sec-Websocket-Protocol"); got != subprotocol {
+	if got := resp.Header.Get("Sec-Websocket-Protocol"); got != viewer.Subprotocol {
 		s.t.Errorf("subprotocol %q", got)
 	}
 	if resp.Header.Get("Sec-Websocket-Extensions") != "" {

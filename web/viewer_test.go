@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"github.com/coder/websocket"
 
 	"takeover/browser/browsertest"
+	"takeover/door/viewer"
 	"takeover/limits"
 	"takeover/links"
 	"takeover/session"
@@ -196,7 +196,7 @@ func TestStalledViewerCostsNobody(t *testing.T) {
 
 	// A second viewer, who does not even read.
 	deaf, _, err := websocket.Dial(t.Context(), strings.Replace(s.base, "http", "ws", 1)+"/v1/sessions/"+one.ID()+"/view",
-		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + testKey}}, Subprotocols: []string{subprotocol}})
+		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + testKey}}, Subprotocols: []string{viewer.Subprotocol}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,38 +343,6 @@ func TestSocketNeedsAnUpgrade(t *testing.T) {
 	if n := s.manager.Stats().Viewers; n != 0 {
 		t.Errorf("%d viewers are left", n)
 	}
-}
-
-func FuzzParseViewerMessage(f *testing.F) {
-	for kind := range viewerMessages {
-		f.Add([]byte(`{"type":"` + kind + `"}`))
-	}
-	f.Add([]byte(`{"type":"mouse","event":"move","x":1.5,"y":2,"button":"none","buttons":0,"clickCount":0,"modifiers":0,"deltaX":0,"deltaY":0,"epoch":3}`))
-	f.Add([]byte(`{"type":"touch","event":"start","points":[{"id":1,"x":1,"y":2,"radiusX":1,"radiusY":1,"force":1}],"modifiers":8,"epoch":1}`))
-	f.Add([]byte(`{"type":"chooser","id":"a","files":null}`))
-	f.Add([]byte(`{"type":"ping","t":[{}]}`))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, role := range []session.Role{session.RoleView, session.RoleTakeover, session.RoleControl, "none"} {
-			m, err := parseViewerMessage(raw, role)
-			if err != nil {
-				if len(err.Error()) > 500 {
-					t.Errorf("an error of %d bytes", len(err.Error()))
-				}
-				continue
-			}
-			if m.message == nil || rank(role) < rank(viewerMessages[m.kind].role) {
-				t.Errorf("%s passed as %s", raw, role)
-			}
-			if ping, ok := m.message.(*pingMessage); ok {
-				if _, err := json.Marshal(pongMessage{Type: "pong", T: pingTime(ping)}); err != nil {
-					t.Errorf("a ping that cannot be answered: %v", err)
-				}
-			}
-		}
-		if _, err := parseViewerMessage(raw, ""); err == nil {
-			t.Error("a message without a role passed")
-		}
-	})
 }
 
 func TestStoppingServerTellsViewers(t *testing.T) {

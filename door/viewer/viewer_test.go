@@ -1,16 +1,20 @@
-package web
+package viewer
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"takeover/browser/browsertest"
+	"takeover/door/doortest"
 	"takeover/invalid"
 	"takeover/links"
 	"takeover/session"
 )
+
+func TestMain(m *testing.M) { doortest.Main(m) }
 
 // roleSamples has one message of each type that would take effect if the sender
 // may send it. %d is the epoch of the lease.
@@ -51,7 +55,7 @@ var answers = map[string]bool{"select": true, "dialog": true, "chooser": true, "
 // TestWhoMaySendWhat sends each type of message in each role while each kind of
 // holder has control.
 func TestWhoMaySendWhat(t *testing.T) {
-	one := startServer(t, nil).create(map[string]any{"url": site(t)})
+	one := doortest.Session(t, session.CreateOptions{URL: doortest.Site(t, map[string]string{"/": "<p>hello</p>"})})
 	folder, err := one.Files()
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +107,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 				t.Fatal(err)
 			}
 			epoch := epochOf(t, v, func(m session.ControlMessage) bool { return m.Mine == (holder == "mine") })
-			for kind := range viewerMessages {
+			for kind := range Messages {
 				sample, known := roleSamples[kind]
 				switch {
 				case !known:
@@ -114,7 +118,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 					sample = fmt.Sprintf(sample, epoch)
 				}
 				where := fmt.Sprintf("%s as %s while control is %s", kind, role, holder)
-				m, err := parseViewerMessage([]byte(sample), role)
+				m, err := parse([]byte(sample), role)
 				if err == nil {
 					err = m.message.act(t.Context(), v)
 				}
@@ -169,4 +173,36 @@ func epochOf(t *testing.T, v *session.Viewer, match func(session.ControlMessage)
 			return c.Epoch
 		}
 	}
+}
+
+func FuzzParse(f *testing.F) {
+	for kind := range Messages {
+		f.Add([]byte(`{"type":"` + kind + `"}`))
+	}
+	f.Add([]byte(`{"type":"mouse","event":"move","x":1.5,"y":2,"button":"none","buttons":0,"clickCount":0,"modifiers":0,"deltaX":0,"deltaY":0,"epoch":3}`))
+	f.Add([]byte(`{"type":"touch","event":"start","points":[{"id":1,"x":1,"y":2,"radiusX":1,"radiusY":1,"force":1}],"modifiers":8,"epoch":1}`))
+	f.Add([]byte(`{"type":"chooser","id":"a","files":null}`))
+	f.Add([]byte(`{"type":"ping","t":[{}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, role := range []session.Role{session.RoleView, session.RoleTakeover, session.RoleControl, "none"} {
+			m, err := parse(raw, role)
+			if err != nil {
+				if len(err.Error()) > 500 {
+					t.Errorf("an error of %d bytes", len(err.Error()))
+				}
+				continue
+			}
+			if m.message == nil || role.Rank() < Messages[m.kind].Role.Rank() {
+				t.Errorf("%s passed as %s", raw, role)
+			}
+			if ping, ok := m.message.(*pingMessage); ok {
+				if _, err := json.Marshal(pongMessage{Type: "pong", T: pingTime(ping)}); err != nil {
+					t.Errorf("a ping that cannot be answered: %v", err)
+				}
+			}
+		}
+		if _, err := parse(raw, ""); err == nil {
+			t.Error("a message without a role passed")
+		}
+	})
 }

@@ -1,4 +1,4 @@
-package web
+package viewer
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"takeover/session"
 )
 
-// Messages of package web itself.
+// Messages of package viewer itself.
 type (
 	pongMessage struct {
 		Type string         `json:"type"` // pong
@@ -31,7 +31,7 @@ type (
 )
 
 // run writes the messages of a connection until it ends.
-func (v *viewerSocket) run() error {
+func (v *Door) run() error {
 	tick := time.NewTicker(statsEvery)
 	defer tick.Stop()
 	var last statsMessage
@@ -60,7 +60,7 @@ func (v *viewerSocket) run() error {
 }
 
 // message sends a message of the session. The socket ends after the last one.
-func (v *viewerSocket) message(m any, open bool) error {
+func (v *Door) message(m any, open bool) error {
 	if !open { // the outbox was closed early, because the viewer did not read
 		return socket.ErrUnread
 	}
@@ -74,14 +74,14 @@ func (v *viewerSocket) message(m any, open bool) error {
 }
 
 // censor removes what guests may not see: a takeover's link, and a run's result.
-func (v *viewerSocket) censor(m any) any {
+func (v *Door) censor(m any) any {
 	if v.grant == nil {
 		return m
 	}
 	switch m := m.(type) {
 	case session.TakeoverMessage:
 		if m.Takeover != nil {
-			m.Takeover = new(guestTakeover(*m.Takeover))
+			m.Takeover = new(m.Takeover.ForGuests())
 		}
 		return m
 	case session.RunMessage:
@@ -96,7 +96,7 @@ func (v *viewerSocket) censor(m any) any {
 
 // tick sends figures that have changed, and ends the view of a guest whose link
 // was revoked or has expired.
-func (v *viewerSocket) tick(last *statsMessage) error {
+func (v *Door) tick(last *statsMessage) error {
 	if v.grant != nil {
 		if err := v.grantOver(); err != nil {
 			return err
@@ -104,12 +104,12 @@ func (v *viewerSocket) tick(last *statsMessage) error {
 	}
 	st := v.viewer.CastStats()
 	now := statsMessage{Type: "stats", FPS: round1(st.FPS), RTTMS: round1(float64(st.RTT) / float64(time.Millisecond)), Skipped: st.Skipped, Kbps: round1(st.Kbps)}
-	v.server.metrics.skipped.Add(float64(st.Skipped))
+	v.options.Metrics.skipped.Add(float64(st.Skipped))
 	if now == *last {
 		return nil
 	}
 	if st.RTT > 0 {
-		v.server.metrics.acks.Observe(st.RTT.Seconds())
+		v.options.Metrics.acks.Observe(st.RTT.Seconds())
 	}
 	*last = now
 	return v.writeJSON(now)
@@ -118,8 +118,8 @@ func (v *viewerSocket) tick(last *statsMessage) error {
 // grantOver returns the error that ends a guest's view when its link has ended, or
 // nil. If the link ended with the session, the result is nil, because the message
 // "ended" is already on its way.
-func (v *viewerSocket) grantOver() error {
-	err := v.server.manager.CheckGrant(*v.grant)
+func (v *Door) grantOver() error {
+	err := v.options.Manager.CheckGrant(*v.grant)
 	if why, ok := errors.AsType[*links.Error](err); ok && why.State == links.Ended {
 		v.over = nil
 		return nil
@@ -129,7 +129,7 @@ func (v *viewerSocket) grantOver() error {
 
 func round1(f float64) float64 { return float64(int64(f*10+0.5)) / 10 }
 
-func (v *viewerSocket) writeJSON(m any) error {
+func (v *Door) writeJSON(m any) error {
 	raw, err := json.Marshal(m)
 	if err != nil {
 		v.log.Error("encode a viewer's message", "error", err)
@@ -138,19 +138,19 @@ func (v *viewerSocket) writeJSON(m any) error {
 	return v.socket.Write(websocket.MessageText, raw)
 }
 
-func (v *viewerSocket) writePicture(p session.Picture) error {
+func (v *Door) writePicture(p session.Picture) error {
 	defer p.Release()
 	raw := p.Message()
 	if err := v.socket.Write(websocket.MessageBinary, raw); err != nil {
 		return err
 	}
-	v.server.metrics.pictures.Inc()
-	v.server.metrics.bytes.Add(float64(len(raw)))
+	v.options.Metrics.pictures.Inc()
+	v.options.Metrics.bytes.Add(float64(len(raw)))
 	return nil
 }
 
 // takeMessages passes the session's messages to the writer.
-func (v *viewerSocket) takeMessages() {
+func (v *Door) takeMessages() {
 	for {
 		m, err := v.viewer.NextMessage(v.ctx)
 		if err != nil {
@@ -170,7 +170,7 @@ func (v *viewerSocket) takeMessages() {
 // writePictures writes pictures. It fetches the next one only after it has
 // written the previous one, so it always writes the newest. The socket alternates
 // between run and writePictures, so that a message waits for at most one picture.
-func (v *viewerSocket) writePictures() {
+func (v *Door) writePictures() {
 	select {
 	case <-v.hello:
 	case <-v.ctx.Done():

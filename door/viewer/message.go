@@ -1,4 +1,4 @@
-package web
+package viewer
 
 import (
 	"context"
@@ -8,40 +8,41 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"takeover/invalid"
 	"takeover/screencast"
 	"takeover/session"
 )
 
-// messageLimit bounds a text message of a viewer, in bytes.
-const messageLimit = 1 << 20
+// maxMessage bounds a text message of a viewer, in bytes.
+const maxMessage = 1 << 20
 
-// viewerMessage is a parsed message from a viewer.
-type viewerMessage interface {
+// message is a parsed message from a viewer.
+type message interface {
 	act(ctx context.Context, v *session.Viewer) error
 }
 
-// acceptedMessage is a type of message that viewers may send.
-type acceptedMessage struct {
-	role    session.Role // the least role that may send it
-	slow    bool         // may take long, so it must not delay input
-	does    string       // for /docs
-	message any          // an empty value, whose fields /docs lists
-	parse   func(raw []byte) (viewerMessage, error)
+// Accepted is a type of message that viewers may send.
+type Accepted struct {
+	Role  session.Role // the least role that may send it
+	Does  string       // what it does, for /docs
+	Empty any          // a message without values, whose fields /docs lists
+	slow  bool         // may take long, so it must not delay input
+	parse func(raw []byte) (message, error)
 }
 
 // accept describes a message whose Go type is M.
 func accept[M any, P interface {
 	*M
-	viewerMessage
-}](role session.Role, slow bool, does string) acceptedMessage {
+	message
+}](role session.Role, slow bool, does string) Accepted {
 	var empty M
-	return acceptedMessage{role: role, slow: slow, does: does, message: empty, parse: parseAs[M, P]}
+	return Accepted{Role: role, slow: slow, Does: does, Empty: empty, parse: parseAs[M, P]}
 }
 
 const fast, slow = false, true
 
-// viewerMessages lists the messages that viewers may send, by type.
-var viewerMessages = map[string]acceptedMessage{
+// Messages lists the messages that viewers may send, by type.
+var Messages = map[string]Accepted{
 	"hello": accept[helloMessage](session.RoleView, fast,
 		"Must be the first message. States the size at which the viewer shows the page on its screen (width and height in CSS pixels, 0 for the page's own size), its device pixel ratio, and the largest number of pictures per second that it wants."),
 	"ack": accept[ackMessage](session.RoleView, fast,
@@ -288,8 +289,8 @@ func (m *pingMessage) act(context.Context, *session.Viewer) error { return nil }
 // works with an older server.
 func parseAs[M any, P interface {
 	*M
-	viewerMessage
-}](raw []byte) (viewerMessage, error) {
+	message
+}](raw []byte) (message, error) {
 	var m M
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return nil, err
@@ -301,27 +302,27 @@ func parseAs[M any, P interface {
 type parsed struct {
 	kind    string
 	slow    bool
-	message viewerMessage
+	message message
 }
 
-// parseViewerMessage decodes a text message from a viewer with the given role.
+// parse decodes a text message from a viewer with the given role.
 // Viewers see its errors. From the message, they contain only names of fields and
 // a shortened type.
-func parseViewerMessage(raw []byte, role session.Role) (parsed, error) {
+func parse(raw []byte, role session.Role) (parsed, error) {
 	var envelope struct {
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(raw, &envelope); err != nil {
 		return parsed{}, messageError("message", err)
 	}
-	row, ok := viewerMessages[envelope.Type]
+	row, ok := Messages[envelope.Type]
 	if !ok {
 		if envelope.Type == "" {
 			return parsed{}, errors.New("a message needs a type")
 		}
 		return parsed{}, fmt.Errorf("unknown type %.40q", envelope.Type)
 	}
-	if rank(role) < rank(row.role) {
+	if role.Rank() < row.Role.Rank() {
 		return parsed{}, fmt.Errorf("%s: %w", envelope.Type, session.ErrRole)
 	}
 	m, err := row.parse(raw)
@@ -333,9 +334,8 @@ func parseViewerMessage(raw []byte, role session.Role) (parsed, error) {
 
 // messageError names the invalid field, but not its content.
 func messageError(kind string, err error) error {
-	f := asFailure(decodeFailure(err))
-	if len(f.fields) > 0 && f.fields[0].Field != "" {
-		return fmt.Errorf("%s: %s %s", kind, f.fields[0].Field, f.fields[0].Error)
+	if bad := invalid.JSON(err); bad != nil && bad.Fields[0].Field != "" {
+		return fmt.Errorf("%s: %s %s", kind, bad.Fields[0].Field, bad.Fields[0].Error)
 	}
 	return fmt.Errorf("%s: not a JSON object of the right form", kind)
 }
