@@ -89,6 +89,24 @@ test('a small phone shows events below the picture, until a request takes their 
   await context.close();
 });
 
+test('who takes control on a phone sees the form that waits, and gets the panel back later', async ({ browser, request, baseURL }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login`, capture: true } })).json();
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const page = await context.newPage();
+  await getCookie(page);
+  await page.goto(`/sessions/${id}`);
+  await hasPicture(page);
+  await expect(page.locator('#events-list')).toBeVisible();
+  const width = async (): Promise<number> => (await page.locator('#frame').boundingBox())?.width ?? 0;
+  const whole = await width();
+  await page.getByRole('button', { name: 'Take control' }).click();
+  await expect.poll(width).toBeGreaterThan(2 * whole);
+  await expect(page.locator('#events-list'), 'the page has its room').toBeHidden();
+  await page.getByRole('button', { name: 'Give back' }).click();
+  await expect(page.locator('#events-list')).toBeVisible();
+  await context.close();
+});
+
 test('pages are laid out before their scripts run', async ({ browser, request }) => {
   const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
   await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: "await page.setContent('<h1>Seen</h1>')", wait: true } });

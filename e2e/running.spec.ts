@@ -52,6 +52,12 @@ test('a run that a program started shows its own code, read-only', async ({ page
   await page.getByRole('tab', { name: 'Runs' }).click();
   await page.locator('.run-row').click();
   await expect(shown, 'from the list of runs').toBeVisible();
+  // What is shown runs again, not the own script.
+  await page.getByRole('button', { name: 'Run again' }).click();
+  const ran = async (): Promise<string[]> => (await (await request.get(`/v1/sessions/${id}/runs`, { headers: auth() })).json()).runs.map((run: { filename: string; status: string }) => `${run.filename} ${run.status}`);
+  await expect.poll(ran).toEqual(['wait.ts failed', 'wait.ts failed']);
+  await expect(page.getByRole('button', { name: 'Run again' }), 'it is still shown').toBeVisible();
+  expect(await page.locator('#code').inputValue()).toBe(own);
   await page.getByRole('button', { name: 'Open this script' }).click();
   await expect(shown).toBeHidden();
 });

@@ -159,7 +159,7 @@ func (r *Run) watch(reading <-chan struct{}) {
 			return
 		case <-r.clock.expired:
 			reason = errTimeUp
-			r.push(wire.Frame{Kind: wire.KindInterrupt, Name: fmt.Sprintf("the run exceeded its time of %v", r.script.Timeout)})
+			r.push(wire.Frame{Kind: wire.KindInterrupt, Name: "the run exceeded its time of " + inShort(r.script.Timeout)})
 		case <-r.stuck:
 			reason = errStuck
 		case <-grace:
@@ -370,7 +370,7 @@ func (r *Run) conclude(cause error) Result {
 	case errors.Is(cause, errBacklog), errors.Is(cause, errProtocol):
 		return fail(StatusFailed, "Error", cause.Error())
 	case errors.Is(cause, errTimeUp):
-		return fail(StatusTimeout, "TimeoutError", fmt.Sprintf("the run exceeded its time of %v and could not be interrupted", r.script.Timeout))
+		return fail(StatusTimeout, "TimeoutError", "the run exceeded its time of " + inShort(r.script.Timeout) + " and could not be interrupted")
 	case errors.Is(cause, errStuck):
 		return fail(StatusTimeout, "TimeoutError", fmt.Sprintf("the script did not yield for %v and could not be interrupted", r.limits.TurnTime))
 	case errors.Is(cause, context.Canceled):
@@ -415,4 +415,16 @@ func encodeError(err error) []byte {
 		payload, _ = json.Marshal(e)
 	}
 	return payload
+}
+
+// inShort writes a duration without the zeros at its end: 5m, not 5m0s.
+func inShort(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }

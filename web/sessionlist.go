@@ -83,7 +83,7 @@ func (s *Server) pageSessions(c echo.Context) error {
 func sessionCard(one *session.Session) views.SessionInfo {
 	info := one.Info()
 	v := views.SessionInfo{
-		ID: info.ID, Status: string(info.Status), TabCrashed: one.TabCrashed(), Hibernates: info.Hibernates, Title: info.Title, URL: info.URL, Controller: info.Controller.String(), Viewers: info.Viewers,
+		ID: info.ID, Status: string(info.Status), TabCrashed: one.TabCrashed(), Hibernates: info.Hibernates, Title: info.Title, URL: info.URL, Controller: info.Controller.String(), Held: info.Held, Viewers: info.Viewers,
 		Runs: len(one.Runs()), Events: info.EventCount, CreatedAt: info.CreatedAt, ExpiresAt: info.ExpiresAt, EndReason: info.EndReason,
 	}
 	if info.EndedAt != nil {

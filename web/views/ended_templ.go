@@ -52,7 +52,7 @@ func Ended(p EndedPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = topbar(p.Page, "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = topbar(p.Page, "sessions").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -170,6 +170,8 @@ func (s SessionInfo) partyWords() string {
 		return "Hibernates"
 	case s.TabCrashed:
 		return "Page crashed"
+	case s.held():
+		return "Programs are held"
 	case s.lastFailed():
 		return "Last run " + runWords(s.LastRun)
 	case s.Controller == "":
@@ -185,11 +187,17 @@ func (s SessionInfo) partyWords() string {
 
 // lastFailed reports whether nobody is in control of a live session whose last run failed.
 func (s SessionInfo) lastFailed() bool {
-	return s.live() && s.Status == "live" && !s.Hibernates && !s.TabCrashed && s.Controller == "" && (s.LastRun == "failed" || s.LastRun == "timeout")
+	return s.live() && !s.Held && s.Status == "live" && !s.Hibernates && !s.TabCrashed && s.Controller == "" && (s.LastRun == "failed" || s.LastRun == "timeout")
 }
+
+// held reports whether somebody holds programs, and no person is in control.
+func (s SessionInfo) held() bool { return s.Held && s.party() != "person" && s.party() != "wrong" }
 
 // liveShape is the symbol of a live session's state.
 func (s SessionInfo) liveShape() string {
+	if s.held() {
+		return "pause script"
+	}
 	if s.lastFailed() {
 		return "cross wrong"
 	}

@@ -63,7 +63,7 @@ func CountSince(counts map[string]int, s SessionInfo, now time.Time) {
 
 func (p SessionsPage) states() []filterState {
 	return []filterState{
-		{"waiting", "Waiting", len(p.Waiting)}, {"live", "Live", p.live()},
+		{"waiting", "Waiting", len(p.unclaimed())}, {"live", "Live", p.live()},
 		{"ended", "Ended", p.EndedTotal}, {"failed", "Failed", p.FailedTotal},
 	}
 }
@@ -183,7 +183,7 @@ func endedAt(s SessionInfo) string {
 }
 
 func (p SessionsPage) showsWaiting(w Waiting) bool {
-	return p.Filter.shows(filterEntry{search: waitingSearch(w), states: "waiting live", script: w.Script}, p.now())
+	return p.Filter.shows(filterEntry{search: waitingSearch(w), states: waitingStates(w), script: w.Script}, p.now())
 }
 
 func (p SessionsPage) showsRow(s SessionInfo) bool { return p.Filter.shows(rowEntry(s), p.now()) }
@@ -198,6 +198,24 @@ func (p SessionsPage) live() int { return max(p.LiveTotal, len(p.Live)) }
 
 // rowsTotal returns how many of them wait for nobody.
 func (p SessionsPage) rowsTotal() int { return max(p.live()-len(p.Waiting), len(p.rows())) }
+
+// unclaimed returns the takeovers that wait for a person.
+func (p SessionsPage) unclaimed() []Waiting {
+	return slices.DeleteFunc(slices.Clone(p.Waiting), func(w Waiting) bool { return w.Claimed })
+}
+
+// claimed returns the takeovers on which a person works.
+func (p SessionsPage) claimed() []Waiting {
+	return slices.DeleteFunc(slices.Clone(p.Waiting), func(w Waiting) bool { return !w.Claimed })
+}
+
+// waitingStates returns the states, as in Filter.State, of a session with an open takeover.
+func waitingStates(w Waiting) string {
+	if w.Claimed {
+		return "live"
+	}
+	return "waiting live"
+}
 
 func (p SessionsPage) waitingShown() int { return countIf(p.Waiting, p.showsWaiting) }
 

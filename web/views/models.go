@@ -133,6 +133,7 @@ type SessionInfo struct {
 	Hibernates bool      // it is without a browser until somebody uses it
 	TabCrashed bool      // the renderer of the shown page has died
 	Controller string    // "", "script", "viewer:…", "client:…"
+	Held       bool      // somebody holds what programs do
 	Viewers    int
 	Runs       int
 	RunsFailed int

@@ -188,6 +188,8 @@ func TestLastRunFailed(t *testing.T) {
 		{SessionInfo{Status: "live", LastRun: "timeout"}, "Last run timed out", "cross wrong"},
 		{SessionInfo{Status: "live", LastRun: "succeeded", RunsFailed: 1}, "Idle", "ring nobody"},
 		{SessionInfo{Status: "live", LastRun: "failed", Controller: "script"}, "Script running", "ring script"},
+		{SessionInfo{Status: "live", LastRun: "failed", Controller: "script", Held: true}, "Programs are held", "pause script"},
+		{SessionInfo{Status: "live", Controller: "viewer:v", Held: true}, "Person in control", "dot person"},
 		{SessionInfo{Status: "live", LastRun: "failed", Hibernates: true}, "Hibernates", "ring nobody"},
 	} {
 		if c.s.partyWords() != c.words || c.s.liveShape() != c.shape {
@@ -227,6 +229,19 @@ func TestFullServer(t *testing.T) {
 	p.Taken = 4
 	if html := render(t, Sessions(p)); strings.Contains(html, "disabled") || strings.Contains(html, "in use") {
 		t.Error("with room, nothing can be started")
+	}
+}
+
+// TestWithAPerson lists takeovers on which a person works apart from those that wait.
+func TestWithAPerson(t *testing.T) {
+	p := SessionsPage{Page: Page{Asset: built, Now: now}, Waiting: []Waiting{{ID: "to_1", SessionID: "a", Reason: "first"}, {ID: "to_2", SessionID: "b", Reason: "second", Claimed: true}}}
+	html := render(t, Sessions(p))
+	waits, works, found := strings.Cut(html, "With a person")
+	if !found || !strings.Contains(waits, "first") || strings.Contains(waits, "second") || !strings.Contains(works, "second") {
+		t.Errorf("the takeover that is claimed is not listed apart: %s", html)
+	}
+	if n := p.states()[0].count; n != 1 {
+		t.Errorf("%d wait, want 1", n)
 	}
 }
 

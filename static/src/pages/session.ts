@@ -68,8 +68,10 @@ function operate(): void {
   const asked = (): boolean => isOpen(stage.live.takeover?.state);
   let ran = false;
   let mine = false;
+  // Who is in control needs the room once they look closer.
   const offer = (): void => {
-    if (!mine) sheets.offer(ran ? 'script' : 'events');
+    if (mine && (asked() || !stage.screen.fitted)) sheets.withdraw();
+    else sheets.offer(ran ? 'script' : 'events');
   };
   const runner = new Runner(session, stage.live, editor, new Scripts(session, editor), () => {
     ran = true;
@@ -78,9 +80,8 @@ function operate(): void {
   stage.live.on('control', () => {
     if (mine === stage.live.mine) return;
     mine = stage.live.mine;
-    if (!mine) offer();
-    else if (asked()) sheets.close(); // who helps needs the picture
-    else sheets.withdraw();
+    if (mine && asked()) sheets.close(); // who helps needs the picture
+    else offer();
   });
   stage.screen.on('view', offer); // the page may have another shape now
   offer();
@@ -95,7 +96,7 @@ function operate(): void {
   void events.start();
   stage.live.on('connection', (state) => state.phase === 'closed' && events.stop());
   enableBorders(root);
-  stage.openOnForm(asked);
+  stage.openOnForm();
   again(editor);
   new Sharing(session);
   new Recording(session, stage.live);

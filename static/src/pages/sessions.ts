@@ -88,7 +88,7 @@ let welcomed = false;
 
 /** Handles a report of the server. The first report mostly repeats what the page shows. */
 function told({ live, waiting }: Overview): void {
-  const known = !welcomed && waiting.length === Number(byId('live').dataset.waiting) && live === Number(byId('live').dataset.live);
+  const known = !welcomed && waiting.filter(({ claimed }) => !claimed).length === Number(byId('live').dataset.waiting) && live === Number(byId('live').dataset.live);
   welcomed = true;
   if (!known) void refresh();
 }

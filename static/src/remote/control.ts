@@ -33,7 +33,7 @@ export function showControl(live: Live): void {
     const { party } = live;
     const { state: line } = live.connection;
     const open = usable(line);
-    const slow = line.phase === 'open' && line.quiet === 'slow';
+    const slow = line.phase === 'open' && line.quiet === 'slow' && !document.getElementById('connection'); // otherwise, that says it
     const held = live.held !== null && !live.personActs;
     const over = line.phase === 'closed';
     const ended = over && (line.cause === 'ended' || line.cause === 'gone');

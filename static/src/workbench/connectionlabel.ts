@@ -16,7 +16,7 @@ export function showConnection(live: Live): void {
     const quiet = line.phase === 'open' ? line.quiet : undefined;
     const open = phase === 'open' && quiet !== 'lost';
     label.dataset.state = phase;
-    if (shape) shape.className = open ? 'shape dot good' : phase === 'connecting' || phase === 'closed' ? 'shape ring' : 'shape cross wrong';
+    if (shape) shape.className = open ? (quiet ? 'shape ring person' : 'shape dot good') : phase === 'connecting' || phase === 'closed' ? 'shape ring' : 'shape cross wrong';
     const state = open ? (quiet ? 'Slow connection' : 'Connected') : quiet ? 'Not connected' : phase === 'connecting' ? 'Connecting…' : phase === 'waiting' ? 'Reconnecting…' : 'Closed';
     const trip = open && !quiet && rtt !== null ? `${Math.max(1, Math.round(rtt))} ms` : '';
     setText(words, trip || state);

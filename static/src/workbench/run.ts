@@ -19,7 +19,9 @@ const LISTED = 50;
 const PANELS = ['script', 'runs', 'files'] as const;
 
 /** The code and arguments of a run. */
-interface RunScript { filename: string; code: string; args?: unknown }
+interface RunScript { filename?: string | undefined; code: string; args?: unknown }
+
+const NO_SCRIPT: RunScript = { code: '' };
 
 /** The server's name for a script without one. */
 const UNNAMED = 'script.ts';
@@ -37,8 +39,8 @@ export class Runner {
   #heard: Run | null = null;
   /** The newest run that was listed, or watched to its end. */
   #newest = '';
-  /** The code of the output, for the lines around an error. */
-  #code = '';
+  /** The script of the output: for the lines around an error, and to run it again. */
+  #script: RunScript = NO_SCRIPT;
   #stream: EventStream | null = null;
   #output: Output;
   #run = byId<HTMLButtonElement>('run');
@@ -53,7 +55,7 @@ export class Runner {
       this.#turn(false);
     });
     byId('output-code').addEventListener('click', () => this.#turn(!byId('panel-script').hasAttribute('data-code')));
-    this.#run.addEventListener('click', () => void this.start());
+    this.#run.addEventListener('click', () => void this.start(this.#runCode.shown ? this.#script : undefined));
     // The second press on Run comes here.
     this.#stop.addEventListener('click', ({ detail }) => detail < 2 && void this.stop());
     editor.onRun = () => void this.start();
@@ -80,6 +82,10 @@ export class Runner {
     else if (typing && !byId('editor').checkVisibility()) byId('output-code').focus();
   }
 
+  get #code(): string {
+    return this.#script.code;
+  }
+
   /** Whether somebody may be typing into the editor. */
   get #typing(): boolean {
     return byId('editor').contains(document.activeElement);
@@ -99,19 +105,19 @@ export class Runner {
     this.editor.running(this.#code === this.editor.value ? line : null);
   }
 
-  async start(): Promise<void> {
+  /** Runs the editor's script, or the one that is shown over it again. */
+  async start(shown?: RunScript): Promise<void> {
     if (this.#current || this.#run.disabled) return;
-    this.#runCode.hide();
-    const code = this.editor.value;
+    if (!shown) this.#runCode.hide();
+    this.#script = shown ?? { code: this.editor.value, args: this.scripts.args, filename: this.scripts.filename };
     this.#turn(false);
     this.#run.disabled = true;
     this.editor.mark(null);
-    this.#code = code;
     this.#output.begin();
     // A script waits while a person is in control, so Run gives control back first.
     if (this.live.mine) this.live.releaseControl();
     try {
-      const run = await post<Run>(path`/v1/sessions/${this.session}/scripts`, { code, args: this.scripts.args, filename: this.scripts.filename });
+      const run = await post<Run>(path`/v1/sessions/${this.session}/scripts`, this.#script);
       this.#follow(run);
     } catch (error) {
       this.#output.refuse(messageOf(error));
@@ -150,7 +156,7 @@ export class Runner {
     this.#turn(this.#typing);
     this.#output.begin();
     this.#output.progress(run);
-    this.#code = await this.#scriptOf(run.id).then(({ code }) => code, () => '');
+    this.#script = await this.#scriptOf(run.id).catch(() => NO_SCRIPT);
     if (this.#current !== run.id) return;
     const now = this.#heard; // it may be in another call meanwhile
     this.#follow(now);
@@ -322,7 +328,7 @@ export class Runner {
       if (this.#current || this.#run.disabled) return false;
       this.#choose('script');
       this.#turn(false);
-      this.#code = script.code;
+      this.#script = script;
       this.#showCode(run);
       if (this.#runCode.shown) this.#runCode.mark(run.error?.line ?? null, true);
       this.#output.replay(run, script.code, script.code === this.editor.value ? null : () => {
