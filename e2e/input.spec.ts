@@ -364,6 +364,10 @@ test('fast taps on different keys are taps, two in one place zoom and press noth
   await expect(page.locator('#control-words')).toHaveText('You are in control');
   const cdp = await context.newCDPSession(page);
   const frame = page.locator('#frame');
+  // The field of the page is shown closer, as somebody may want to type.
+  await page.getByRole('button', { name: 'Zoom out' }).click();
+  await expect(page.getByRole('button', { name: 'Zoom in' })).toBeVisible();
+  await expect(page.locator('#panel-script'), 'the panel below the page has come back').toBeVisible();
   const whole = await frame.boundingBox();
   // As fast as a hand, by the time stamps of the events.
   let timestamp = Date.now() / 1000;

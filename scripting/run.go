@@ -370,7 +370,7 @@ func (r *Run) conclude(cause error) Result {
 	case errors.Is(cause, errBacklog), errors.Is(cause, errProtocol):
 		return fail(StatusFailed, "Error", cause.Error())
 	case errors.Is(cause, errTimeUp):
-		return fail(StatusTimeout, "TimeoutError", "the run exceeded its time of " + inShort(r.script.Timeout) + " and could not be interrupted")
+		return fail(StatusTimeout, "TimeoutError", "the run exceeded its time of "+inShort(r.script.Timeout)+" and could not be interrupted")
 	case errors.Is(cause, errStuck):
 		return fail(StatusTimeout, "TimeoutError", fmt.Sprintf("the script did not yield for %v and could not be interrupted", r.limits.TurnTime))
 	case errors.Is(cause, context.Canceled):

@@ -68,9 +68,9 @@ function operate(): void {
   const asked = (): boolean => isOpen(stage.live.takeover?.state);
   let ran = false;
   let mine = false;
-  // Who is in control needs the room once they look closer.
+  // Who is in control needs the room once they look closer or type.
   const offer = (): void => {
-    if (mine && (asked() || !stage.screen.fitted)) sheets.withdraw();
+    if (mine && (asked() || !stage.screen.fitted || stage.keyboard.focused)) sheets.withdraw();
     else sheets.offer(ran ? 'script' : 'events');
   };
   const runner = new Runner(session, stage.live, editor, new Scripts(session, editor), () => {
@@ -84,6 +84,7 @@ function operate(): void {
     else offer();
   });
   stage.screen.on('view', offer); // the page may have another shape now
+  for (const event of ['focus', 'blur']) byId('keys').addEventListener(event, offer);
   offer();
   new FilesPanel(session, stage.live);
   const unfold = enableFolding(root);

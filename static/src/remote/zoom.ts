@@ -25,7 +25,10 @@ export class Zoom {
 
   #toggle(): void {
     const { screen } = this;
-    if (!screen.fitted) return screen.showWhole();
+    if (!screen.fitted) {
+      screen.loosen(); // the person wants the whole page, whatever is kept in sight
+      return screen.showWhole();
+    }
     if (this.#field) screen.reveal(this.#field);
     // A field that is large enough does not move the view, but a person who presses the button wants it closer.
     if (screen.fitted) screen.zoomIn(screen.middle);
