@@ -234,8 +234,7 @@ test('two taps enlarge and press nothing; then one finger moves the picture, but
   const fingers = await Fingers.on(page);
   const width = async (): Promise<number> => (await page.locator('#frame').boundingBox())?.width ?? 0;
   const whole = await width();
-  await fingers.click({ x: 640, y: 600 });
-  await fingers.click({ x: 640, y: 600 });
+  await fingers.twice({ x: 640, y: 600 });
   await expect.poll(width).toBeGreaterThan(1.9 * whole);
   expect(await title()).toBe('new'); // what it sent would have arrived before this
   // Sideways and up, the picture follows the finger.
@@ -249,8 +248,7 @@ test('two taps enlarge and press nothing; then one finger moves the picture, but
   await expect.poll(title).toBe('at true');
   expect((await fingers.at({ x: 640, y: 600 })).x).toBeCloseTo(after.x, 0);
   // Here two taps are a double click.
-  await fingers.click({ x: 640, y: 600 });
-  await fingers.click({ x: 640, y: 600 });
+  await fingers.twice({ x: 640, y: 600 });
   await expect.poll(title).toBe('twice');
   // The picture's edge passes the finger's way on to the page.
   for (let i = 0; i < 4; i++) await fingers.drag({ x: 640, y: 600 }, { x: 640, y: 450 });
@@ -269,8 +267,7 @@ test('a finger moves a slider although the page says late that it began there', 
   const { page, title } = await onPhone(browser, request, `${site}gestures`, { prepare: hold });
   const fingers = await Fingers.on(page);
   const place = async (): Promise<number> => (await page.locator('#frame').boundingBox())?.x ?? 0;
-  await fingers.click({ x: 640, y: 600 });
-  await fingers.click({ x: 640, y: 600 });
+  await fingers.twice({ x: 640, y: 600 });
   await enlarged(page);
   await still(page);
   const before = await place();

@@ -202,6 +202,12 @@ export class Fingers extends Remote {
     await this.touch('touchEnd');
   }
 
+  /** Taps twice, without waiting in between: a second tap counts for a quarter of a second only. */
+  async twice(point: Point): Promise<void> {
+    const at = await this.at(point);
+    await Promise.all([this.touch('touchStart', at), this.touch('touchEnd'), this.touch('touchStart', at), this.touch('touchEnd')]);
+  }
+
   /** `early` runs after a quarter of the way. */
   override async drag(from: Point, to: Point, early = async (): Promise<void> => {}): Promise<void> {
     const start = await this.at(from);
