@@ -195,8 +195,14 @@ export class Output {
     say('ended', takeover.endedAt, [ENDINGS[takeover.state] ?? takeover.state, takeover.note].filter(Boolean).join(': '));
   }
 
-  /** Shows the end of a run of this code. */
-  end(run: Run, code: string): void {
+  /** Shows the end of a run of this code. `open` puts it into the editor. */
+  end(run: Run, code: string, open: (() => void) | null): void {
+    const button = byId('output-script');
+    show(button, open !== null);
+    button.onclick = () => {
+      show(button, false);
+      open?.();
+    };
     window.clearInterval(this.#timer);
     this.progress(run);
     this.#failed.end(run, STATUS_WORDS[run.status]);
@@ -220,15 +226,9 @@ export class Output {
     this.#lines.conclude(h('div', { class: 'output-error', 'data-error': true, text: message }));
   }
 
-  /** Shows an earlier run. `open` puts its script into the editor. */
+  /** Shows an earlier run. */
   replay(run: Run, code: string, open: (() => void) | null): void {
     this.#clear();
-    const button = byId('output-script');
-    show(button, open !== null);
-    button.onclick = () => {
-      show(button, false);
-      open?.();
-    };
     const lines: [number, () => void][] = [
       ...(run.logs ?? []).map((line): [number, () => void] => [timeOf(line.ts), () => this.log(line)]),
       ...(run.steps ?? []).map((step): [number, () => void] => [timeOf(step.startedAt), () => this.step(step)]),
@@ -236,7 +236,7 @@ export class Output {
     for (const test of run.tests ?? []) this.#tests.add(test);
     for (const takeover of run.takeovers ?? []) this.takeover(takeover);
     for (const [, write] of lines.sort((a, b) => a[0] - b[0])) write();
-    this.end(run, code);
+    this.end(run, code, open);
   }
 
   #error(error: RunError, code: string): HTMLElement {

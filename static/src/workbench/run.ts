@@ -73,6 +73,16 @@ export class Runner {
     else this.#runCode.show(this.#code, nameOf(run) || 'The script of this run');
   }
 
+  /** Returns what puts the script of the output into the editor, or null if it is there. */
+  #opening(): (() => void) | null {
+    const { code, args = null } = this.#script;
+    if (!code || code === this.editor.value) return null;
+    return () => {
+      this.#runCode.hide();
+      this.scripts.use(code, args);
+    };
+  }
+
   /** Shows the code instead of the output, or the output, where there is room for one of both. */
   #turn(code: boolean): void {
     const typing = this.#typing;
@@ -229,7 +239,7 @@ export class Runner {
   #end(run: Run): void {
     if (!this.#current) return;
     this.#newest = run.id;
-    this.#output.end(run, this.#code);
+    this.#output.end(run, this.#code, this.#opening());
     this.#at(run);
     if (this.#runCode.shown) this.#runCode.mark(run.error?.line ?? null, true);
     if (run.status !== 'cancelled' && run.error?.line && this.#code === this.editor.value) this.editor.mark(run.error.line);
@@ -331,10 +341,7 @@ export class Runner {
       this.#script = script;
       this.#showCode(run);
       if (this.#runCode.shown) this.#runCode.mark(run.error?.line ?? null, true);
-      this.#output.replay(run, script.code, script.code === this.editor.value ? null : () => {
-        this.#runCode.hide();
-        this.scripts.use(script.code, script.args ?? null);
-      });
+      this.#output.replay(run, script.code, this.#opening());
       return true;
     } catch (error) {
       notice(messageOf(error));
