@@ -15,7 +15,7 @@ export function codeFrame(code: string, line: number, column: number): FrameLine
   return lines.slice(first - 1, line + AROUND).map((whole, i) => {
     const at = first + i;
     const text = whole.slice(from, from + 2 * WIDTH);
-    const start = Math.min(column - 1 - from, text.length);
+    const start = Math.min(Math.max(0, column - 1 - from), text.length);
     const word = /^[\w$]+|^.?/u.exec(text.slice(start))?.[0] ?? '';
     return { line: at, text, mark: at === line ? [start, start + word.length] : null };
   });

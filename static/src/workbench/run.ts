@@ -127,7 +127,8 @@ export class Runner {
     // A script waits while a person is in control, so Run gives control back first.
     if (this.live.mine) this.live.releaseControl();
     try {
-      const run = await post<Run>(path`/v1/sessions/${this.session}/scripts`, this.#script);
+      const { code, args, filename } = this.#script;
+      const run = await post<Run>(path`/v1/sessions/${this.session}/scripts`, { code, args, filename });
       this.#follow(run);
     } catch (error) {
       this.#output.refuse(messageOf(error));
