@@ -92,7 +92,7 @@ func decodeObject(raw []byte, into any) error {
 // field.
 func decodeFailure(err error) error {
 	if bad := invalid.JSON(err); bad != nil {
-		return bad
+		return asFailure(bad)
 	}
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return &failure{kind: kindBadInput, detail: fmt.Sprintf("The body is not JSON (byte %d).", syntax.ByteOffset), err: err}
