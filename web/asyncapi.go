@@ -23,8 +23,8 @@ func asyncAPI(version string) ([]byte, error) {
 		return object{"$ref": "#/channels/" + channel + "/messages/" + id}
 	}
 	add := func(id string, message object) object { return in("viewer", ofViewer, id, message) }
-	for _, kind := range slices.Sorted(maps.Keys(viewer.Messages)) {
-		m := viewer.Messages[kind]
+	for _, kind := range slices.Sorted(maps.Keys(viewer.Received)) {
+		m := viewer.Received[kind]
 		// The server takes a message whose fields are missing.
 		received = append(received, add("fromClient."+kind, object{
 			"name": kind, "summary": m.Does, "description": "Needs role " + rolesFrom(m.Role) + ".",

@@ -83,13 +83,13 @@ func TestAsyncAPI(t *testing.T) {
 			}
 		}
 	}
-	for kind, m := range viewer.Messages {
+	for kind, m := range viewer.Received {
 		lists("fromClient", "receive", kind, fieldsOf(reflect.TypeOf(m.Empty)))
 	}
 	for kind, m := range viewer.Sent {
 		lists("fromServer", "send", kind, fieldsOf(reflect.TypeOf(m.Empty)))
 	}
-	if got, want := len(people.Messages), len(viewer.Messages)+len(viewer.Sent)+1; got != want {
+	if got, want := len(people.Messages), len(viewer.Received)+len(viewer.Sent)+1; got != want {
 		t.Errorf("%d messages of viewers, want %d with the picture", got, want)
 	}
 

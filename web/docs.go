@@ -220,8 +220,8 @@ func shapeOf(t reflect.Type) string {
 
 // clientDocs describes the messages that viewers may send.
 func clientDocs() (list []views.DocsMessage) {
-	for _, kind := range slices.Sorted(maps.Keys(viewer.Messages)) {
-		m := viewer.Messages[kind]
+	for _, kind := range slices.Sorted(maps.Keys(viewer.Received)) {
+		m := viewer.Received[kind]
 		list = append(list, views.DocsMessage{
 			ID: "from-client-" + kind, Type: kind, Fields: shapeOf(reflect.TypeOf(m.Empty)), Does: m.Does, Who: "needs role " + rolesFrom(m.Role),
 		})

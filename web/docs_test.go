@@ -101,7 +101,7 @@ func TestDocsListTheSocketsMessages(t *testing.T) {
 		}
 	}
 	var want []string
-	for kind := range viewer.Messages {
+	for kind := range viewer.Received {
 		want = append(want, "from-client-"+kind)
 	}
 	for kind := range viewer.Sent {

@@ -41,8 +41,8 @@ func accept[M any, P interface {
 
 const fast, slow = false, true
 
-// Messages lists the messages that viewers may send, by type.
-var Messages = map[string]Accepted{
+// Received lists the messages that viewers may send, by type.
+var Received = map[string]Accepted{
 	"hello": accept[helloMessage](session.RoleView, fast,
 		"Must be the first message. States the size at which the viewer shows the page on its screen (width and height in CSS pixels, 0 for the page's own size), its device pixel ratio, and the largest number of pictures per second that it wants."),
 	"ack": accept[ackMessage](session.RoleView, fast,
@@ -315,7 +315,7 @@ func parse(raw []byte, role session.Role) (parsed, error) {
 	if err := json.Unmarshal(raw, &envelope); err != nil {
 		return parsed{}, messageError("message", err)
 	}
-	row, ok := Messages[envelope.Type]
+	row, ok := Received[envelope.Type]
 	if !ok {
 		if envelope.Type == "" {
 			return parsed{}, errors.New("a message needs a type")

@@ -30,7 +30,7 @@ const (
 	// maxBurst at once. A message costs one unit, and one more for each 4 KiB.
 	// Beyond that, the socket is read more slowly.
 	maxRate, maxBurst = 1000, 3000
-	unit              = 4 << 10
+	bytesPerUnit      = 4 << 10
 	// statsEvery is the interval of a viewer's figures.
 	statsEvery = time.Second
 	// maxActs bounds how many slow messages of a viewer may wait.
@@ -180,7 +180,7 @@ func (v *Door) read() {
 
 // pace slows down a viewer that sends too much. TCP then makes the viewer wait.
 func (v *Door) pace(limit *rate.Limiter, size int) error {
-	cost := 1 + size/unit
+	cost := 1 + size/bytesPerUnit
 	if limit.AllowN(time.Now(), cost) {
 		return nil
 	}

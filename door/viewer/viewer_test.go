@@ -107,7 +107,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 				t.Fatal(err)
 			}
 			epoch := epochOf(t, v, func(m session.ControlMessage) bool { return m.Mine == (holder == "mine") })
-			for kind := range Messages {
+			for kind := range Received {
 				sample, known := roleSamples[kind]
 				switch {
 				case !known:
@@ -176,7 +176,7 @@ func epochOf(t *testing.T, v *session.Viewer, match func(session.ControlMessage)
 }
 
 func FuzzParse(f *testing.F) {
-	for kind := range Messages {
+	for kind := range Received {
 		f.Add([]byte(`{"type":"` + kind + `"}`))
 	}
 	f.Add([]byte(`{"type":"mouse","event":"move","x":1.5,"y":2,"button":"none","buttons":0,"clickCount":0,"modifiers":0,"deltaX":0,"deltaY":0,"epoch":3}`))
@@ -192,7 +192,7 @@ func FuzzParse(f *testing.F) {
 				}
 				continue
 			}
-			if m.message == nil || role.Rank() < Messages[m.kind].Role.Rank() {
+			if m.message == nil || role.Rank() < Received[m.kind].Role.Rank() {
 				t.Errorf("%s passed as %s", raw, role)
 			}
 			if ping, ok := m.message.(*pingMessage); ok {

@@ -194,8 +194,10 @@ func (t *tracing) event(e *trajectory.Event) error {
 func Title(e *trajectory.Event) string {
 	words := cmp.Or(e.Tool, string(e.Kind))
 	switch e.Kind {
-	case trajectory.ContractOf, trajectory.CheckpointOf, trajectory.Hint, trajectory.Recovery, trajectory.Failure, trajectory.TakeoverStart, trajectory.TakeoverEnd:
+	case trajectory.ContractOf, trajectory.CheckpointOf, trajectory.Hint, trajectory.Recovery, trajectory.Failure, trajectory.TakeoverEnd:
 		words = e.Kind.Words()
+	case trajectory.TakeoverStart: // its reason follows
+		words = e.Kind.Words() + ":"
 	case trajectory.ToolCallStart, trajectory.ToolCallEnd:
 	}
 	args, _ := e.Args.(map[string]any)
@@ -204,9 +206,6 @@ func Title(e *trajectory.Event) string {
 	}
 	for _, name := range []string{"reason", "url", "text", "key", "title", "expression", "taskDescription"} {
 		if value, ok := args[name].(string); ok && value != "" {
-			if e.Kind == trajectory.TakeoverStart {
-				words += ":"
-			}
 			return words + " " + text.Clip(value, maxTitle)
 		}
 	}

@@ -227,11 +227,11 @@ func (s SessionInfo) endWords() string {
 	case "drained":
 		return "Its server was stopped"
 	}
-	return sentence(s.EndReason)
+	return capital(s.EndReason)
 }
 
-// sentence returns a text with a large first letter.
-func sentence(s string) string {
+// capital returns a text with a large first letter.
+func capital(s string) string {
 	if s == "" {
 		return ""
 	}

@@ -660,7 +660,7 @@ func (r LastRun) words() string {
 	case "running":
 		return "Running, started"
 	}
-	return sentence(runWords(r.Status))
+	return capital(runWords(r.Status))
 }
 
 func (r LastRun) shape() string {

@@ -616,7 +616,7 @@ func (t EndedTakeover) words() string {
 	case "failed":
 		return "Cannot be done"
 	}
-	return sentence(t.State)
+	return capital(t.State)
 }
 
 // noteWords returns what a person answered, or why the takeover was cancelled.
@@ -636,7 +636,7 @@ func (t EndedTakeover) noteWords() string {
 	case "drained":
 		return "The server of the session was stopped"
 	}
-	return sentence(t.Note)
+	return capital(t.Note)
 }
 
 // helper returns who worked on it, or "".
@@ -644,7 +644,7 @@ func (t EndedTakeover) helper() string {
 	if t.Person == "" || t.Person == "api" { // a program ended it
 		return ""
 	}
-	return sentence(personWords(t.Person))
+	return capital(personWords(t.Person))
 }
 
 // answeredBy says who answered, or "".
