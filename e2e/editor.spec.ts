@@ -3,6 +3,8 @@ import { auth, newSession, signIn } from './remote.js';
 
 /** The script editor: it knows what scripts can use, and looks right. */
 
+test.use({ editor: true });
+
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });

@@ -3,6 +3,8 @@ import { accessible, auth, hasPicture, signIn } from './remote.js';
 
 /** Goes from the session list to Done without a mouse: only with Tab, arrows, Enter and the texts of the page. */
 
+test.use({ editor: true });
+
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });

@@ -1,6 +1,8 @@
 import { expect, test } from './test.js';
 import { accessible, auth, coloured, getCookie, hasPicture, newSession, signIn } from './remote.js';
 
+test.use({ editor: true });
+
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });

@@ -3,6 +3,8 @@ import { accessible, auth, newSession, run, signIn } from './remote.js';
 
 /** What people keep under a name: scripts are written beside the browser, and found again on their page; so are profiles. */
 
+test.use({ editor: true });
+
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
   const { scripts } = await (await request.get('/v1/saved-scripts', { headers: auth() })).json();

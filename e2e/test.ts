@@ -19,7 +19,13 @@ export interface Server {
   dataDir: string;
 }
 
-export const test = base.extend<object, { server: Server }>({
+export const test = base.extend<{ editor: boolean }, { server: Server }>({
+  // Monaco takes two thirds of the processor time in which the page of a session loads. Tests that are not about it ask, as somebody who saves data does, for the text field.
+  editor: [false, { option: true }],
+  context: async ({ context, editor }, use) => {
+    if (!editor) await context.addInitScript(() => Object.defineProperty(navigator, 'connection', { value: { saveData: true } }));
+    await use(context);
+  },
   server: [
     async ({}, use, worker) => {
       const own = await serve(Number(process.env.E2E_PORT) + worker.parallelIndex, ['--ask-timeout', '5m', '--lease-grace', '10s', '--allowed-origins', 'devtools://devtools']);

@@ -3,6 +3,8 @@ import { accessible, auth, newSession, run, signIn } from './remote.js';
 
 /** The results of a Playwright Test file are listed under the editor, test by test. */
 
+test.use({ editor: true });
+
 test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });

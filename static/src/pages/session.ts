@@ -103,7 +103,8 @@ function operate(): void {
   new Recording(session, stage.live);
   ending();
   byId('run-keys').textContent = isMac() ? '⌘ ↵' : 'Ctrl ↵';
-  // Monaco is large, so the picture comes first, and the editor second, when it is in sight.
+  // Monaco is large, so the picture comes first, and the editor second, when it is in sight. Who saves data keeps the text field.
+  if ((navigator as { connection?: { saveData?: boolean } }).connection?.saveData) return;
   const load = (): void => void editor.upgrade(root.dataset.monacoStyle ?? '', document.body.dataset.nonce ?? '').catch(() => {});
   const idle = window.requestIdleCallback ?? ((callback: () => void) => window.setTimeout(callback, 200));
   const sight = new IntersectionObserver((entries) => {
