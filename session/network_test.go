@@ -95,7 +95,7 @@ func awaitEvent(t *testing.T, s *Session, typ string) capture.Event {
 // TestBlockedTunnel checks what a person sees of a refused or failed page over
 // HTTPS, of which Chromium knows only that its proxy opened no tunnel.
 func TestBlockedTunnel(t *testing.T) {
-	m := startManager(t, Options{WarmBrowsers: -1, Resolver: alwaysResolver(t, [4]byte{169, 254, 169, 254})})
+	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, Resolver: alwaysResolver(t, [4]byte{169, 254, 169, 254})})
 	s := create(t, m, CreateOptions{URL: site(t)})
 	v := join(t, s, RoleControl)
 	v.take()

@@ -319,7 +319,7 @@ func TestPasskeysOfProfile(t *testing.T) {
 	base := strings.Replace(signInSite(t), "127.0.0.1", "localhost", 1)
 	kept := openKept(t, t.TempDir())
 	saved := newProfiles(t, kept)
-	m := startManager(t, Options{WarmBrowsers: -1, Store: kept, Profiles: saved})
+	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, Store: kept, Profiles: saved})
 	s := create(t, m, CreateOptions{Profile: "shop", Persist: true, URL: base + "/one"})
 	made := resultOf[string](t, startRun(t, s, `return await page.evaluate(async () => (await navigator.credentials.create({ publicKey: {
 		challenge: new Uint8Array(16), rp: { name: 'R', id: 'localhost' }, user: { id: new Uint8Array([7]), name: 'n', displayName: 'N' },

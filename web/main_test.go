@@ -73,6 +73,10 @@ func startServer(t *testing.T, change func(*session.Options, *Config)) *testServ
 	return s
 }
 
+// inChromium makes sessions run Chromium itself, not its headless shell: for tests of
+// what programs of others do with it over CDP.
+func inChromium(o *session.Options, _ *Config) { o.ChromiumPath = "" }
+
 // newServer starts a server whose data is in a folder. end also checks that no key is
 // in its log.
 func newServer(dir string, change func(*session.Options, *Config)) (server *testServer, end func() error, err error) {
@@ -97,7 +101,7 @@ func newServer(dir string, change func(*session.Options, *Config)) (server *test
 	}
 	opts := session.Options{
 		Dir: data, WarmBrowsers: -1, ColdScripts: true, MaxSessions: 4, Executable: workertest.Command(scripting.Subcommand), PublicURL: func() string { return base },
-		Egress: policy, Store: kept, Logger: log,
+		Egress: policy, Store: kept, Logger: log, ChromiumPath: browsertest.Shell(),
 	}
 	keys, err := NewKeys(testKey, otherKey)
 	if err != nil {

@@ -1,0 +1,39 @@
+package browsertest
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"takeover/browser"
+)
+
+// shellPlace is where Debian's package chromium-headless-shell puts its program.
+const shellPlace = "/usr/lib/chromium/chromium-headless-shell"
+
+// Shell returns the path of Chromium's headless shell, or "" where there is none, which
+// starts Chromium itself. The shell is the same engine without the parts around the
+// page (profile services, extensions, the print dialog), starts in half the processor
+// time and runs in less. It is for tests of what this program does with a browser: of
+// sessions, HTTP, doors and scripts. Tests of the browser (browser, automation, capture,
+// input, screencast, widget, conformance and the pages) run Chromium itself.
+// With TAKEOVER_TEST_SHELL=no, all of them do.
+func Shell() string {
+	path, err := exec.LookPath(shellPlace)
+	if err != nil || os.Getenv("TAKEOVER_TEST_SHELL") == "no" {
+		return ""
+	}
+	return path
+}
+
+// Chromium returns the path of Chromium itself, for a test that depends on what the
+// headless shell does another way: rooms, profiles, sign-in of HTTP, secrets in pictures,
+// what happens around a crash.
+func Chromium(t testing.TB) string {
+	t.Helper()
+	path, err := browser.FindExecutable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
