@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
@@ -371,7 +372,7 @@ func (r *Run) finish() {
 	s.record(r.key(), r.write)
 	info := r.Info()
 	// Whoever hears of the end finds its event.
-	s.note("run_ended", map[string]any{"run_id": r.ID(), "status": info.Status, "duration_ms": info.DurationMS})
+	s.note("run_ended", endedRun(info))
 	s.broadcast("run", r.brief())
 	s.clearRun() // before the end message, whose receivers may start the next run
 	r.mu.Lock()
@@ -447,4 +448,13 @@ func (k runSink) Test(t scripting.Test) {
 	defer k.run.mu.Unlock()
 	k.run.info.Tests = append(k.run.info.Tests, test)
 	k.run.addLocked("test", test)
+}
+
+// endedRun is what the event of a run's end says. Of an error, it has the first line.
+func endedRun(info RunInfo) map[string]any {
+	data := map[string]any{"run_id": info.ID, "status": info.Status, "duration_ms": info.DurationMS}
+	if info.Error != nil {
+		data["error"], _, _ = strings.Cut(info.Error.Message, "\n")
+	}
+	return data
 }

@@ -21,8 +21,8 @@ const id = root.dataset.takeover ?? '';
 type Ending = 'done' | 'failed' | 'expired' | 'cancelled' | 'over' | 'lost' | 'signedOut';
 
 const FAREWELL: Record<Ending, [title: string, text: string, shape: string]> = {
-  done: ['Thank you', 'Your answer was sent, and the work goes on from here. You can close this page.', 'tick good'],
-  failed: ['Thank you for letting us know', 'Your answer was sent. You can close this page.', 'tick good'],
+  done: ['Thank you', 'The work goes on from here. You can close this page.', 'tick good'],
+  failed: ['Thank you for letting us know', 'Whoever asked has been told. You can close this page.', 'tick good'],
   expired: ['Time is up', 'The request has expired. What you did in the browser is kept. You can close this page.', 'cross'],
   cancelled: ['No longer needed', 'The request was cancelled. You can close this page.', 'ring'],
   over: ['No longer needed', 'This request is over. You can close this page.', 'ring'],

@@ -9,7 +9,7 @@ export interface Choice { kind: string; title: string; detail: string; also?: st
 /** What people most probably want comes first. */
 const PLACES = { action: 0, first: 1, waiting: 2, live: 3, page: 4, late: 5, script: 6, ended: 7, twice: 8 } as const;
 
-interface Session { id: string; title: string; script?: string; url: string; status: string; createdAt: string; endedAt: string | null }
+interface Session { id: string; title: string; script?: string; url: string; status: string; held?: boolean; createdAt: string; endedAt: string | null }
 interface Script { id: string; name: string }
 interface Waiting { id: string; sessionId: string; reason: string; createdAt: string }
 
@@ -51,7 +51,7 @@ export async function choices(add: (more: Choice[]) => void): Promise<void> {
       const waits = new Set((await waiting).map(({ sessionId }) => sessionId));
       add(sessions.map((session) => {
         const asks = waits.has(session.id); // it is listed already
-        const shown = { ...session, status: asks ? 'waiting' : session.status };
+        const shown = { ...session, status: asks ? 'waiting' : session.held ? 'held' : session.status };
         return { ...goTo(session.endedAt ? PLACES.ended : asks ? PLACES.twice : PLACES.live, 'Session', 'globe', session.script || titleOf(session), aboutSession(shown, Date.now()), path`/sessions/${session.id}`), also: `${session.title} ${session.url}` };
       }));
     }, () => {}),

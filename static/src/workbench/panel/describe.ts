@@ -139,7 +139,7 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
       return { ...plain, text: 'Script started', soft: str(data.filename) };
     case 'run_ended': {
       const status = str(data.status);
-      return { ...plain, text: `Script ${RUN_WORDS[status] ?? (status || 'ended')}`, level: status === 'failed' || status === 'timeout' ? 'wrong' : 'plain' };
+      return { ...plain, text: `Script ${RUN_WORDS[status] ?? (status || 'ended')}`, soft: oneLine(str(data.error)), level: status === 'failed' || status === 'timeout' ? 'wrong' : 'plain' };
     }
     case 'viewer_joined':
       return { ...plain, text: `${VIEWERS[str(data.role)] ?? 'Viewer'} joined` };
