@@ -20,8 +20,8 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// clickPage changes its colour at each click, and tells its server.
-const clickPage = `<title>Clicks</title><body style="margin:0;height:100vh" onclick="document.body.style.background = (n++ % 2) ? 'white' : 'black'; console.log('click', n); fetch('/clicked', {method: 'POST'})"><script>let n = 0</script>`
+// clickPage tells its server of each click, and then changes its colour, so that a picture comes after what it told.
+const clickPage = `<title>Clicks</title><body style="margin:0;height:100vh" onclick="console.log('click', ++n); fetch('/clicked', {method: 'POST'}).then(() => document.body.style.background = (n % 2) ? 'black' : 'white')"><script>let n = 0</script>`
 
 // clickSite serves clickPage, and a download.
 func clickSite(t *testing.T) (string, chan struct{}) {
