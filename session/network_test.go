@@ -19,7 +19,7 @@ import (
 func TestBlockedNavigation(t *testing.T) {
 	away := httptest.NewServer(http.RedirectHandler("http://169.254.169.254/latest/meta-data/", http.StatusFound))
 	t.Cleanup(away.Close)
-	m := startManager(t, Options{WarmBrowsers: -1})
+	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1})
 	s := create(t, m, CreateOptions{})
 	if _, err := s.StartCapture(browsertest.Context(t, "capture"), capture.DefaultConfig()); err != nil {
 		t.Fatal(err)

@@ -298,7 +298,7 @@ func TestTimeoutWaitsForInput(t *testing.T) {
 
 func TestControl(t *testing.T) {
 	base := site(t)
-	s := create(t, startManager(t, Options{WarmBrowsers: -1, AskTimeout: time.Hour}), CreateOptions{URL: base})
+	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, AskTimeout: time.Hour}), CreateOptions{URL: base})
 	a, b, watcher, helper := join(t, s, RoleControl), join(t, s, RoleControl), join(t, s, RoleView), join(t, s, RoleTakeover)
 	await(a, "page", func(m TabsMessage) bool { return len(m.Tabs) == 1 && m.Tabs[0].URL == base+"/" })
 	a.picture("the page")

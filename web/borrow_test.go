@@ -19,9 +19,9 @@ type lending struct {
 }
 
 // borrow gives a test a server of default options and a session in Chromium itself, with
-// one tab at a URL; the empty one is for an empty tab. The server has what former borrowers left: sessions
-// that ended, links, and lines of its log; doortest.Borrow says what the session has. A
-// test that counts these, stops the server or changes options starts one of its own.
+// one tab at a URL; the empty one is for an empty tab. The server has what former
+// borrowers left: sessions that ended, links, and lines of its log; doortest.Borrow says
+// what the session has. A test that counts these, stops the server or changes options starts one of its own.
 func borrow(t *testing.T, url string) (*testServer, *session.Session) {
 	t.Helper()
 	l := lent.Borrow(t, func(dir string) (*lending, func() error, error) {

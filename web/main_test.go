@@ -73,8 +73,8 @@ func startServer(t *testing.T, change func(*session.Options, *Config)) *testServ
 	return s
 }
 
-// inChromium makes sessions run Chromium itself, not its headless shell: for tests of
-// what programs of others do with it over CDP.
+// inChromium makes sessions run Chromium itself, not its headless shell: for tests that
+// SECURITY.md names, and of control and what programs of others do over CDP.
 func inChromium(o *session.Options, _ *Config) { o.ChromiumPath = "" }
 
 // newServer starts a server whose data is in a folder. end also checks that no key is

@@ -11,8 +11,8 @@ import (
 // shellPlace is where Debian's package chromium-headless-shell puts its program.
 const shellPlace = "/usr/lib/chromium/chromium-headless-shell"
 
-// Shell returns the path of Chromium's headless shell, or "" where there is none, which
-// starts Chromium itself. The shell is the same engine without the parts around the
+// Shell returns the path of Chromium's headless shell. Without one it returns "", and the
+// tests start Chromium itself. The shell is the same engine without the parts around the
 // page (profile services, extensions, the print dialog), starts in half the processor
 // time and runs in less. It is for tests of what this program does with a browser: of
 // sessions, HTTP, doors and scripts. Tests of the browser (browser, automation, capture,
@@ -27,8 +27,8 @@ func Shell() string {
 }
 
 // Chromium returns the path of Chromium itself, for a test that depends on what the
-// headless shell does another way: rooms, profiles, sign-in of HTTP, secrets in pictures,
-// what happens around a crash.
+// headless shell does another way (rooms, profiles, sign-in of HTTP, secrets in pictures,
+// what happens around a crash), and for those that SECURITY.md names.
 func Chromium(t testing.TB) string {
 	t.Helper()
 	path, err := browser.FindExecutable()
