@@ -19,7 +19,7 @@ FUZZTIME  ?= 1m
 # cores are tested at once.
 AT_ONCE   := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2)))
 # The packages with the longest tests come first, so that none of them is left alone at the end.
-PACKAGES  := ./web ./session ./scripting ./conformance ./cmd/takeover ./door/... ./browser ./automation ./...
+PACKAGES  := ./web ./session ./scripting ./conformance ./cmd/takeover ./door/... ./browser ./chromium ./automation ./...
 
 # The program, the linter and what else is run share what is compiled, because all are built alike: without cgo, and
 # with the paths of this machine. tools/release.sh leaves those out. Only the race detector needs cgo.

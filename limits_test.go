@@ -128,7 +128,7 @@ var limitName = regexp.MustCompile(`^(max|Max|kept|Default)[A-Z]|Limit$|Rate$|Bu
 // the packages of docs/limits.md, is not a limit that anybody meets.
 var internalBounds = map[string][]string{
 	"a choice, not a bound": {
-		"browser.DefaultWidth", "browser.DefaultHeight", "session.DefaultWidth", "session.DefaultHeight", "screencast.DefaultQuality", "screencast.FullRate",
+		"chromium.DefaultWidth", "chromium.DefaultHeight", "session.DefaultWidth", "session.DefaultHeight", "screencast.DefaultQuality", "screencast.FullRate",
 		"screencast.likenessLimit", "session.keptPictureQuality", "scripting.DefaultUID", "background.keptFirst", "door/actions.DefaultQuality",
 	},
 	"how often or at which size work is done; nothing is lost": {
@@ -136,7 +136,7 @@ var internalBounds = map[string][]string{
 		"egress.maxOutcomes", "egress.maxIdle", "egress.maxIdleHost",
 	},
 	"protects against what Chromium, the worker or the store never send": {
-		"browser.maxAddress", "browser.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
+		"chromium.maxAddress", "chromium.maxTempPath", "cdp.maxNesting", "confine.maxMessage", "widget.maxCoordinate", "widget.maxReport", "screencast.MaxPictureBytes", "capture.maxIDBytes", "input.maxHeldKeys", "session.maxContents", "session.maxMessage",
 		"browser.keptEarly", "redact.maxPlaceDigits", "web.drainLimit",
 		"door/cdp.maxIDDigits", "door/playwright.maxPackageFile", "trajectory.MaxLine", "web.maxNodeList",
 	},
@@ -155,7 +155,7 @@ var internalBounds = map[string][]string{
 
 // boundPackages are the packages whose bounds docs/limits.md lists.
 var boundPackages = []string{
-	"archive", "background", "browser", "capacity", "capture", "cdp", "cdp/policy", "checkpoints", "clipboard", "cluster", "codegen", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/mcp/insight", "door/playwright", "door/viewer", "egress", "filmstrip", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "redact", "savedscripts", "screencast",
+	"archive", "background", "browser", "capacity", "capture", "cdp", "cdp/policy", "checkpoints", "chromium", "clipboard", "cluster", "codegen", "confine", "contract", "control", "door/actions", "door/browserless", "door/cdp", "door/commands", "door/diagnose", "door/socket", "door/steel", "door/mcp", "door/mcp/insight", "door/playwright", "door/viewer", "egress", "filmstrip", "input", "journal", "links", "liveview", "picture", "profiles", "questions", "redact", "savedscripts", "screencast",
 	"scripting", "scripting/wire", "secrets", "session", "storagestate", "store", "trajectory", "trajectory/export", "web", "webhook", "widget",
 }
 

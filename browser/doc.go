@@ -1,7 +1,6 @@
-// Package browser starts and supervises Chromium ([Launch]), and keeps a live
-// model of it ([Attach]): contexts, pages, frames, JavaScript worlds, navigation
-// with its lifecycle, and dialogs. It knows the DevTools protocol and nothing
-// about Playwright.
+// Package browser keeps a live model of a Chromium ([Attach]): contexts, pages, frames,
+// JavaScript worlds, navigation with its lifecycle, and dialogs. It knows the DevTools
+// protocol and nothing about Playwright. Package chromium starts it.
 //
 // # The model
 //

@@ -7,6 +7,7 @@ import (
 
 	"takeover/browser"
 	"takeover/browser/browsertest"
+	"takeover/chromium"
 
 	"github.com/chromedp/cdproto/target"
 )
@@ -72,7 +73,7 @@ func TestFramesOfOtherProcesses(t *testing.T) {
 		"/inner": `<title>I</title><iframe name=deep src="http://127.0.0.1:PORT/leaf"></iframe>`,
 		"/leaf":  "<title>L</title>",
 	})
-	b := attachTo(t, browsertest.Launch(t, browser.LaunchOptions{Args: []string{"--site-per-process"}}))
+	b := attachTo(t, browsertest.Launch(t, chromium.LaunchOptions{Args: []string{"--site-per-process"}}))
 	p := newPage(t, b)
 	f := p.MainFrame()
 	open(t, f, s.URL+"/a")

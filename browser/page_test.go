@@ -16,6 +16,7 @@ import (
 	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/cdp"
+	"takeover/chromium"
 )
 
 func TestAttachPicksUpPages(t *testing.T) {
@@ -351,7 +352,7 @@ func TestDialogs(t *testing.T) {
 
 func TestCrash(t *testing.T) {
 	s := newSite(t, map[string]string{"/a": `<title>A</title><iframe src="/b"></iframe>`, "/b": ""})
-	b := attachTo(t, browsertest.Launch(t, browser.LaunchOptions{}))
+	b := attachTo(t, browsertest.Launch(t, chromium.LaunchOptions{}))
 	p := newPage(t, b)
 	f := p.MainFrame()
 	open(t, f, s.URL+"/a")
@@ -385,7 +386,7 @@ func TestCrash(t *testing.T) {
 }
 
 func TestBrowserEnds(t *testing.T) {
-	process := browsertest.Launch(t, browser.LaunchOptions{})
+	process := browsertest.Launch(t, chromium.LaunchOptions{})
 	b := attachTo(t, process)
 	p := newPage(t, b)
 	r := record(t, b)

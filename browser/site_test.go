@@ -15,6 +15,7 @@ import (
 
 	"takeover/browser"
 	"takeover/browser/browsertest"
+	"takeover/chromium"
 )
 
 func wait(t testing.TB, what string) context.Context {
@@ -80,7 +81,7 @@ func (s *site) other(path string) string { return "http://localhost:" + s.port +
 // attach attaches a model to the shared Chromium.
 func attach(t testing.TB) *browser.Browser { return attachTo(t, browsertest.Start(t)) }
 
-func attachTo(t testing.TB, p *browser.Process) *browser.Browser {
+func attachTo(t testing.TB, p *chromium.Process) *browser.Browser {
 	t.Helper()
 	b, err := browser.Attach(wait(t, "attach"), p.Conn(), nil)
 	must(t, err)

@@ -13,10 +13,10 @@ import (
 
 	cdptarget "github.com/chromedp/cdproto/target"
 
-	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/capture"
 	"takeover/cdp"
+	"takeover/chromium"
 )
 
 func TestStartAndStop(t *testing.T) {
@@ -144,7 +144,7 @@ func TestReconfigure(t *testing.T) {
 }
 
 func TestBrowserRestart(t *testing.T) {
-	first := browsertest.Launch(t, browser.LaunchOptions{Dir: t.TempDir()})
+	first := browsertest.Launch(t, chromium.LaunchOptions{Dir: t.TempDir()})
 	r := recordOn(t, first.Conn(), capture.PanelConfig())
 	p := browsertest.PageOf(t, first.Conn())
 	p.Eval(`console.log("one")`, nil)
@@ -156,7 +156,7 @@ func TestBrowserRestart(t *testing.T) {
 		t.Errorf("got %v", data)
 	}
 	base := site{pages: map[string]string{"/": `<link rel=icon href=data:,><button id=b>b</button>`}}.start(t)
-	second := browsertest.Launch(t, browser.LaunchOptions{Dir: t.TempDir()})
+	second := browsertest.Launch(t, chromium.LaunchOptions{Dir: t.TempDir()})
 	if err := r.Attach(t.Context(), second.Conn()); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestBrowserRestart(t *testing.T) {
 }
 
 func TestPageCrash(t *testing.T) {
-	own := browsertest.Launch(t, browser.LaunchOptions{Dir: t.TempDir()})
+	own := browsertest.Launch(t, chromium.LaunchOptions{Dir: t.TempDir()})
 	r := recordOn(t, own.Conn(), capture.Config{Navigation: true})
 	p := browsertest.PageOf(t, own.Conn())
 	if err := p.Session.Send("Page.navigate", map[string]string{"url": "chrome://crash"}); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
-	"takeover/browser"
 	"takeover/cdp"
+	"takeover/chromium"
 )
 
 // barePipe does the minimum on Chromium's pipe: it writes a command and reads up
@@ -33,7 +33,7 @@ type barePipe struct {
 // top of its pipe.
 func startBare(b testing.TB) *barePipe {
 	b.Helper()
-	path, err := browser.FindExecutable()
+	path, err := chromium.FindExecutable()
 	if err != nil {
 		b.Fatal(err)
 	}

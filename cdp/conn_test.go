@@ -15,9 +15,9 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
-	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/cdp"
+	"takeover/chromium"
 )
 
 // newClient attaches a further client to the page's target.
@@ -217,7 +217,7 @@ func TestDetachFailsPendingCalls(t *testing.T) {
 }
 
 func TestDeathFailsEverything(t *testing.T) {
-	p := browsertest.Launch(t, browser.LaunchOptions{})
+	p := browsertest.Launch(t, chromium.LaunchOptions{})
 	page := browsertest.PageOf(t, p.Conn())
 	var pending []<-chan error
 	var sinks []*cdp.Queue

@@ -21,6 +21,7 @@ import (
 	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/cdp"
+	"takeover/chromium"
 	"takeover/invalid"
 	"takeover/widget"
 )
@@ -29,7 +30,7 @@ import (
 type rig struct {
 	*room
 	t      *testing.T
-	proc   *browser.Process
+	proc   *chromium.Process
 	model  *browser.Browser
 	asked  *Questions
 	url    string             // of a site whose pages ask questions, except for /quiet
@@ -59,7 +60,7 @@ func start(t *testing.T) *rig {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	r := &rig{room: newRoom(), t: t, proc: browsertest.Launch(t, browser.LaunchOptions{}), url: srv.URL}
+	r := &rig{room: newRoom(), t: t, proc: browsertest.Launch(t, chromium.LaunchOptions{}), url: srv.URL}
 	r.control.Store(int32(Person))
 	life, finish := context.WithCancel(context.WithoutCancel(t.Context()))
 	r.finish = finish

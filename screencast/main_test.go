@@ -8,9 +8,9 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 
-	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/cdp"
+	"takeover/chromium"
 )
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
@@ -33,12 +33,12 @@ const (
 func openPage(t *testing.T, o Options) *testPage {
 	t.Helper()
 	if o.Density > 1 {
-		return openPageOf(t, browsertest.Launch(t, browser.LaunchOptions{DeviceScaleFactor: o.Density}), o)
+		return openPageOf(t, browsertest.Launch(t, chromium.LaunchOptions{DeviceScaleFactor: o.Density}), o)
 	}
 	return openPageOf(t, browsertest.Start(t), o)
 }
 
-func openPageOf(t *testing.T, chromium *browser.Process, o Options) *testPage {
+func openPageOf(t *testing.T, chromium *chromium.Process, o Options) *testPage {
 	t.Helper()
 	p := &testPage{TestPage: browsertest.PageOf(t, chromium.Conn()), T: t}
 	var cast atomic.Pointer[Cast]

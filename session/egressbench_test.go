@@ -12,6 +12,7 @@ import (
 
 	"takeover/browser"
 	"takeover/browser/browsertest"
+	"takeover/chromium"
 	"takeover/egress"
 )
 
@@ -68,11 +69,11 @@ func BenchmarkPageLoad(b *testing.B) {
 // benchPage returns a page of a new Chromium, behind a proxy if there is a policy.
 func benchPage(b *testing.B, policy *egress.Policy) *browser.Page {
 	b.Helper()
-	o := browser.LaunchOptions{Dir: b.TempDir(), Args: []string{"--ignore-certificate-errors"}}
+	o := chromium.LaunchOptions{Dir: b.TempDir(), Args: []string{"--ignore-certificate-errors"}}
 	if policy != nil {
-		o.WayOut = func() browser.WayOut { return egress.NewProxy(policy) }
+		o.WayOut = func() chromium.WayOut { return egress.NewProxy(policy) }
 	}
-	proc, err := browser.Launch(browsertest.Context(b, "launch"), o)
+	proc, err := chromium.Launch(browsertest.Context(b, "launch"), o)
 	if err != nil {
 		b.Fatal(err)
 	}

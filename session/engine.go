@@ -9,6 +9,7 @@ import (
 	"takeover/automation"
 	"takeover/browser"
 	"takeover/capture"
+	"takeover/chromium"
 	"takeover/invalid"
 	"takeover/limits"
 	"takeover/liveview"
@@ -26,7 +27,7 @@ const (
 // engine is one Chromium process of a session, with everything that is attached
 // to it.
 type engine struct {
-	proc  *browser.Process
+	proc  *chromium.Process
 	model *browser.Browser
 	auto  *automation.Automation
 	live  *liveview.View
@@ -38,7 +39,7 @@ type engine struct {
 // returns why it gave up, or nil if the session's context ended.
 func (s *Session) supervise() error {
 	var deaths []time.Time
-	var last *browser.Process // the next process reuses its folder
+	var last *chromium.Process // the next process reuses its folder
 	defer func() {
 		if last == nil {
 			return
@@ -87,7 +88,7 @@ func (s *Session) supervise() error {
 
 // runBrowser runs one Chromium until it dies or the session ends, and returns why
 // it died, or errHibernates. last points to the previous process, and is set to this one.
-func (s *Session) runBrowser(last **browser.Process) error {
+func (s *Session) runBrowser(last **chromium.Process) error {
 	dir, again := "", *last != nil
 	if again {
 		dir = (*last).Dir()
@@ -156,8 +157,8 @@ func (s *Session) startEngine(dir string) (*engine, error) {
 	return eng, nil
 }
 
-func (s *Session) launchOptions(dir string) browser.LaunchOptions {
-	o := browser.LaunchOptions{ExecPath: s.services.settings.chromiumPath, Dir: dir, Logger: s.services.settings.logger}
+func (s *Session) launchOptions(dir string) chromium.LaunchOptions {
+	o := chromium.LaunchOptions{ExecPath: s.services.settings.chromiumPath, Dir: dir, Logger: s.services.settings.logger}
 	if s.opts.DeviceScaleFactor > 1 {
 		o.DeviceScaleFactor = s.opts.DeviceScaleFactor
 	}

@@ -3,7 +3,7 @@ package session
 import (
 	"fmt"
 
-	"takeover/browser"
+	"takeover/chromium"
 	"takeover/files"
 	"takeover/input"
 	"takeover/invalid"
@@ -29,7 +29,7 @@ func (s *Session) Files() (*files.Folder, error) {
 
 // openFiles opens the folder of files, which is inside the first browser's
 // folder. Later browsers get the same folder, which is then already open.
-func (s *Session) openFiles(p *browser.Process) error {
+func (s *Session) openFiles(p *chromium.Process) error {
 	if s.transfers.files() != nil {
 		return nil
 	}

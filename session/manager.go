@@ -18,10 +18,10 @@ import (
 	"github.com/google/uuid"
 
 	"takeover/archive"
-	"takeover/browser"
 	"takeover/capacity"
 	"takeover/capture"
 	"takeover/checkpoints"
+	"takeover/chromium"
 	"takeover/egress"
 	"takeover/files"
 	"takeover/filmstrip"
@@ -40,7 +40,7 @@ import (
 // access to them, but not to the Manager.
 type services struct {
 	settings  settings
-	browsers  *browser.Pool
+	browsers  *chromium.Pool
 	scripts   *scripting.Pool
 	links     *links.Registry
 	archive   *archive.Archive // keeps sessions after the process has ended; nil for none
@@ -151,7 +151,7 @@ func NewManager(o Options) (*Manager, error) {
 		return nil, errors.New("session: a data directory is required")
 	}
 	root := filepath.Join(o.Dir, "chromium")
-	if err := browser.Reap(root); err != nil {
+	if err := chromium.Reap(root); err != nil {
 		o.Logger.Warn("could not clean up after an earlier run", "error", err)
 	}
 	m := &Manager{
@@ -171,11 +171,11 @@ func NewManager(o Options) (*Manager, error) {
 	if err := m.settings.films.Keep(func(id string) bool { return m.sessions[id] != nil }); err != nil {
 		o.Logger.Warn("remove old film strips", "error", err)
 	}
-	m.browsers = browser.NewPool(browser.PoolOptions{
+	m.browsers = chromium.NewPool(chromium.PoolOptions{
 		Size: o.WarmBrowsers, Root: root,
-		Launch: browser.LaunchOptions{
+		Launch: chromium.LaunchOptions{
 			ExecPath: o.ChromiumPath, Launcher: o.Launcher, Memory: o.Memory, CPU: o.CPU, Hide: append([]string{o.Dir}, o.Hide...), Logger: o.Logger,
-			WayOut: func() browser.WayOut { return egress.NewProxy(o.Egress) },
+			WayOut: func() chromium.WayOut { return egress.NewProxy(o.Egress) },
 		},
 	})
 	ctx, stop := context.WithCancel(context.Background())
@@ -417,7 +417,7 @@ func (m *Manager) GrantOver(g links.Grant) <-chan struct{} { return m.links.Over
 // or an ErrNotReady if the machine has no Chromium or the last start failed.
 func (m *Manager) Ready() error {
 	if m.opts.ChromiumPath == "" {
-		if _, err := browser.FindExecutable(); err != nil {
+		if _, err := chromium.FindExecutable(); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotReady, err)
 		}
 	} else if _, err := exec.LookPath(m.opts.ChromiumPath); err != nil {

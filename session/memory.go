@@ -3,8 +3,8 @@ package session
 import (
 	"time"
 
-	"takeover/browser"
 	"takeover/capture"
+	"takeover/chromium"
 	"takeover/limits"
 )
 
@@ -14,7 +14,7 @@ const memoryEvery = 2 * time.Second
 // watchMemory tells when the kernel has ended a part of a session's Chromium, or all of it,
 // because it used the memory that it may. What happens then is what happens after any
 // crash: a page says that it crashed, or Chromium starts again.
-func watchMemory(s *Session, proc *browser.Process) {
+func watchMemory(s *Session, proc *chromium.Process) {
 	tick := time.NewTicker(memoryEvery)
 	defer tick.Stop()
 	told, running := 0, true

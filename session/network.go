@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"sync"
 
-	"takeover/browser"
 	"takeover/capture"
+	"takeover/chromium"
 	"takeover/control"
 	"takeover/egress"
 	"takeover/invalid"
@@ -96,7 +96,7 @@ func recordBlocked(s *Session, b *egress.BlockedError) {
 }
 
 // bindProxy gives the proxy of a Chromium to a session.
-func bindProxy(proc *browser.Process, traffic *egress.Traffic) {
+func bindProxy(proc *chromium.Process, traffic *egress.Traffic) {
 	if proxy, ok := proc.WayOut().(*egress.Proxy); ok {
 		proxy.Bind(traffic)
 	}
@@ -104,11 +104,11 @@ func bindProxy(proc *browser.Process, traffic *egress.Traffic) {
 
 // openProxy returns an address for a context of a script that leads to the script's
 // own proxy, and what ends it.
-func openProxy(proc *browser.Process) func(*url.URL, []string) (string, func(), error) {
+func openProxy(proc *chromium.Process) func(*url.URL, []string) (string, func(), error) {
 	return func(server *url.URL, bypass []string) (string, func(), error) {
 		proxy, ok := proc.WayOut().(*egress.Proxy)
 		if !ok {
-			return "", nil, browser.ErrNoWayOut
+			return "", nil, chromium.ErrNoWayOut
 		}
 		return proxy.Lane(&egress.Upstream{URL: server, Bypass: bypass}, proc.OpenWay)
 	}

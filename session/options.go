@@ -71,7 +71,7 @@ type Options struct {
 	WarmBrowsers    int                    // Chromiums kept started; default 1, negative: none
 	ColdScripts     bool                   // keep no script worker started: each run starts its own
 	ChromiumPath    string                 // default: found on PATH
-	Launcher        []string               // the command that confines Chromium (browser.LaunchOptions); default: none
+	Launcher        []string               // the command that confines Chromium (chromium.LaunchOptions); default: none
 	Hide            []string               // files of the server that its Chromiums must not read, besides Dir, wherever they are
 	Executable      []string               // the command of a script worker; default: this binary
 	PublicURL       func() string          // beginning of links for people, without a slash at the end; default http://127.0.0.1:8080

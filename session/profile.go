@@ -3,8 +3,8 @@ package session
 import (
 	"time"
 
-	"takeover/browser"
 	"takeover/capture"
+	"takeover/chromium"
 	"takeover/limits"
 )
 
@@ -21,7 +21,7 @@ const (
 // says once before that it is filling.
 // Chromium itself permits each site more than half of the disk. The less room is
 // left, the sooner watchProfile looks again.
-func watchProfile(s *Session, proc *browser.Process) {
+func watchProfile(s *Session, proc *chromium.Process) {
 	limit := s.services.settings.profileBytes
 	told := false
 	next := time.NewTimer(profileSoon)

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"takeover/browser"
 	"takeover/capture"
+	"takeover/chromium"
 	"takeover/invalid"
 	"takeover/limits"
 	"takeover/profiles"
@@ -308,7 +308,7 @@ func (m *Manager) SaveProfile(ctx context.Context, s *Session, name string, user
 // folder writes the user data directory of an ended Chromium to the profiles
 // that get it: those of SaveProfile, and with Persist the session's own, if it has
 // one already.
-func (v *saving) folder(proc *browser.Process) {
+func (v *saving) folder(proc *chromium.Process) {
 	s := v.session
 	v.foldersMu.Lock()
 	ids := v.folders
@@ -320,7 +320,7 @@ func (v *saving) folder(proc *browser.Process) {
 		return
 	}
 	packed, err := proc.PackUserData(profiles.MaxFolderBytes)
-	if errors.Is(err, browser.ErrUserData) {
+	if errors.Is(err, chromium.ErrUserData) {
 		s.hit(limits.ProfileSize)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), saveTimeout)

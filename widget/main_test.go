@@ -14,6 +14,7 @@ import (
 	"takeover/browser"
 	"takeover/browser/browsertest"
 	"takeover/cdp"
+	"takeover/chromium"
 	"takeover/widget"
 )
 
@@ -39,7 +40,7 @@ func start(t *testing.T, pages map[string]string) *rig {
 		_, _ = fmt.Fprint(w, "<!doctype html>", strings.ReplaceAll(pages[r.URL.Path], "PORT", port))
 	}))
 	t.Cleanup(srv.Close)
-	proc := browsertest.Launch(t, browser.LaunchOptions{Args: []string{"--site-per-process"}})
+	proc := browsertest.Launch(t, chromium.LaunchOptions{Args: []string{"--site-per-process"}})
 	ctx := browsertest.Context(t, "start")
 	model, err := browser.Attach(ctx, proc.Conn(), nil)
 	must(t, err)

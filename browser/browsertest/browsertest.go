@@ -20,15 +20,15 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"takeover/chromium"
 
-	"takeover/browser"
+	"go.uber.org/goleak"
 )
 
 // shared is the one Chromium of this test binary.
 var shared struct {
 	mu      sync.Mutex // guards process and err
-	process *browser.Process
+	process *chromium.Process
 	err     error
 }
 
@@ -66,13 +66,13 @@ func Run(m *testing.M, ends ...func() error) int {
 
 // Start returns the binary's shared Chromium, which Main ends. A test must not
 // end it or change what others share: use Launch for that.
-func Start(t testing.TB) *browser.Process {
+func Start(t testing.TB) *chromium.Process {
 	t.Helper()
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.process == nil && shared.err == nil {
 		dir := filepath.Join(os.TempDir(), "shared")
-		shared.process, shared.err = browser.Launch(context.WithoutCancel(t.Context()), browser.LaunchOptions{Dir: dir})
+		shared.process, shared.err = chromium.Launch(context.WithoutCancel(t.Context()), chromium.LaunchOptions{Dir: dir})
 	}
 	if shared.err != nil {
 		t.Fatal(shared.err)
@@ -82,12 +82,12 @@ func Start(t testing.TB) *browser.Process {
 
 // Launch starts a Chromium for this test alone, and ends it at the end of the test.
 // If Dir is empty, the Chromium gets a folder that is then removed.
-func Launch(t testing.TB, o browser.LaunchOptions) *browser.Process {
+func Launch(t testing.TB, o chromium.LaunchOptions) *chromium.Process {
 	t.Helper()
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
 	}
-	p, err := browser.Launch(t.Context(), o)
+	p, err := chromium.Launch(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"takeover/browser"
+	"takeover/chromium"
 )
 
 // shellPlace is where Debian's package chromium-headless-shell puts its program.
@@ -15,7 +15,7 @@ const shellPlace = "/usr/lib/chromium/chromium-headless-shell"
 // tests start Chromium itself. The shell is the same engine without the parts around the
 // page (profile services, extensions, the print dialog), starts in half the processor
 // time and runs in less. It is for tests of what this program does with a browser: of
-// sessions, HTTP, doors and scripts. Tests of the browser (browser, automation, capture,
+// sessions, HTTP, doors and scripts. Tests of the browser (browser, chromium, automation, capture,
 // input, screencast, widget, conformance and the pages) run Chromium itself.
 // With TAKEOVER_TEST_SHELL=no, all of them do.
 func Shell() string {
@@ -31,7 +31,7 @@ func Shell() string {
 // what happens around a crash), and for those that SECURITY.md names.
 func Chromium(t testing.TB) string {
 	t.Helper()
-	path, err := browser.FindExecutable()
+	path, err := chromium.FindExecutable()
 	if err != nil {
 		t.Fatal(err)
 	}

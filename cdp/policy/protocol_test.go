@@ -21,8 +21,8 @@ import (
 	"testing"
 	"time"
 
-	"takeover/browser"
 	"takeover/cdp/policy"
+	"takeover/chromium"
 )
 
 var update = flag.Bool("update", false, "write what the installed Chromium's debugging port says of its protocol into door/cdp")
@@ -108,7 +108,7 @@ var listening = regexp.MustCompile(`DevTools listening on ws://([^/]+)/`)
 // ofChromium asks a Chromium with a debugging port for its protocol.
 func ofChromium(t *testing.T) (commands, events map[string]bool) {
 	t.Helper()
-	path, err := browser.FindExecutable()
+	path, err := chromium.FindExecutable()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"takeover/browser"
+	"takeover/chromium"
 	"takeover/confine"
 	"takeover/door/playwright"
 	"takeover/egress"
@@ -139,9 +139,9 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 		return []finding{good("chromium", "%v", err).as("failed", "")}
 	}
 	start := time.Now()
-	p, err := browser.Launch(ctx, browser.LaunchOptions{
+	p, err := chromium.Launch(ctx, chromium.LaunchOptions{
 		ExecPath: d.Chromium, Dir: dir, Launcher: launcher, Hide: []string{d.DataDir},
-		WayOut: func() browser.WayOut { return egress.NewProxy(policy) }, // which answers nothing without a session
+		WayOut: func() chromium.WayOut { return egress.NewProxy(policy) }, // which answers nothing without a session
 	})
 	if err != nil {
 		return []finding{good("chromium", "%v", err).as("failed", "Install it: apt-get install chromium, or name it with --chromium.")}
@@ -191,7 +191,7 @@ const installChromium = "Install it: apt-get install chromium. Or name another w
 // path, or on PATH if path is empty.
 func findChromium(path string) error {
 	if path == "" {
-		_, err := browser.FindExecutable()
+		_, err := chromium.FindExecutable()
 		return err
 	}
 	if _, err := exec.LookPath(path); err != nil {

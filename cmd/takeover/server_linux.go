@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"takeover/automation"
-	"takeover/browser"
+	"takeover/chromium"
 	"takeover/confine"
 	"takeover/scripting"
 	"takeover/scripting/worker"
@@ -61,7 +61,7 @@ func chromiumVersion(ctx context.Context) (found, path string) {
 	path = os.Getenv("TAKEOVER_CHROMIUM")
 	if path == "" {
 		var err error
-		if path, err = browser.FindExecutable(); err != nil {
+		if path, err = chromium.FindExecutable(); err != nil {
 			return "", ""
 		}
 	}
