@@ -70,7 +70,7 @@ node_modules/.installed: package.json package-lock.json
 
 test: browser go-test web-test e2e ## run every test
 
-go-test: browser shell compiler tested
+go-test: browser compiler tested
 	CGO_ENABLED=1 TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go test -race -vet=off -p $(AT_ONCE) -timeout 60m $(PACKAGES) # make check vets; web takes 20 minutes, more than twice that on a slow day
 
 # What the Go tests run. npm waits for its network while the compiler computes.
@@ -86,7 +86,7 @@ web-test: $(BUILT)
 e2e: browser shell build ## the pages, in a real browser, as a person uses them
 	npm run --silent e2e
 
-slow: browser shell compiler tested ## run every test and print the slowest
+slow: browser compiler tested ## run every test and print the slowest
 	CGO_ENABLED=1 TAKEOVER_TEST_PROGRAM=$(CURDIR)/$(BIN) go run ./tools/slow
 
 fuzz: $(BUILT) ## run every fuzz test, each for FUZZTIME (a minute)

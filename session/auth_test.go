@@ -61,7 +61,7 @@ const secretOfAnn = "p4ss-w0rd-Übung"
 // the first try, after a wrong password, and declined.
 func TestAuth(t *testing.T) {
 	logged := &lockedBuffer{}
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, Logger: slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	m := startManager(t, Options{WarmBrowsers: -1, Logger: slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	s := create(t, m, CreateOptions{})
 	if _, err := s.StartCapture(browsertest.Context(t, "capture"), capture.Config{Network: true, Navigation: true}); err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestAuthOfProxy(t *testing.T) {
 		_, _ = fmt.Fprintf(w, "<title>%s by proxy</title>", r.URL.Host)
 	}))
 	t.Cleanup(proxy.Close)
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{ProxyURL: proxy.URL})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{ProxyURL: proxy.URL})
 	v := join(t, s, RoleControl)
 	v.take()
 	visit := func() AuthMessage {
@@ -209,7 +209,7 @@ func TestAuthOfProxy(t *testing.T) {
 // TestAuthOfScript checks that httpCredentials take precedence over people, and
 // that nobody is asked about pages that a script opens.
 func TestAuthOfScript(t *testing.T) {
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	base := guarded(t)
 	v := join(t, s, RoleControl)
 	got := resultOf[string](t, startRun(t, s, fmt.Sprintf(`

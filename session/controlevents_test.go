@@ -121,7 +121,7 @@ func TestControlEvents(t *testing.T) {
 // TestNoKeyWhileControlChanges types without a pause while control changes back
 // and forth. The capture must not record any key that the page gets.
 func TestNoKeyWhileControlChanges(t *testing.T) {
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{URL: site(t)})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site(t)})
 	if _, err := s.StartCapture(browsertest.Context(t, "start capture"), capture.Config{Interactions: true}); err != nil {
 		t.Fatal(err)
 	}

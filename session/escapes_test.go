@@ -120,7 +120,7 @@ func TestEscapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, Egress: policy, Resolver: alwaysResolver(t, [4]byte{127, 0, 0, 2})})
+	m := startManager(t, Options{WarmBrowsers: -1, Egress: policy, Resolver: alwaysResolver(t, [4]byte{127, 0, 0, 2})})
 	s := create(t, m, CreateOptions{})
 	if _, err := s.StartCapture(browsertest.Context(t, "capture"), capture.Config{}); err != nil {
 		t.Fatal(err)
@@ -348,7 +348,7 @@ func furtherListeners(t *testing.T) (found []netip.AddrPort) {
 func TestHostsOfSession(t *testing.T) {
 	near := site(t)
 	named := strings.Replace(near, "127.0.0.1", "localhost", 1)
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1})
+	m := startManager(t, Options{WarmBrowsers: -1})
 	s := create(t, m, CreateOptions{Hosts: egress.Hosts{Allowed: []string{"localhost", "*.test"}, Denied: []string{"bad.test"}}})
 	for address, why := range map[string]string{named + "/x": "", near + "/x": "only hosts on a list", "http://bad.test/": "on a list of hosts that are not opened"} {
 		info := endOf(t, startRun(t, s, fmt.Sprintf(`await page.goto(%q)`, address)))

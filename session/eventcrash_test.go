@@ -12,7 +12,7 @@ import (
 // the gap, and afterwards everything that was captured before is captured again.
 func TestEventsAcrossACrash(t *testing.T) {
 	base := site(t)
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
 	started, err := s.StartCapture(t.Context(), capture.PanelConfig())
 	if err != nil {
 		t.Fatal(err)

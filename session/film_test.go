@@ -66,7 +66,7 @@ func TestFilmOfPages(t *testing.T) {
 
 // TestFilm takes the film strip of a session that a script uses, and then a person watches.
 func TestFilm(t *testing.T) {
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1})
+	m := startManager(t, Options{WarmBrowsers: -1})
 	s := create(t, m, CreateOptions{URL: site(t), Capture: new(true)})
 	browsertest.Until(t, "the first page is in the strip", func() bool { return frames(t, s) > 0 })
 	run := func(code string) {

@@ -38,7 +38,6 @@ func TestMain(m *testing.M) {
 func startManager(t *testing.T, o Options) *Manager {
 	t.Helper()
 	o.Dir = cmp.Or(o.Dir, t.TempDir())
-	o.ChromiumPath = cmp.Or(o.ChromiumPath, browsertest.Shell())
 	m, err := NewManager(managerOptions(o))
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func TestMarkersAreFoundNowhere(t *testing.T) {
 	log := &logBuffer{}
 	var mu sync.Mutex
 	var notices bytes.Buffer
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t),
+	m := startManager(t, Options{
 		WarmBrowsers: -1, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Notify: func(n Notice) {
 			mu.Lock()

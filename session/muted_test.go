@@ -14,7 +14,7 @@ import (
 // TestMutedReports lets a script stop what the server runs in the page from
 // reporting secret fields. What a person types into one is hidden all the same.
 func TestMutedReports(t *testing.T) {
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{URL: secretSite(t)})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: secretSite(t)})
 	passwords := []string{"Tr0ub4dor&3", "c0rrect-Horse", "Battery+5taple"}
 	for name, mute := range map[string]string{
 		"a debugger in the server's world": `

@@ -19,7 +19,7 @@ import (
 func TestBlockedNavigation(t *testing.T) {
 	away := httptest.NewServer(http.RedirectHandler("http://169.254.169.254/latest/meta-data/", http.StatusFound))
 	t.Cleanup(away.Close)
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1})
+	m := startManager(t, Options{WarmBrowsers: -1})
 	s := create(t, m, CreateOptions{})
 	if _, err := s.StartCapture(browsertest.Context(t, "capture"), capture.DefaultConfig()); err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func awaitEvent(t *testing.T, s *Session, typ string) capture.Event {
 // TestBlockedTunnel checks what a person sees of a refused or failed page over
 // HTTPS, of which Chromium knows only that its proxy opened no tunnel.
 func TestBlockedTunnel(t *testing.T) {
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, Resolver: alwaysResolver(t, [4]byte{169, 254, 169, 254})})
+	m := startManager(t, Options{WarmBrowsers: -1, Resolver: alwaysResolver(t, [4]byte{169, 254, 169, 254})})
 	s := create(t, m, CreateOptions{URL: site(t)})
 	v := join(t, s, RoleControl)
 	v.take()

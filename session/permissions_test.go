@@ -21,7 +21,7 @@ const asking = `<title>asking</title><style>*{margin:0}button{display:block;widt
 // people can allow them afterwards.
 func TestPermissions(t *testing.T) {
 	url := widgetSite(t, map[string]string{"/": asking})
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{URL: url})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: url})
 	onlooker, other, v := join(t, s, RoleView), join(t, s, RoleControl), join(t, s, RoleControl)
 	v.titled("asking")
 	epoch := v.take()

@@ -33,7 +33,7 @@ func TestProfileOverItsLimit(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	hits := limits.New()
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, MaxProfileBytes: 32 << 20, Limits: hits})
+	m := startManager(t, Options{WarmBrowsers: -1, MaxProfileBytes: 32 << 20, Limits: hits})
 	s := create(t, m, CreateOptions{})
 	if _, err := s.StartCapture(t.Context(), capture.Config{Console: true}); err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestProfileIsFilling(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	hits := limits.New()
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, MaxProfileBytes: limit, Limits: hits})
+	m := startManager(t, Options{WarmBrowsers: -1, MaxProfileBytes: limit, Limits: hits})
 	s := create(t, m, CreateOptions{})
 	if _, err := s.StartCapture(t.Context(), capture.Config{Console: true}); err != nil {
 		t.Fatal(err)

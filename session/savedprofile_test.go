@@ -98,7 +98,7 @@ func TestProfile(t *testing.T) {
 
 	kept = openKept(t, dir)
 	saved := newProfiles(t, kept)
-	m = startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, Store: kept, Profiles: saved})
+	m = startManager(t, Options{WarmBrowsers: -1, Store: kept, Profiles: saved})
 	ctx := browsertest.Context(t, "profiles")
 	found, err := saved.Find(ctx, "shop")
 	if err != nil {
@@ -186,7 +186,7 @@ func TestProfileAfterACrash(t *testing.T) {
 	first, second := signInSite(t), signInSite(t)
 	kept := openKept(t, t.TempDir())
 	saved := newProfiles(t, kept)
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, Store: kept, Profiles: saved})
+	m := startManager(t, Options{WarmBrowsers: -1, Store: kept, Profiles: saved})
 	ctx := browsertest.Context(t, "profiles")
 	var state storagestate.State
 	if err := json.Unmarshal([]byte(`{"cookies":[],"origins":[{"origin":"`+second+`","localStorage":[{"name":"n","value":"v"}]}]}`), &state); err != nil {
@@ -218,7 +218,7 @@ func TestSaveProfile(t *testing.T) {
 	base := signInSite(t)
 	kept := openKept(t, t.TempDir())
 	saved := newProfiles(t, kept)
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, Store: kept, Profiles: saved})
+	m := startManager(t, Options{WarmBrowsers: -1, Store: kept, Profiles: saved})
 	ctx := browsertest.Context(t, "profiles")
 	s := create(t, m, CreateOptions{URL: base + "/in"})
 	resultOf[any](t, startRun(t, s, `await page.evaluate(async () => {
@@ -291,7 +291,7 @@ func TestSaveProfile(t *testing.T) {
 // TestSessionContext starts a session with cookies and storage.
 func TestSessionContext(t *testing.T) {
 	base := signInSite(t)
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1})
+	m := startManager(t, Options{WarmBrowsers: -1})
 	state, err := storagestate.Parse([]byte(`{"cookies":[{"name":"login","value":"fig","url":"` + base + `","httpOnly":true}],
 		"origins":[{"origin":"` + base + `","localStorage":[{"name":"local","value":"date"}],"sessionStorage":[{"name":"tab","value":"sorb"}]}]}`))
 	if err != nil {
@@ -319,7 +319,7 @@ func TestPasskeysOfProfile(t *testing.T) {
 	base := strings.Replace(signInSite(t), "127.0.0.1", "localhost", 1)
 	kept := openKept(t, t.TempDir())
 	saved := newProfiles(t, kept)
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, Store: kept, Profiles: saved})
+	m := startManager(t, Options{WarmBrowsers: -1, Store: kept, Profiles: saved})
 	s := create(t, m, CreateOptions{Profile: "shop", Persist: true, URL: base + "/one"})
 	made := resultOf[string](t, startRun(t, s, `return await page.evaluate(async () => (await navigator.credentials.create({ publicKey: {
 		challenge: new Uint8Array(16), rp: { name: 'R', id: 'localhost' }, user: { id: new Uint8Array([7]), name: 'n', displayName: 'N' },
@@ -360,7 +360,7 @@ func TestProfileWhileTheSessionLives(t *testing.T) {
 	base := signInSite(t)
 	kept := openKept(t, t.TempDir())
 	saved := newProfiles(t, kept)
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, Store: kept, Profiles: saved})
+	m := startManager(t, Options{WarmBrowsers: -1, Store: kept, Profiles: saved})
 	m.saveEvery = 50 * time.Millisecond
 	ctx := browsertest.Context(t, "the saved state")
 	s := create(t, m, CreateOptions{Profile: "shop", Persist: true, URL: base + "/in"})
@@ -397,7 +397,7 @@ func TestChoicesOfCreate(t *testing.T) {
 	}))
 	t.Cleanup(proxy.Close)
 	address := strings.Replace(proxy.URL, "http://", "http://ann:pass@", 1)
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1})
+	m := startManager(t, Options{WarmBrowsers: -1})
 	s := create(t, m, CreateOptions{ProxyURL: address, BlockAds: true, NoDownloads: true})
 	if _, err := s.StartCapture(browsertest.Context(t, "capture"), capture.DefaultConfig()); err != nil {
 		t.Fatal(err)

@@ -173,7 +173,7 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 	const password, code, card = `pä55 w/"ö<rd>&+%~'x`, "7319", "4000 0566 5566 5556"
 	secrets := []string{password, card, strings.ReplaceAll(card, " ", "")}
 	log := &logBuffer{}
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	m := startManager(t, Options{WarmBrowsers: -1, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	s := create(t, m, CreateOptions{URL: secretSite(t)})
 	if _, err := s.StartCapture(t.Context(), capture.Config{Console: true, Network: true, NetworkResponseBody: true, Navigation: true, Interactions: true, Screenshots: true}); err != nil {
 		t.Fatal(err)
@@ -373,7 +373,7 @@ func inFiles(t *testing.T, dir, when string, secrets ...string) {
 
 // TestNoPictureOfSecrets requests pictures while a person is in a password field.
 func TestNoPictureOfSecrets(t *testing.T) {
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{URL: secretSite(t)})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: secretSite(t)})
 	v := join(t, s, RoleControl)
 	v.picture("page")
 	before, _, err := s.Thumbnail(t.Context())
@@ -425,7 +425,7 @@ func TestPagesInventSecrets(t *testing.T) {
 			for (let i = 0; i < 20; i++) tell('filler number ' + ++told);
 			document.title = 'told ' + told;
 		}, 20);</script>`)
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{URL: site})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site})
 	told := func(s *Session) (n int) {
 		_, _ = fmt.Sscanf(s.Info().Title, "told %d", &n)
 		return n

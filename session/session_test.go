@@ -38,7 +38,7 @@ func kill(t *testing.T, pid int) {
 // TestEndedSessionsHoldNoBrowser checks that nothing of a session that has ended holds
 // the model of its browser, with all its pages, and that its events are not in memory.
 func TestEndedSessionsHoldNoBrowser(t *testing.T) {
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, Store: openKept(t, t.TempDir())})
+	m := startManager(t, Options{WarmBrowsers: -1, Store: openKept(t, t.TempDir())})
 	s := create(t, m, CreateOptions{URL: site(t) + "/one", Capture: new(true)})
 	v := join(t, s, RoleControl)
 	v.titled("Page one")
@@ -202,7 +202,7 @@ func residentMB(t *testing.T) int {
 // TestSessionsLeaveNothing opens and ends sessions one after the other. The
 // soak test of package bench does that for longer.
 func TestSessionsLeaveNothing(t *testing.T) {
-	m := startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, MaxSessions: 2})
+	m := startManager(t, Options{WarmBrowsers: -1, MaxSessions: 2})
 	base := site(t)
 	var goroutines, memory int
 	for i := range 12 {
@@ -298,7 +298,7 @@ func TestTimeoutWaitsForInput(t *testing.T) {
 
 func TestControl(t *testing.T) {
 	base := site(t)
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1, AskTimeout: time.Hour}), CreateOptions{URL: base})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1, AskTimeout: time.Hour}), CreateOptions{URL: base})
 	a, b, watcher, helper := join(t, s, RoleControl), join(t, s, RoleControl), join(t, s, RoleView), join(t, s, RoleTakeover)
 	await(a, "page", func(m TabsMessage) bool { return len(m.Tabs) == 1 && m.Tabs[0].URL == base+"/" })
 	a.picture("the page")

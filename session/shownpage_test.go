@@ -3,8 +3,6 @@ package session
 import (
 	"strings"
 	"testing"
-
-	"takeover/browser/browsertest"
 )
 
 // TestPageIsTheShownTab checks that a script's page is the tab that people see,
@@ -12,7 +10,7 @@ import (
 // tabs.
 func TestPageIsTheShownTab(t *testing.T) {
 	base := site(t)
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
 	v := join(t, s, RoleControl)
 	await(v, "the first page", func(m TabsMessage) bool { return m.Tabs[0].Title == "Page one" })
 	if err := v.Control("take"); err != nil {
@@ -133,7 +131,7 @@ func TestPageIsTheShownTab(t *testing.T) {
 // TestScriptShowsAPage checks that people see the page that a script brings to the front.
 func TestScriptShowsAPage(t *testing.T) {
 	base := site(t)
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base + "/one"})
 	resultOf[string](t, startRun(t, s, `const second = await context.newPage(); await second.goto('`+base+`/two'); return ''`))
 	if f := s.shown(); f == nil || f.tab != 2 {
 		t.Fatal("people do not see the new page")

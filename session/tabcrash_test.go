@@ -72,7 +72,7 @@ func (v *viewer) inState(state TabState) {
 // the page again brings it back for everybody.
 func TestTabCrash(t *testing.T) {
 	base := greyer(t)
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{URL: base})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base})
 	v, onlooker := join(t, s, RoleControl), join(t, s, RoleView)
 	v.inState(TabLive)
 	v.sees(1)
@@ -123,7 +123,7 @@ func TestTabCrash(t *testing.T) {
 // is requested. The page is gone, but the browser and its other pages are not.
 func TestTabCrashesWhilePictured(t *testing.T) {
 	base := greyer(t)
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{URL: base})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: base})
 	v := join(t, s, RoleControl)
 	v.inState(TabLive)
 	v.sees(1)

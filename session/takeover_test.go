@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"takeover/browser/browsertest"
 	"takeover/control"
 	"takeover/invalid"
 )
@@ -290,7 +289,7 @@ func TestEndOfRun(t *testing.T) {
 // TestMoreTime extends a takeover in two ways: a person asks for more time, and
 // the API sets a new deadline.
 func TestMoreTime(t *testing.T) {
-	s := create(t, startManager(t, Options{ChromiumPath: browsertest.Chromium(t), WarmBrowsers: -1}), CreateOptions{})
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{})
 	v := join(t, s, RoleTakeover)
 	to, err := s.RequestTakeover(TakeoverOptions{Reason: "look", Timeout: time.Hour, RequestedBy: "test"})
 	if err != nil {

@@ -20,7 +20,7 @@ for package in ${*:-$(echo "$named" | sed 's/\.Test.*//' | sort -u)}; do
 	[ -n "$tests" ] || continue
 	go test -c -o "$out/test" "./$package"
 	echo "$package: $tests"
-	(cd "$package" && env -i PATH="$PATH" HOME="$out/tmp" TMPDIR="$out/tmp" TAKEOVER_TEST_PROGRAM="$root/bin/takeover" TAKEOVER_TEST_SHELL=no \
+	(cd "$package" && env -i PATH="$PATH" HOME="$out/tmp" TMPDIR="$out/tmp" TAKEOVER_TEST_PROGRAM="$root/bin/takeover" \
 		setpriv --reuid "$uid" --regid "$uid" --clear-groups "$out/test" -test.run "^($tests)\$" -test.timeout 10m) || failed="$failed $package"
 done
 [ -z "$failed" ] || { echo "failed as user $uid:$failed" >&2; exit 1; }

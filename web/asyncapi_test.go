@@ -6,8 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"takeover/door/viewer"
 	"testing"
+
+	"takeover/door/viewer"
 )
 
 // asyncRef is a reference within an AsyncAPI document.

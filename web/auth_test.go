@@ -28,7 +28,7 @@ func refused(status int) bool {
 // TestRoutesAreTheTable checks that the server has no routes besides those in the
 // table and those of the demo site.
 func TestRoutesAreTheTable(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	inTable := map[string]bool{}
 	names := map[string]bool{}
 	for _, r := range s.table {
@@ -57,7 +57,7 @@ func TestRoutesAreTheTable(t *testing.T) {
 }
 
 func TestEveryRouteRefusesStrangers(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	strangers := []struct {
 		name   string
 		header map[string]string
@@ -114,7 +114,7 @@ func TestKeysInQueryOnlyForSocketsAndStreams(t *testing.T) {
 }
 
 func TestForeignOriginIsRefused(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	for _, origin := range []string{"https://evil.example", "null", "http://127.0.0.1:1", "http://127.0.0.1.evil.example", "garbage"} {
 		for _, r := range s.table {
 			got := s.do(request{method: r.method, path: fill(r, "none", "none"), header: map[string]string{"Origin": origin, "Accept": "application/json"}})
@@ -130,7 +130,7 @@ func TestForeignOriginIsRefused(t *testing.T) {
 }
 
 func TestCookieNeedsMatchingOrigin(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	cookie := s.signInCookie()
 	for _, r := range s.table {
 		changes := r.method != http.MethodGet || r.kind == webSocket

@@ -18,14 +18,13 @@ type lending struct {
 	session *session.Session
 }
 
-// borrow gives a test a server of default options and a session in Chromium itself, with
-// one tab at a URL; the empty one is for an empty tab. The server has what former
-// borrowers left: sessions that ended, links, and lines of its log; doortest.Borrow says
-// what the session has. A test that counts these, stops the server or changes options starts one of its own.
+// borrow gives a test a server of default options and a session with one tab at a URL;
+// the empty one is for an empty tab. The server has what former borrowers left: sessions
+// that ended, links, and lines of its log; doortest.Borrow says what the session has. A test that counts these, stops the server or changes options starts one of its own.
 func borrow(t *testing.T, url string) (*testServer, *session.Session) {
 	t.Helper()
 	l := lent.Borrow(t, func(dir string) (*lending, func() error, error) {
-		s, end, err := newServer(dir, inChromium)
+		s, end, err := newServer(dir, nil)
 		return &lending{server: s}, end, err
 	})
 	t.Cleanup(func() {

@@ -9,7 +9,7 @@ import (
 // TestBrowserlessClient calls the server as programs written for Browserless do,
 // with Puppeteer.
 func TestBrowserlessClient(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	site := doortest.Site(t, map[string]string{"/": "<title>Site</title>", "/article": articlePage})
 	node(t, "browserless", "client.mjs", s.base, testKey, site)
 }

@@ -151,7 +151,7 @@ func TestChromedp(t *testing.T) {
 // TestDiscovery checks the answers of discovery, and that a key in the query is
 // carried into the addresses.
 func TestDiscovery(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	one := s.create(nil)
 	base := "/v1/sessions/" + one.ID()
 	socket := "ws" + strings.TrimPrefix(s.base, "http") + base + "/cdp"

@@ -25,7 +25,7 @@ func TestTypeScriptClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	out, err := exec.CommandContext(browsertest.Context(t, "the client"), "node", "--enable-source-maps", program, s.base, testKey, packages).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v: %s", err, out)

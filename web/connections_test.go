@@ -183,7 +183,7 @@ func TestProxiedRequestsAreCapped(t *testing.T) {
 // TestTwoLengths checks that a request which two programs could end at different
 // places gets one answer, and the connection ends.
 func TestTwoLengths(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	host := "Host: " + strings.TrimPrefix(s.base, "http://") + "\r\n"
 	const chunks = "5\r\nkey=x\r\n0\r\n\r\n"
 	next := "GET /healthz HTTP/1.1\r\n" + host + "\r\n"

@@ -11,7 +11,7 @@ import (
 // TestContentIsNotOurOrigin checks that no response besides our own pages can act
 // with the cookies of the person who opens it, no matter what it contains.
 func TestContentIsNotOurOrigin(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	one := s.create(nil)
 	s.call("POST", "/v1/sessions/"+one.ID()+"/files?name=x.html", "<script>alert(1)</script>", 201, nil)
 	for _, r := range s.table {

@@ -123,7 +123,7 @@ func TestFilesOfRuns(t *testing.T) {
 // pages downloaded and people added, only while they may act, and without
 // replacing other files.
 func TestFilesOfGuests(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	one := s.create(nil)
 	base := "/v1/sessions/" + one.ID()
 	s.call("POST", base+"/files?name=auth.json", "the script's", 201, nil)

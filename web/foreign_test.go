@@ -45,7 +45,7 @@ func foreignSite(t *testing.T) string {
 // endpoint. Each program counts its operations.
 func TestForeignClients(t *testing.T) {
 	foreignPackages(t)
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	for _, client := range []string{"agent-browser", "cloudflare-puppeteer", "crawlee", "patchright", "stagehand", "taiko"} {
 		t.Run(client, func(t *testing.T) {
 			one := s.create(nil)
@@ -274,7 +274,7 @@ func TestForeignChromeDevToolsMCP(t *testing.T) {
 
 // TestForeignBridge lets mcp-remote connect a host that only starts programs to /mcp.
 func TestForeignBridge(t *testing.T) {
-	s, site := startServer(t, inChromium), foreignSite(t)
+	s, site := startServer(t, nil), foreignSite(t)
 	ctx := browsertest.Context(t, "mcp-remote")
 	c := foreignServer(ctx, t, filepath.Join(foreignPackages(t), "mcp-remote/dist/proxy.js"), s.base+"/mcp", "--header", "Authorization: Bearer "+testKey)
 	foreignSteps(ctx, t, c, []foreignStep{

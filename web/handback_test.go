@@ -276,7 +276,7 @@ func programWaits() bool {
 // does.
 func handBackReading(t *testing.T, client func(s *testServer, one *session.Session, ready func()) error) {
 	t.Helper()
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	s.handBack(false, func(one *session.Session, turn turn) error {
 		return client(s, one, turn.ready)
 	})
@@ -322,7 +322,7 @@ func handBackNode(s *testServer, folder, program string, args func(one *session.
 
 // TestHandBackPlaywright lets a person sign in while playwright-core is connected.
 func TestHandBackPlaywright(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	handBackNode(s, "cdp", "handback-playwright.mjs", func(one *session.Session) []string {
 		return []string{"connectOverCDP", s.cdpAddress(one.ID())}
 	})
@@ -330,7 +330,7 @@ func TestHandBackPlaywright(t *testing.T) {
 
 // TestHandBackPuppeteer does the same with puppeteer-core.
 func TestHandBackPuppeteer(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	handBackNode(s, "cdp", "handback-puppeteer.mjs", func(one *session.Session) []string {
 		return []string{s.cdpAddress(one.ID())}
 	})
@@ -338,7 +338,7 @@ func TestHandBackPuppeteer(t *testing.T) {
 
 // TestHandBackChromeRemoteInterface does the same with chrome-remote-interface.
 func TestHandBackChromeRemoteInterface(t *testing.T) {
-	handBackNode(startServer(t, inChromium), "cdp", "handback-remote-interface.mjs", func(one *session.Session) []string {
+	handBackNode(startServer(t, nil), "cdp", "handback-remote-interface.mjs", func(one *session.Session) []string {
 		return []string{one.ID(), testKey}
 	})
 }

@@ -25,7 +25,7 @@ func TestHandBackPlaywrightConnect(t *testing.T) {
 // TestHandBackAgentBrowser lets a person sign in while agent-browser is connected.
 func TestHandBackAgentBrowser(t *testing.T) {
 	foreignPackages(t)
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	handBackNode(s, "foreign", "handback-agent-browser.mjs", func(one *session.Session) []string {
 		return []string{s.cdpAddress(one.ID())}
 	})
@@ -35,7 +35,7 @@ func TestHandBackAgentBrowser(t *testing.T) {
 // handles: a chain finds its element anew. What the program has put into a document shows
 // that it is still the same.
 func TestHandBackCommands(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	handBack(s, func(one *session.Session, turn turn) error {
 		conn := s.socket("/v1/sessions/" + one.ID() + "/commands")
 		last := 0
@@ -110,7 +110,7 @@ func TestHandBackCommands(t *testing.T) {
 // TestHandBackActions lets a person sign in while a program sends debug actions. These have
 // neither handles nor tabs: an action is for the tab that people saw when it began to wait.
 func TestHandBackActions(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	handBack(s, func(one *session.Session, turn turn) error {
 		act := func(kind, body string) (actions.Response, error) {
 			r, answer := s.do(request{method: "POST", path: "/v1/sessions/" + one.ID() + "/actions", body: body, header: map[string]string{"Content-Type": kind}}), actions.Response{}

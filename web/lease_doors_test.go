@@ -245,10 +245,7 @@ func TestCallsWithASessionOfTheirOwnObeyTheLease(t *testing.T) {
 		{"scrape", "/v1/scrape", `{"url":"URL"}`, `"title":"ready"`, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := startServer(t, func(o *session.Options, c *Config) {
-				inChromium(o, c)
-				o.Capture = new(capture.DefaultConfig())
-			})
+			s := startServer(t, func(o *session.Options, _ *Config) { o.Capture = new(capture.DefaultConfig()) })
 			address, release := leaseSite(t)
 			answered := make(chan reply, 1)
 			go func() {

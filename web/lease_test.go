@@ -83,7 +83,7 @@ type leaseTest struct {
 // newLeaseTest starts a session with a person who watches.
 func newLeaseTest(t *testing.T) *leaseTest {
 	t.Helper()
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	one := s.create(nil)
 	if _, err := one.StartCapture(t.Context(), capture.Config{Actions: true}); err != nil {
 		t.Fatal(err)

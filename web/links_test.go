@@ -13,7 +13,7 @@ import (
 // TestGuestsReachOnlyTheirSession tries every route with links of every role, in
 // the link's session and in another.
 func TestGuestsReachOnlyTheirSession(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	mine, other := s.create(nil), s.create(nil)
 	ask := func(one *session.Session) string {
 		var info session.TakeoverInfo
@@ -70,7 +70,7 @@ func (s *testServer) redeem(link string) string {
 
 // TestALinkIsOpenedTooOften opens a link as often as a program can. Others still open.
 func TestALinkIsOpenedTooOften(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	one := s.create(nil)
 	var link linkCreated
 	s.call("POST", "/v1/sessions/"+one.ID()+"/links", map[string]any{"role": session.RoleView}, 201, &link)

@@ -73,10 +73,6 @@ func startServer(t *testing.T, change func(*session.Options, *Config)) *testServ
 	return s
 }
 
-// inChromium makes sessions run Chromium itself, not its headless shell: for tests that
-// SECURITY.md names, and of control and what programs of others do over CDP.
-func inChromium(o *session.Options, _ *Config) { o.ChromiumPath = "" }
-
 // newServer starts a server whose data is in a folder. end also checks that no key is
 // in its log.
 func newServer(dir string, change func(*session.Options, *Config)) (server *testServer, end func() error, err error) {
@@ -101,7 +97,7 @@ func newServer(dir string, change func(*session.Options, *Config)) (server *test
 	}
 	opts := session.Options{
 		Dir: data, WarmBrowsers: -1, ColdScripts: true, MaxSessions: 4, Executable: workertest.Command(scripting.Subcommand), PublicURL: func() string { return base },
-		Egress: policy, Store: kept, Logger: log, ChromiumPath: browsertest.Shell(),
+		Egress: policy, Store: kept, Logger: log,
 	}
 	keys, err := NewKeys(testKey, otherKey)
 	if err != nil {

@@ -15,8 +15,7 @@ func startPlaywright(t *testing.T, folders ...string) *testServer {
 	if len(folders) == 0 {
 		folders = []string{"../node_modules"}
 	}
-	return startServer(t, func(o *session.Options, cfg *Config) {
-		inChromium(o, cfg)
+	return startServer(t, func(_ *session.Options, cfg *Config) {
 		cfg.Playwright = playwright.New(playwright.Options{Folders: folders, Logger: cfg.Logger})
 	})
 }

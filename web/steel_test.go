@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"takeover/door/doortest"
-	"takeover/session"
 )
 
 // articlePage is a page with a text, a link, and what cleaning removes.
@@ -16,10 +15,7 @@ var articlePage = `<!doctype html><html lang="en"><title>On quinces</title><meta
 
 // TestSteelClient runs Steel's published client against the server.
 func TestSteelClient(t *testing.T) {
-	s := startServer(t, func(o *session.Options, c *Config) {
-		inChromium(o, c)
-		withProfiles(t)(o, c)
-	})
+	s := startServer(t, withProfiles(t))
 	site := doortest.Site(t, map[string]string{"/": "<title>Site</title>", "/article": articlePage})
 	node(t, "steel", "client.mjs", s.base, testKey, site)
 }

@@ -129,7 +129,7 @@ func TestMoreTime(t *testing.T) {
 
 // TestLongPollEndsWithTheLink revokes a guest's link while the guest waits.
 func TestLongPollEndsWithTheLink(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	one := s.create(nil)
 	base := "/v1/sessions/" + one.ID()
 	var asked session.TakeoverInfo

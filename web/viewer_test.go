@@ -225,7 +225,7 @@ func TestStalledViewerCostsNobody(t *testing.T) {
 }
 
 func TestViewerSurvivesBadMessages(t *testing.T) {
-	s := startServer(t, inChromium)
+	s := startServer(t, nil)
 	one := s.create(map[string]any{"url": site(t)})
 	v, other := s.join(one, nil), s.join(one, nil)
 	v.wait("the page", at("/"))

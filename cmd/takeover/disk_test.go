@@ -20,8 +20,9 @@ import (
 	"takeover/browser/browsertest"
 )
 
-// clickPage tells its server of each click, and then changes its colour, so that a picture comes after what it told.
-const clickPage = `<title>Clicks</title><body style="margin:0;height:100vh" onclick="console.log('click', ++n); fetch('/clicked', {method: 'POST'}).then(() => document.body.style.background = (n % 2) ? 'black' : 'white')"><script>let n = 0</script>`
+// clickPage tells its server of each click, and then gets a colour that it did not have, so
+// that a picture comes after what it told, also when two clicks overlap.
+const clickPage = `<title>Clicks</title><body style="margin:0;height:100vh" onclick="const colour = ++n * 40; console.log('click', n); fetch('/clicked', {method: 'POST'}).then(() => document.body.style.background = 'hsl(' + colour + ', 70%, 50%)')"><script>let n = 0</script>`
 
 // clickSite serves clickPage, and a download.
 func clickSite(t *testing.T) (string, chan struct{}) {

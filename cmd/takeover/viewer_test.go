@@ -19,9 +19,11 @@ type person struct {
 	*testing.T
 	conn  *websocket.Conn
 	epoch uint64
+	title string // of the first tab
 }
 
-// watch opens a viewer for a session, takes control and waits for a picture.
+// watch opens a viewer for a session that shows clickPage, takes control, and waits for
+// the page and a picture.
 func (p *serverProcess) watch(t *testing.T, session string) *person {
 	t.Helper()
 	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(p.base, "http")+"/v1/sessions/"+session+"/view", &websocket.DialOptions{
@@ -35,7 +37,11 @@ func (p *serverProcess) watch(t *testing.T, session string) *person {
 	v := &person{T: t, conn: conn}
 	v.send(`{"type":"hello","width":1280,"height":720,"dpr":1}`)
 	v.send(`{"type":"control","action":"take"}`)
-	v.until(browsertest.Context(t, "control and a picture"), func(picture bool) bool { return picture && v.epoch > 0 })
+	seen := false
+	v.until(browsertest.Context(t, "control, the page and a picture"), func(picture bool) bool {
+		seen = seen || picture
+		return seen && v.epoch > 0 && v.title == "Clicks"
+	})
 	return v
 }
 
@@ -61,12 +67,16 @@ func (v *person) until(ctx context.Context, enough func(picture bool) bool) {
 				Type  string
 				Epoch uint64
 				Mine  bool
+				Tabs  []struct{ Title string }
 			}
 			if err := json.Unmarshal(data, &m); err != nil {
 				v.Fatal(err)
 			}
 			if m.Type == "control" && m.Mine {
 				v.epoch = m.Epoch
+			}
+			if len(m.Tabs) > 0 {
+				v.title = m.Tabs[0].Title
 			}
 		}
 		if enough(kind == websocket.MessageBinary) {
