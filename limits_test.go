@@ -34,7 +34,7 @@ var limitRows = map[string]string{
 	"init scripts":                     "automation.maxKept",
 	"handles":                          "automation.maxHandles automation.maxHandleBytes",
 	"what people do in takeovers":      "automation.maxFollowed automation.maxFollowing",
-	"traces and HAR files":             "automation.maxRecorded automation.maxRecordings automation.maxRecordedEntries automation.maxTracePictures",
+	"traces and HAR files":             "automation/recording.maxRecorded automation/recording.maxRecordings automation/recording.maxRecordedEntries automation/recording.maxTracePictures",
 	"a performance trace":              "automation.maxPerformanceTrace automation.maxHeapSnapshot",
 	"requests of pages":                "automation.maxRequests automation.maxRequestBytes",
 	"`page.requests()`":                "browser.keptRequests browser.keptRequestBytes",
@@ -75,7 +75,7 @@ func TestLimitsInDocs(t *testing.T) {
 	_, section, _ := strings.Cut(string(raw), "\n## Limits\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	values := map[string]constant.Value{}
-	for _, dir := range []string{"automation", "browser", "fetch", "files", "scripting"} {
+	for _, dir := range []string{"automation", "automation/recording", "browser", "fetch", "files", "scripting"} {
 		constantsOf(t, dir, values)
 	}
 	named := map[string]bool{}
@@ -100,7 +100,7 @@ func TestLimitsInDocs(t *testing.T) {
 	}
 	for name := range values {
 		known := named[name] || notLimits[name]
-		if pkg, _, _ := strings.Cut(name, "."); !known && (pkg == "automation" || pkg == "fetch" || pkg == "files") {
+		if pkg, _, _ := strings.Cut(name, "."); !known && (pkg == "automation" || pkg == "automation/recording" || pkg == "fetch" || pkg == "files") {
 			t.Errorf("%s stands in no row of the limits in docs/scripting.md", name)
 		}
 	}

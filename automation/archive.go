@@ -2,7 +2,6 @@ package automation
 
 import (
 	"archive/zip"
-	"bytes"
 	"fmt"
 	"io"
 	"path"
@@ -47,23 +46,4 @@ func inflate(entry *zip.File) ([]byte, error) {
 		err = fmt.Errorf("it has more than %d bytes", maxFileRead)
 	}
 	return data, err
-}
-
-// archived returns the files as a .zip.
-func archived(entries []attached) ([]byte, error) {
-	var out bytes.Buffer
-	w := zip.NewWriter(&out)
-	for _, e := range entries {
-		entry, err := w.Create(e.name)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := entry.Write(e.data); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
 }

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"takeover/automation/recording"
 	"takeover/browser"
 	"takeover/fetch"
 )
@@ -86,12 +87,12 @@ type Client struct {
 	large      chan struct{} // held while a large reply is being made
 
 	// Each part has its own lock. No lock is held while a part is called.
-	handles    clientHandles    // names of objects and JavaScript values
-	hands      clientHands      // keys and buttons that are down
-	network    clientNetwork    // requests and routes
-	recordings clientRecordings // HAR files and traces
-	hooks      clientHooks      // scripts and functions added to pages
-	events     clientEvents     // events for the client
+	handles    clientHandles         // names of objects and JavaScript values
+	hands      clientHands           // keys and buttons that are down
+	network    clientNetwork         // requests and routes
+	recordings *recording.Recordings // HAR files and traces
+	hooks      clientHooks           // scripts and functions added to pages
+	events     clientEvents          // events for the client
 
 	mu       sync.Mutex // guards what follows; never held across I/O
 	closed   bool
@@ -138,6 +139,7 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 		handles: newClientHandles(), hands: newClientHands(), network: newClientNetwork(), hooks: newClientHooks(), events: newClientEvents(),
 		contexts: map[*browser.Context]bool{o.Context: true}, proxies: map[*browser.Context]*fetch.Proxy{},
 	}
+	c.recordings = recording.New(recordingHost{c})
 	c.life, c.stop = context.WithCancelCause(a.life)
 	a.mu.Lock()
 	defer a.mu.Unlock()

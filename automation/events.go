@@ -219,7 +219,7 @@ func (c *Client) mayRevive(err error, frame string) bool {
 
 // observe reports events to the client. It runs on the model's goroutine.
 func (c *Client) observe(ev browser.Event) {
-	c.recordings.observe(ev)
+	c.recordings.Observe(ev)
 	switch ev := ev.(type) {
 	case browser.PageCreated:
 		if c.drives(ev.Page) {

@@ -6,8 +6,9 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"takeover/automation"
 	"testing"
+
+	"takeover/automation"
 
 	"github.com/chromedp/cdproto/storage"
 )

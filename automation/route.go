@@ -168,7 +168,7 @@ func opRouteContinue(ctx context.Context, c *Client, p *routeContinueParams) (an
 	if p.Headers != nil {
 		o.Headers = allowedHeaders(r.Headers(), *p.Headers)
 	}
-	c.recordings.mark(r, func(e *harEntry) { e.continued(&o) })
+	c.recordings.Continued(r, &o)
 	return emptyJSON, routeError(r.Continue(ctx, o))
 }
 
@@ -243,7 +243,7 @@ func opRouteFulfill(ctx context.Context, c *Client, p *routeFulfillParams) (any,
 		}
 	}
 	headers := withCORS(r, p.Headers)
-	c.recordings.mark(r, func(e *harEntry) { e.WasFulfilled = true })
+	c.recordings.Fulfilled(r)
 	return emptyJSON, routeError(r.Fulfill(ctx, browser.Answer{
 		Status: p.Status, StatusText: cmp.Or(http.StatusText(p.Status), "Unknown"), Headers: headers, Body: p.Body, AskAgain: p.AskAgain,
 	}))
@@ -313,7 +313,7 @@ func opRouteAbort(ctx context.Context, c *Client, p *routeAbortParams) (any, err
 	if !ok {
 		return nil, errorf("Unknown error code: %s", p.ErrorCode)
 	}
-	c.recordings.mark(r, func(e *harEntry) { e.WasAborted = true })
+	c.recordings.Aborted(r)
 	return emptyJSON, routeError(r.Abort(ctx, reason))
 }
 

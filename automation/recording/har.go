@@ -1,6 +1,7 @@
-package automation
+package recording
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"sync"
@@ -11,15 +12,6 @@ import (
 )
 
 const (
-	// maxRecorded bounds, in bytes, how much all recordings of a client hold in
-	// memory before they are written: URLs, headers and bodies, pictures,
-	// actions.
-	maxRecorded = 64 << 20
-
-	// maxRecordings is the largest number of recordings that a client may run at
-	// the same time.
-	maxRecordings = 20
-
 	// maxRecordedEntries bounds the requests of one recording.
 	maxRecordedEntries = 10_000
 
@@ -35,57 +27,95 @@ const (
 	finishTimeout = 10 * time.Second
 )
 
-// Where the bodies of a recording are stored.
+// Content says where the bodies of a recording are stored.
+type Content string
+
+// The places of bodies, in Playwright's words.
 const (
-	contentEmbed  = "embed"  // in the entries
-	contentAttach = "attach" // in files, which the entries name
-	contentOmit   = "omit"
+	ContentEmbed  Content = "embed"  // in the entries
+	ContentAttach Content = "attach" // in files, which the entries name
+	ContentOmit   Content = "omit"
 )
 
 const bodyLeftOut = "left out: the recording is full"
 
-// recorder records the requests of a page or a context in the form of a HAR.
-type recorder struct {
-	client  *Client
-	context *browser.Context
-	page    *browser.Page // records only this page, or all if nil
-	content string
-	minimal bool   // only what replaying needs
-	folder  string // prefix of file names: "" or "resources/"
-	wanted  func(url string) bool
-	began   time.Time
-	slots   chan struct{} // one token per body being read
+// HAROptions says what a HAR records.
+type HAROptions struct {
+	Context *browser.Context      // required
+	Page    *browser.Page         // records only this page; default: all of the context
+	Content Content               // required
+	Minimal bool                  // only what replaying needs
+	Wanted  func(url string) bool // which requests; default: all
+}
+
+// HAR records the requests of a page or a context in the form of a HAR. All methods may
+// be called from any goroutine.
+type HAR struct {
+	all    *Recordings
+	o      HAROptions
+	folder string // prefix of file names: "" or "resources/"
+	began  time.Time
+	slots  chan struct{} // one token per body being read
 
 	mu      sync.Mutex // guards what follows; never held across I/O
 	over    bool
-	entries []*harEntry
-	known   map[*browser.Request]*harEntry
-	pages   map[*browser.Page]*harPage
-	order   []*harPage
-	files   []attached
+	entries []*entry
+	known   map[*browser.Request]*entry
+	pages   map[*browser.Page]*pageEntry
+	order   []*pageEntry
+	files   []File
 	held    map[string]bool // names of files that are already kept
 	parts   int             // parts being read
 	idle    chan struct{}   // made by finishReading; closed when nothing is being read
 
-	kept int // bytes; guarded by the lock of clientRecordings
+	kept int // bytes; guarded by the lock of Recordings
 }
 
-// attached is a file that goes with a recording.
-type attached struct {
-	name string
-	data []byte
-}
-
-func newRecorder(c *Client, bc *browser.Context, page *browser.Page, content string, minimal bool) *recorder {
-	return &recorder{
-		client: c, context: bc, page: page, content: content, minimal: minimal, wanted: func(string) bool { return true }, began: time.Now(),
-		slots: make(chan struct{}, bodiesAtATime), known: map[*browser.Request]*harEntry{}, pages: map[*browser.Page]*harPage{}, held: map[string]bool{},
+// StartHAR begins a HAR. pages are those that exist already. It fails if there are too
+// many.
+func (k *Recordings) StartHAR(o HAROptions, pages []*browser.Page) (*HAR, error) {
+	r := k.newHAR(o)
+	if err := k.add(r); err != nil {
+		return nil, err
 	}
+	for _, p := range pages {
+		r.addPage(p)
+	}
+	return r, nil
+}
+
+func (k *Recordings) newHAR(o HAROptions) *HAR {
+	if o.Wanted == nil {
+		o.Wanted = func(string) bool { return true }
+	}
+	return &HAR{
+		all: k, o: o, began: time.Now(), slots: make(chan struct{}, bodiesAtATime),
+		known: map[*browser.Request]*entry{}, pages: map[*browser.Page]*pageEntry{}, held: map[string]bool{},
+	}
+}
+
+// Finish ends the HAR. It returns its text, which names the browser that a program says it
+// drives, and the files that go beside it. It waits for bodies that are being read, but no
+// longer than finishTimeout, and until ctx ends.
+func (r *HAR) Finish(ctx context.Context, program har.Program) (text []byte, files []File, err error) {
+	defer r.all.release(r)
+	r.finishReading(ctx)
+	r.end()
+	r.hide()
+	entries := r.entries
+	if entries == nil {
+		entries = []*entry{}
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err = e.Encode(file{log{Version: har.Version, Creator: har.Program{Name: "Takeover", Version: "1"}, Browser: program, Pages: r.order, Entries: entries}})
+	return r.all.host.Hide(out.Bytes()), r.files, err
 }
 
 // change calls change with a request's entry, if the recording still has that
 // entry and is not over.
-func (r *recorder) change(q *browser.Request, change func(e *harEntry)) {
+func (r *HAR) change(q *browser.Request, change func(e *entry)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e := r.known[q]; e != nil && !r.over {
@@ -93,7 +123,7 @@ func (r *recorder) change(q *browser.Request, change func(e *harEntry)) {
 	}
 }
 
-func (r *recorder) observe(ev browser.Event) {
+func (r *HAR) observe(ev browser.Event) {
 	switch ev := ev.(type) {
 	case browser.PageCreated:
 		r.addPage(ev.Page)
@@ -108,7 +138,7 @@ func (r *recorder) observe(ev browser.Event) {
 	case browser.RequestFinished:
 		r.finished(ev.Request)
 	case browser.RequestFailed:
-		r.change(ev.Request, func(e *harEntry) {
+		r.change(ev.Request, func(e *entry) {
 			e.Response.Failure = ev.Request.Failure()
 			if e.Time < 0 {
 				e.Time = r.clock() - e.Monotonic
@@ -118,14 +148,14 @@ func (r *recorder) observe(ev browser.Event) {
 }
 
 // clock returns milliseconds since the recording began.
-func (r *recorder) clock() float64 { return float64(time.Since(r.began)) / float64(time.Millisecond) }
+func (r *HAR) clock() float64 { return float64(time.Since(r.began)) / float64(time.Millisecond) }
 
-func (r *recorder) covers(p *browser.Page) bool {
-	return p.Context() == r.context && (r.page == nil || r.page == p)
+func (r *HAR) covers(p *browser.Page) bool {
+	return p.Context() == r.o.Context && (r.o.Page == nil || r.o.Page == p)
 }
 
-func (r *recorder) addPage(p *browser.Page) {
-	if r.minimal || p.MainFrame() == nil || !r.covers(p) { // a service worker has no page
+func (r *HAR) addPage(p *browser.Page) {
+	if r.o.Minimal || p.MainFrame() == nil || !r.covers(p) { // a service worker has no page
 		return
 	}
 	r.mu.Lock()
@@ -134,9 +164,9 @@ func (r *recorder) addPage(p *browser.Page) {
 		return
 	}
 	now := time.Now()
-	page := &harPage{har.Page{Started: har.Time(now), ID: r.client.idOf("page", p), Timings: har.PageTimings{OnContentLoad: -1, OnLoad: -1}}, float64(now.UnixMilli())}
-	r.pages[p] = page
-	r.order = append(r.order, page)
+	entry := &pageEntry{har.Page{Started: har.Time(now), ID: r.all.host.ID("page", p), Timings: har.PageTimings{OnContentLoad: -1, OnLoad: -1}}, float64(now.UnixMilli())}
+	r.pages[p] = entry
+	r.order = append(r.order, entry)
 }
 
 // pageMoments returns a document's title and the times of its events, in
@@ -144,7 +174,7 @@ func (r *recorder) addPage(p *browser.Page) {
 // times.
 const pageMoments = `() => ({ title: document.title, dom: performance.timing.domContentLoadedEventStart, load: performance.timing.loadEventStart })`
 
-func (r *recorder) onLifecycle(ev browser.LifecycleChanged) {
+func (r *HAR) onLifecycle(ev browser.LifecycleChanged) {
 	p := ev.Frame.Page()
 	r.mu.Lock()
 	page := r.pages[p]
@@ -185,13 +215,13 @@ func (r *recorder) onLifecycle(ev browser.LifecycleChanged) {
 
 // spawn reads a part of the recording on a goroutine that finishReading waits
 // for.
-func (r *recorder) spawn(do func(context.Context)) {
+func (r *HAR) spawn(do func(context.Context)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.idle != nil || r.over {
 		return
 	}
-	if r.client.spawn(func(ctx context.Context) {
+	if r.all.host.Spawn(func(ctx context.Context) {
 		defer r.done()
 		do(ctx)
 	}) {
@@ -200,7 +230,7 @@ func (r *recorder) spawn(do func(context.Context)) {
 }
 
 // done records that a part has been read.
-func (r *recorder) done() {
+func (r *HAR) done() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.parts--; r.parts == 0 && r.idle != nil {
@@ -208,15 +238,12 @@ func (r *recorder) done() {
 	}
 }
 
-// take reserves n bytes of the client's memory for recordings, if available.
-func (r *recorder) take(n int) bool { return r.client.recordings.take(r, n) }
-
-// release returns the memory of the recording.
-func (r *recorder) release() { r.client.recordings.release(r) }
+// take reserves n bytes of the script's memory for recordings, if available.
+func (r *HAR) take(n int) bool { return r.all.take(r, n) }
 
 // finishReading waits until all running reads have ended, or finishTimeout has
 // passed. No new read starts while it waits.
-func (r *recorder) finishReading(ctx context.Context) {
+func (r *HAR) finishReading(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	r.mu.Lock()
@@ -234,9 +261,9 @@ func (r *recorder) finishReading(ctx context.Context) {
 	r.idle = nil
 }
 
-// end ends the recording. Its contents then belong to the caller.
-func (r *recorder) end() {
-	r.client.recordings.drop(r)
+// end ends the recording. Its contents do not change any more.
+func (r *HAR) end() {
+	r.all.drop(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = true

@@ -1,4 +1,4 @@
-package automation
+package recording
 
 import (
 	"context"
@@ -14,13 +14,13 @@ import (
 	"takeover/har"
 )
 
-func (r *recorder) sent(q *browser.Request) {
-	if !r.covers(q.Page()) || !r.wanted(q.URL) {
+func (r *HAR) sent(q *browser.Request) {
+	if !r.covers(q.Page()) || !r.o.Wanted(q.URL) {
 		return
 	}
 	headers := q.Headers()
 	r.addPage(q.Page())
-	e := &harEntry{
+	e := &entry{
 		Monotonic: r.clock(),
 		Entry: har.Entry{
 			Started: har.Time(q.Started()), Time: -1, ResourceType: q.ResourceType,
@@ -35,16 +35,16 @@ func (r *recorder) sent(q *browser.Request) {
 	}
 	r.setHeaders(e, headers)
 	if w := q.ServiceWorker(); w != nil {
-		e.WorkerRef = r.client.idOf("worker", w)
+		e.WorkerRef = r.all.host.ID("worker", w)
 	}
 	if f := q.Frame(); f != nil {
-		e.FrameRef = r.client.idOf("frame", f)
+		e.FrameRef = r.all.host.ID("frame", f)
 	}
 	if !r.take(entryWeight + len(q.URL) + q.Size()) {
 		return
 	}
 	body := q.PostData()
-	if !r.minimal {
+	if !r.o.Minimal {
 		e.Request.BodySize = len(body)
 		e.Response.TransferSize = new(-1)
 	}
@@ -64,17 +64,17 @@ func (r *recorder) sent(q *browser.Request) {
 	r.entries = append(r.entries, e)
 }
 
-func (r *recorder) setHeaders(e *harEntry, headers []browser.Header) {
+func (r *HAR) setHeaders(e *entry, headers []browser.Header) {
 	e.Request.Headers = harHeaders(headers)
 	e.Request.Cookies = []har.Cookie{}
-	if !r.minimal {
+	if !r.o.Minimal {
 		e.Request.Cookies = har.SentCookies(e.Request.Headers)
 	}
 }
 
 // postDataLocked returns a request's body as a HAR entry stores it: as text, as
 // form fields, or as a file beside the recording.
-func (r *recorder) postDataLocked(body []byte, headers []browser.Header) *har.PostData {
+func (r *HAR) postDataLocked(body []byte, headers []browser.Header) *har.PostData {
 	if body == nil {
 		return nil
 	}
@@ -86,9 +86,9 @@ func (r *recorder) postDataLocked(body []byte, headers []browser.Header) *har.Po
 		data.Params = har.Form(string(body))
 	}
 	switch {
-	case r.content == contentEmbed && data.MimeType != "application/octet-stream" && r.take(len(body)):
+	case r.o.Content == ContentEmbed && data.MimeType != "application/octet-stream" && r.take(len(body)):
 		data.Text = string(body)
-	case r.content == contentAttach:
+	case r.o.Content == ContentAttach:
 		data.File, _ = r.attachLocked(body, data.MimeType)
 	}
 	return data
@@ -104,9 +104,9 @@ func headerOf(headers []browser.Header, name string) string {
 }
 
 // attachLocked keeps a file under a name made from its content.
-func (r *recorder) attachLocked(data []byte, mimeType string) (name string, ok bool) {
-	data = r.client.options.Hide(data) // before naming, because the name depends on the data
-	sum := sha1.Sum(data)              //nolint:gosec // as above
+func (r *HAR) attachLocked(data []byte, mimeType string) (name string, ok bool) {
+	data = r.all.host.Hide(data) // before naming, because the name depends on the data
+	sum := sha1.Sum(data)        //nolint:gosec // as above
 	name = r.folder + hex.EncodeToString(sum[:]) + "." + extensionOf(mimeType)
 	if r.held[name] {
 		return name, true
@@ -115,16 +115,16 @@ func (r *recorder) attachLocked(data []byte, mimeType string) (name string, ok b
 		return "", false
 	}
 	r.held[name] = true
-	r.files = append(r.files, attached{name, data})
+	r.files = append(r.files, File{name, data})
 	return name, true
 }
 
 // received records the head of a response.
-func (r *recorder) received(res *browser.Response) {
-	r.change(res.Request, func(e *harEntry) {
+func (r *HAR) received(res *browser.Response) {
+	r.change(res.Request, func(e *entry) {
 		e.Response.Status, e.Response.StatusText = res.Status, res.StatusText
 		r.setAnswer(e, res.Headers())
-		if r.minimal {
+		if r.o.Minimal {
 			return
 		}
 		t := res.Timing
@@ -147,9 +147,9 @@ func (r *recorder) received(res *browser.Response) {
 	})
 }
 
-func (r *recorder) setAnswer(e *harEntry, headers []browser.Header) {
+func (r *HAR) setAnswer(e *entry, headers []browser.Header) {
 	e.Response.Headers = harHeaders(headers)
-	if !r.minimal {
+	if !r.o.Minimal {
 		e.Response.Cookies = har.SetCookies(e.Response.Headers, time.Now())
 	}
 	if kind := headerOf(headers, "content-type"); kind != "" {
@@ -161,7 +161,7 @@ func (r *recorder) setAnswer(e *harEntry, headers []browser.Header) {
 func round3(ms float64) float64 { return math.Round(ms*1000) / 1000 }
 
 // total sums the parts of a request's time.
-func (e *harEntry) total() {
+func (e *entry) total() {
 	e.Time = 0
 	for _, ms := range []*float64{e.Timings.DNS, e.Timings.Connect, e.Timings.SSL, &e.Timings.Wait, &e.Timings.Receive} {
 		if ms != nil && *ms > 0 {
@@ -171,7 +171,7 @@ func (e *harEntry) total() {
 }
 
 // continued records the changes that a route makes to a request.
-func (e *harEntry) continued(o *browser.Overrides) {
+func (e *entry) continued(o *browser.Overrides) {
 	e.WasContinued = true
 	if o.URL != "" {
 		e.Request.URL, e.Request.Query = o.URL, har.Query(o.URL)
@@ -182,7 +182,7 @@ func (e *harEntry) continued(o *browser.Overrides) {
 }
 
 // finished reads the data that is known only after a request has ended.
-func (r *recorder) finished(q *browser.Request) {
+func (r *HAR) finished(q *browser.Request) {
 	r.mu.Lock()
 	known := r.known[q] != nil && !r.over
 	r.mu.Unlock()
@@ -190,14 +190,14 @@ func (r *recorder) finished(q *browser.Request) {
 	if !known || res == nil {
 		return
 	}
-	r.change(q, func(e *harEntry) {
+	r.change(q, func(e *entry) {
 		e.Request.HTTPVersion = har.HTTPVersion(res.Protocol)
 		e.Response.HTTPVersion = e.Request.HTTPVersion
 		if end := q.ResponseEnd(); end >= 0 {
 			e.Timings.Receive = round3(max(0, end-max(0, res.Timing.ResponseStart)))
 		}
 		e.total()
-		if r.minimal {
+		if r.o.Minimal {
 			return
 		}
 		e.ServerIP, e.ServerPort = res.RemoteIP, res.RemotePort
@@ -209,23 +209,23 @@ func (r *recorder) finished(q *browser.Request) {
 	r.spawn(func(ctx context.Context) { r.complete(ctx, q, res) })
 }
 
-func (r *recorder) complete(ctx context.Context, q *browser.Request, res *browser.Response) {
+func (r *HAR) complete(ctx context.Context, q *browser.Request, res *browser.Response) {
 	r.slots <- struct{}{}
 	defer func() { <-r.slots }()
 	var body []byte
 	var bodyErr error
-	if r.content != contentOmit || !r.minimal {
+	if r.o.Content != ContentOmit || !r.o.Minimal {
 		body, bodyErr = res.Body(ctx)
 	}
 	if headers, err := q.WireHeaders(ctx); err == nil {
-		r.change(q, func(e *harEntry) { r.setHeaders(e, headers) })
+		r.change(q, func(e *entry) { r.setHeaders(e, headers) })
 	}
 	if headers, err := res.WireHeaders(ctx); err == nil {
-		r.change(q, func(e *harEntry) { r.setAnswer(e, headers) })
+		r.change(q, func(e *entry) { r.setAnswer(e, headers) })
 	}
 	sizes, sizesErr := q.Sizes(ctx)
-	r.change(q, func(e *harEntry) {
-		if !r.minimal && sizesErr == nil {
+	r.change(q, func(e *entry) {
+		if !r.o.Minimal && sizesErr == nil {
 			e.Request.HeadersSize = sizes.RequestHeaders
 			e.Response.HeadersSize, e.Response.BodySize = sizes.ResponseHeaders, sizes.ResponseBody
 			e.Response.TransferSize = new(sizes.ResponseHeaders + sizes.ResponseBody)
@@ -237,13 +237,13 @@ func (r *recorder) complete(ctx context.Context, q *browser.Request, res *browse
 	})
 }
 
-func (r *recorder) setBodyLocked(content *har.Content, body []byte) {
-	if !r.minimal {
+func (r *HAR) setBodyLocked(content *har.Content, body []byte) {
+	if !r.o.Minimal {
 		content.Size = len(body)
 	}
 	ok := true
-	switch r.content {
-	case contentEmbed:
+	switch r.o.Content {
+	case ContentEmbed:
 		text, encoding := string(body), ""
 		if !textual(content.MimeType) || !utf8.Valid(body) {
 			text, encoding = base64.StdEncoding.EncodeToString(body), "base64"
@@ -251,7 +251,7 @@ func (r *recorder) setBodyLocked(content *har.Content, body []byte) {
 		if ok = r.take(len(text)); ok {
 			content.Text, content.Encoding = &text, encoding
 		}
-	case contentAttach:
+	case ContentAttach:
 		content.File, ok = r.attachLocked(body, content.MimeType)
 	}
 	if !ok {

@@ -1,4 +1,4 @@
-package automation
+package recording
 
 import (
 	"strings"
@@ -7,24 +7,25 @@ import (
 	"takeover/har"
 )
 
-type harFile struct {
-	Log harLog `json:"log"`
+// file is the text of a HAR.
+type file struct {
+	Log log `json:"log"`
 }
 
-type harLog struct {
-	Version string      `json:"version"`
-	Creator har.Program `json:"creator"`
-	Browser browserInit `json:"browser"`
-	Pages   []*harPage  `json:"pages,omitempty"`
-	Entries []*harEntry `json:"entries"`
+type log struct {
+	Version string       `json:"version"`
+	Creator har.Program  `json:"creator"`
+	Browser har.Program  `json:"browser"`
+	Pages   []*pageEntry `json:"pages,omitempty"`
+	Entries []*entry     `json:"entries"`
 }
 
-type harPage struct {
+type pageEntry struct {
 	har.Page
 	began float64 // start, in milliseconds since 1970
 }
 
-type harEntry struct {
+type entry struct {
 	har.Entry
 	FrameRef     string  `json:"_frameref,omitempty"`
 	Monotonic    float64 `json:"_monotonicTime"` // milliseconds since the recording began
