@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -92,6 +93,26 @@ func rolesFrom(least session.Role) string {
 	}
 }
 
+// description is what the API says of itself. It is made when somebody first asks for it,
+// because it takes as long as the rest of a server's start.
+type description struct {
+	spec      []byte     // /openapi.json
+	sockets   []byte     // /asyncapi.json
+	reference *reference // what /docs shows of the calls
+}
+
+func describeAPI(table []route, version string) (*description, error) {
+	spec, err := openAPI(table, version)
+	if err != nil {
+		return nil, fmt.Errorf("describe API: %w", err)
+	}
+	sockets, err := asyncAPI(version)
+	if err != nil {
+		return nil, fmt.Errorf("describe the viewer's socket: %w", err)
+	}
+	return &description{spec, sockets, newReference(table)}, nil
+}
+
 // docs handles GET /docs.
 func (s *Server) docs(c echo.Context) error {
 	p := s.docsPage(c)
@@ -111,7 +132,11 @@ func (s *Server) docsGroup(c echo.Context) error {
 	if at < 0 {
 		return &failure{kind: kindNotFound, detail: "The API has no group of calls with this name."}
 	}
-	p.Open = s.reference.section(s.table, at, p.BaseURL)
+	d, err := s.described()
+	if err != nil {
+		return err
+	}
+	p.Open = d.reference.section(s.table, at, p.BaseURL)
 	return s.render(c, http.StatusOK, views.DocsGroup(p))
 }
 

@@ -76,12 +76,16 @@ func TestFieldsAreDescribed(t *testing.T) {
 			}
 		}
 	}
+	d, err := s.described()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range s.table {
-		for _, in := range s.reference.call(r, s.base).Inputs {
+		for _, in := range d.reference.call(r, s.base).Inputs {
 			check(r.name, in.Fields)
 		}
 	}
-	for _, objects := range s.reference.objects {
+	for _, objects := range d.reference.objects {
 		for _, o := range objects {
 			check(o.Name, o.Fields)
 		}
@@ -163,7 +167,11 @@ func TestDocsLinksLeadSomewhere(t *testing.T) {
 		}
 	}
 	known := map[string]string{}
-	for _, entry := range s.reference.entries(s.table) {
+	d, err := s.described()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range d.reference.entries(s.table) {
 		if !anchors[entry.Address] {
 			t.Errorf("the search leads to %s, which is nowhere", entry.Address)
 		}

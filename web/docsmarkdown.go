@@ -12,11 +12,15 @@ import (
 
 // docsMarkdown handles GET /docs.md.
 func (s *Server) docsMarkdown(c echo.Context) error {
+	d, err := s.described()
+	if err != nil {
+		return err
+	}
 	group, base := c.QueryParam("group"), s.baseURL(c.Request())
 	var sections []*views.DocsSection
 	for i, of := range docsSections {
 		if group == of.id || group == "" && of.id != docsPages {
-			sections = append(sections, s.reference.section(s.table, i, base))
+			sections = append(sections, d.reference.section(s.table, i, base))
 		}
 	}
 	if len(sections) == 0 {

@@ -63,7 +63,11 @@ var docsWords = map[string]string{
 
 // docsCalls handles GET /docs/calls.json.
 func (s *Server) docsCalls(c echo.Context) error {
-	return c.JSON(http.StatusOK, map[string]any{"calls": s.reference.entries(s.table)})
+	d, err := s.described()
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, map[string]any{"calls": d.reference.entries(s.table)})
 }
 
 // entries lists what can be searched for, in the order of the pages. Sections, objects,

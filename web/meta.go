@@ -43,10 +43,18 @@ func (s *Server) version(c echo.Context) error {
 
 // asyncapi handles GET /asyncapi.json.
 func (s *Server) asyncapi(c echo.Context) error {
-	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, s.socketSpec)
+	d, err := s.described()
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, d.sockets)
 }
 
 // openapi handles GET /openapi.json.
 func (s *Server) openapi(c echo.Context) error {
-	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, s.spec)
+	d, err := s.described()
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, d.spec)
 }

@@ -189,9 +189,7 @@ type Server struct {
 	log         *slog.Logger
 	echo        *echo.Echo
 	table       []route
-	spec        []byte     // /openapi.json
-	socketSpec  []byte     // /asyncapi.json
-	reference   *reference // what /docs shows of the calls
+	described   func() (*description, error)
 	toNodes     *http.Transport
 	lookups     chan struct{} // held while a link's node is looked for
 
@@ -239,14 +237,7 @@ func New(cfg Config) (*Server, error) {
 	s.mcp = s.newMCP()
 	context.AfterFunc(s.ctx, s.mcp.Close) // at once, because its clients wait for answers
 	s.table = s.routes()
-	spec, err := openAPI(s.table, cfg.Version)
-	if err != nil {
-		return nil, fmt.Errorf("describe API: %w", err)
-	}
-	if s.socketSpec, err = asyncAPI(cfg.Version); err != nil {
-		return nil, fmt.Errorf("describe the viewer's socket: %w", err)
-	}
-	s.spec, s.reference = spec, newReference(s.table)
+	s.described = sync.OnceValues(func() (*description, error) { return describeAPI(s.table, cfg.Version) })
 	s.lookups = make(chan struct{}, maxLookups)
 	s.toNodes = &http.Transport{
 		DialContext: (&net.Dialer{Timeout: dialTime}).DialContext, TLSHandshakeTimeout: dialTime, MaxIdleConnsPerHost: idleToNode, IdleConnTimeout: idleTime / 2, DisableCompression: true,
