@@ -253,6 +253,7 @@ func (r *HAR) setBodyLocked(content *har.Content, body []byte) {
 		}
 	case ContentAttach:
 		content.File, ok = r.attachLocked(body, content.MimeType)
+	case ContentOmit:
 	}
 	if !ok {
 		content.Comment = bodyLeftOut
