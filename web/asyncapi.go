@@ -8,12 +8,13 @@ import (
 
 	"takeover/door/commands"
 	"takeover/door/viewer"
+	"takeover/web/apidoc"
 )
 
 // asyncAPI describes the messages of the viewer's socket and of the command socket as
 // an AsyncAPI 3.0 document.
 func asyncAPI(version string) ([]byte, error) {
-	g := &specGenerator{schemas: object{}, types: map[string]reflect.Type{}}
+	g := apidoc.NewSchemas()
 	messages, ofViewer, ofCommands := object{}, object{}, object{}
 	var received, sent []object
 	// in lists a message of a channel and returns the reference that an operation needs.
@@ -28,12 +29,12 @@ func asyncAPI(version string) ([]byte, error) {
 		// The server takes a message whose fields are missing.
 		received = append(received, add("fromClient."+kind, object{
 			"name": kind, "summary": m.Does, "description": "Needs role " + rolesFrom(m.Role) + ".",
-			"payload": g.message(kind, m.Empty, false),
+			"payload": messageSchema(g, kind, m.Empty, false),
 		}))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(viewer.Sent)) {
 		m := viewer.Sent[kind]
-		sent = append(sent, add("fromServer."+kind, object{"name": kind, "summary": m.Does, "payload": g.message(kind, m.Empty, true)}))
+		sent = append(sent, add("fromServer."+kind, object{"name": kind, "summary": m.Does, "payload": messageSchema(g, kind, m.Empty, true)}))
 	}
 	sent = append(sent, add("fromServer.picture", object{
 		"name": "picture", "summary": "A binary message: a header and a picture. docs/protocol.md describes the header.",
@@ -41,11 +42,12 @@ func asyncAPI(version string) ([]byte, error) {
 	}))
 	ofProgram := map[string][]object{}
 	for _, m := range commandMessages {
-		message := object{"name": m.kind, "summary": m.does, "payload": g.commandMessage(m)}
+		message := object{"name": m.kind, "summary": m.does, "payload": commandSchema(g, m)}
 		ofProgram[m.operation] = append(ofProgram[m.operation], in("commands", ofCommands, m.operation+"."+m.kind, message))
 	}
-	if g.clash != nil {
-		return nil, g.clash
+	components, err := g.Components()
+	if err != nil {
+		return nil, err
 	}
 	people, program := object{"$ref": "#/channels/viewer"}, object{"$ref": "#/channels/commands"}
 	parameters := object{"id": object{"description": "The session's id."}}
@@ -75,15 +77,15 @@ func asyncAPI(version string) ([]byte, error) {
 			fromProgram:   object{"action": "receive", "channel": program, "summary": "What a program may send.", "messages": ofProgram[fromProgram]},
 			answerProgram: object{"action": "send", "channel": program, "summary": "What the server answers.", "messages": ofProgram[answerProgram]},
 		},
-		"components": object{"messages": messages, "schemas": g.schemas},
+		"components": object{"messages": messages, "schemas": components},
 	}
 	return json.MarshalIndent(doc, "", " ")
 }
 
-// message describes a text message. complete means that it has all fields but the
+// messageSchema describes a text message. complete means that it has all fields but the
 // optional ones.
-func (g *specGenerator) message(kind string, empty any, complete bool) object {
-	props, always := g.properties(reflect.TypeOf(empty))
+func messageSchema(g *apidoc.Schemas, kind string, empty any, complete bool) object {
+	props, always := g.Properties(reflect.TypeOf(empty))
 	props["type"] = object{"const": kind}
 	required := []string{"type"}
 	for _, name := range always {
@@ -112,17 +114,17 @@ var commandMessages = []commandMessage{
 	{answerProgram, "error", "The answer to a message whose command id cannot be read.", commands.Answer{}, []string{"error"}, []string{"commandId", "result"}},
 }
 
-// commandMessage describes a message of the command socket. What a program sends may
+// commandSchema describes a message of the command socket. What a program sends may
 // have no further fields.
-func (g *specGenerator) commandMessage(m commandMessage) object {
-	payload := g.message(m.kind, m.message, false)
+func commandSchema(g *apidoc.Schemas, m commandMessage) object {
+	payload := messageSchema(g, m.kind, m.message, false)
 	props, _ := payload["properties"].(object)
 	for _, name := range m.without {
 		delete(props, name)
 	}
 	payload["required"] = append([]string{"type"}, m.required...)
 	if m.operation == fromProgram {
-		chain := object{"type": "array", "items": g.schema(reflect.TypeFor[commands.Link]()), "minItems": 1, "maxItems": commands.MaxLinks}
+		chain := object{"type": "array", "items": g.Of(reflect.TypeFor[commands.Link]()), "minItems": 1, "maxItems": commands.MaxLinks}
 		method, _ := props["method"].(object)
 		method["oneOf"] = []object{{"type": "string", "minLength": 1}, chain}
 		args, _ := props["args"].(object)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"takeover/door/viewer"
+	"takeover/web/apidoc"
 )
 
 // asyncRef is a reference within an AsyncAPI document.
@@ -59,7 +60,8 @@ func TestAsyncAPI(t *testing.T) {
 		t.Errorf("viewers connect at %s", path)
 	}
 
-	lists := func(operation, action, kind string, fields []messageField) {
+	lists := func(operation, action, kind string, fields []apidoc.Field) {
+		fields = slices.DeleteFunc(fields, func(f apidoc.Field) bool { return f.Name == "type" }) // which all have
 		id := operation + "." + kind
 		op := doc.Operations[operation]
 		if op.Action != action || op.Channel.Ref != "#/channels/viewer" || !slices.Contains(op.Messages, asyncRef{"#/channels/viewer/messages/" + id}) {
@@ -76,19 +78,19 @@ func TestAsyncAPI(t *testing.T) {
 			t.Errorf("%s has fields %v, want type and %v", id, m.Payload.Properties, fields)
 		}
 		for _, f := range fields {
-			if m.Payload.Properties[f.name] == nil {
-				t.Errorf("%s lacks the field %s", id, f.name)
+			if m.Payload.Properties[f.Name] == nil {
+				t.Errorf("%s lacks the field %s", id, f.Name)
 			}
-			if always := operation == "fromServer" && !f.optional; slices.Contains(m.Payload.Required, f.name) != always {
-				t.Errorf("%s requires %s: %v, want %v", id, f.name, !always, always)
+			if always := operation == "fromServer" && f.Always; slices.Contains(m.Payload.Required, f.Name) != always {
+				t.Errorf("%s requires %s: %v, want %v", id, f.Name, !always, always)
 			}
 		}
 	}
 	for kind, m := range viewer.Received {
-		lists("fromClient", "receive", kind, fieldsOf(reflect.TypeOf(m.Empty)))
+		lists("fromClient", "receive", kind, apidoc.Fields(reflect.TypeOf(m.Empty)))
 	}
 	for kind, m := range viewer.Sent {
-		lists("fromServer", "send", kind, fieldsOf(reflect.TypeOf(m.Empty)))
+		lists("fromServer", "send", kind, apidoc.Fields(reflect.TypeOf(m.Empty)))
 	}
 	if got, want := len(people.Messages), len(viewer.Received)+len(viewer.Sent)+1; got != want {
 		t.Errorf("%d messages of viewers, want %d with the picture", got, want)

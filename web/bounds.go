@@ -4,10 +4,12 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"takeover/web/apidoc"
 )
 
 // checkBounds checks a decoded body against the bounds in the tags of its fields
-// (specField), also those of objects within. The error names all fields at fault. A
+// (apidoc.Field), also those of objects within. The error names all fields at fault. A
 // field that was left out has no bounds: one that is nil or, with omitempty, zero.
 func checkBounds(body any) error {
 	var v checks
@@ -33,7 +35,7 @@ func (v *checks) within(object reflect.Value, prefix string) {
 		case value.Kind() == reflect.Struct:
 			v.within(value, prefix+name+".")
 		case value.IsValid():
-			v.bounded(prefix+name, value, bounds(f))
+			v.bounded(prefix+name, value, apidoc.Bounds(f))
 		}
 	}
 }

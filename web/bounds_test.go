@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"takeover/invalid"
+	"takeover/web/apidoc"
 )
 
 // TestBoundsAreKept sends values beyond each bound that /docs and /openapi.json name
@@ -21,7 +22,7 @@ func TestBoundsAreKept(t *testing.T) {
 		if body == nil {
 			continue
 		}
-		for _, f := range specFields(body) {
+		for _, f := range apidoc.Fields(body) {
 			for _, one := range beyond(f, "") {
 				checked++
 				run.refuses(t, r, one)
@@ -41,25 +42,25 @@ type outside struct {
 }
 
 // beyond returns values beyond a field's bounds, and those of the fields within.
-func beyond(f specField, prefix string) (list []outside) {
-	name := prefix + f.name
+func beyond(f apidoc.Field, prefix string) (list []outside) {
+	name := prefix + f.Name
 	for keyword, by := range map[string]float64{"minimum": -1, "maximum": 1} {
-		switch bound := f.bounds[keyword].(type) {
+		switch bound := f.Bounds[keyword].(type) {
 		case int64:
 			list = append(list, outside{name, bound + int64(by)})
 		case float64:
 			list = append(list, outside{name, bound + by})
 		}
 	}
-	if longest, ok := f.bounds["maxLength"].(int64); ok {
+	if longest, ok := f.Bounds["maxLength"].(int64); ok {
 		list = append(list, outside{name, strings.Repeat("a", int(longest)+1)})
 	}
-	if f.bounds["enum"] != nil {
+	if f.Bounds["enum"] != nil {
 		list = append(list, outside{name, "none of them"})
 	}
-	inner := elementOf(f.kind)
-	if prefix == "" && inner.Kind() == reflect.Struct && f.kind.Kind() != reflect.Slice && len(specFields(inner)) <= fewFields {
-		for _, field := range specFields(inner) {
+	inner := apidoc.Element(f.Kind)
+	if prefix == "" && inner.Kind() == reflect.Struct && f.Kind.Kind() != reflect.Slice && len(apidoc.Fields(inner)) <= fewFields {
+		for _, field := range apidoc.Fields(inner) {
 			list = append(list, beyond(field, name+".")...)
 		}
 	}

@@ -1,22 +1,18 @@
 package web
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
-	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
 	"takeover/door/viewer"
 	"takeover/session"
+	"takeover/web/apidoc"
 	"takeover/web/snippets"
 	"takeover/web/views"
 )
@@ -160,95 +156,12 @@ func problemDocs() (list []views.DocsProblem) {
 	return list
 }
 
-// messageField is a field of a message, with its JSON name.
-type messageField struct {
-	name     string
-	form     string // its type in words
-	optional bool
-}
-
-// fieldsOf lists the fields of a struct without its type, with the fields of
-// embedded structs in their place.
-func fieldsOf(t reflect.Type) (fields []messageField) {
-	for f := range t.Fields() {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous && name == "" {
-			embedded := f.Type
-			maybe := embedded.Kind() == reflect.Pointer // all of its fields may be missing
-			if maybe {
-				embedded = embedded.Elem()
-			}
-			for _, inner := range fieldsOf(embedded) {
-				inner.optional = inner.optional || maybe
-				fields = append(fields, inner)
-			}
-			continue
-		}
-		if name == "" || name == "-" || name == "type" {
-			continue
-		}
-		fields = append(fields, messageField{name, formOf(f.Type), strings.HasPrefix(options, "omit")})
-	}
-	return fields
-}
-
-// formOf describes in words the JSON form of a value. Objects of the API have
-// their names from openapi.json.
-func formOf(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[time.Time]():
-		return "time"
-	case reflect.TypeFor[jsontext.Value](), reflect.TypeFor[json.RawMessage]():
-		return "any"
-	case reflect.TypeFor[session.RunInfo](), reflect.TypeFor[session.TakeoverInfo]():
-		return cmp.Or(componentName(t), t.Name())
-	}
-	if t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(textMarshaler) {
-		return "string"
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return formOf(t.Elem()) + " or null"
-	case reflect.Bool:
-		return "boolean"
-	case reflect.String:
-		return "string"
-	case reflect.Slice, reflect.Array:
-		return "[" + formOf(t.Elem()) + "]"
-	case reflect.Struct:
-		return shapeOf(t)
-	case reflect.Map, reflect.Interface:
-		return "any"
-	}
-	return "number"
-}
-
-var textMarshaler = reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]()
-
-// shapeOf lists a struct's fields with their forms. Names of optional fields have
-// a question mark.
-func shapeOf(t reflect.Type) string {
-	var b strings.Builder
-	b.WriteByte('{')
-	for i, f := range fieldsOf(t) {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(f.name)
-		if f.optional {
-			b.WriteByte('?')
-		}
-		b.WriteString(": " + f.form)
-	}
-	return b.String() + "}"
-}
-
 // clientDocs describes the messages that viewers may send.
 func clientDocs() (list []views.DocsMessage) {
 	for _, kind := range slices.Sorted(maps.Keys(viewer.Received)) {
 		m := viewer.Received[kind]
 		list = append(list, views.DocsMessage{
-			ID: "from-client-" + kind, Type: kind, Fields: shapeOf(reflect.TypeOf(m.Empty)), Does: m.Does, Who: "needs role " + rolesFrom(m.Role),
+			ID: "from-client-" + kind, Type: kind, Fields: apidoc.Shape(reflect.TypeOf(m.Empty)), Does: m.Does, Who: "needs role " + rolesFrom(m.Role),
 		})
 	}
 	return list
@@ -258,7 +171,7 @@ func clientDocs() (list []views.DocsMessage) {
 func serverDocs() (list []views.DocsMessage) {
 	for _, kind := range slices.Sorted(maps.Keys(viewer.Sent)) {
 		m := viewer.Sent[kind]
-		list = append(list, views.DocsMessage{ID: "from-server-" + kind, Type: kind, Fields: shapeOf(reflect.TypeOf(m.Empty)), Does: m.Does})
+		list = append(list, views.DocsMessage{ID: "from-server-" + kind, Type: kind, Fields: apidoc.Shape(reflect.TypeOf(m.Empty)), Does: m.Does})
 	}
 	return list
 }

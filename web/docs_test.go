@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"takeover/door/viewer"
+	"takeover/web/apidoc"
 	"takeover/web/views"
 )
 
@@ -276,8 +277,8 @@ func undescribed(m map[string]any) string {
 		return "a message of type " + strconv.Quote(kind)
 	}
 	known := map[string]bool{"type": true}
-	for _, f := range fieldsOf(reflect.TypeOf(described.Empty)) {
-		known[f.name] = true
+	for _, f := range apidoc.Fields(reflect.TypeOf(described.Empty)) {
+		known[f.Name] = true
 	}
 	for name := range m {
 		if !known[name] {

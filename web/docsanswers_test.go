@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"takeover/web/apidoc"
 )
 
 // TestExampleAnswers checks that each example of an answer is a value of its type, and
@@ -14,7 +16,7 @@ import (
 func TestExampleAnswers(t *testing.T) {
 	s := startServer(t, nil)
 	for _, r := range s.table {
-		text := exampleAnswer(r.answers)
+		text := apidoc.Example(reflect.TypeOf(r.answers.body), r.answers.list)
 		if text == "" {
 			if r.answers.body != nil && reflect.TypeOf(r.answers.body).Kind() != reflect.Map {
 				t.Errorf("%s has no example of its answer", r.name)
@@ -60,14 +62,14 @@ func TestExampleAnswersAreReadable(t *testing.T) {
 		Reason  string    `json:"reason,omitempty"`
 		Unknown string    `json:"unknown,omitempty"`
 	}
-	body := `{"id":"5f0c2a9e","kind":"first","most":7,"at":"` + exampleTime + `","parts":[{"name":"report.pdf"}],"reason":"Enter the code from your phone"}`
+	body := `{"id":"5f0c2a9e","kind":"first","most":7,"at":"` + apidoc.ExampleTime + `","parts":[{"name":"report.pdf"}],"reason":"Enter the code from your phone"}`
 	for want, a := range map[string]answer{
 		"":                                      {status: 204},
 		body:                                    {body: whole{}},
 		`{"wholes":[` + body + `],"next":null}`: {body: whole{}, list: "wholes"},
 	} {
 		var got bytes.Buffer
-		if text := exampleAnswer(a); text != "" {
+		if text := apidoc.Example(reflect.TypeOf(a.body), a.list); text != "" {
 			if err := json.Compact(&got, []byte(text)); err != nil {
 				t.Fatal(err)
 			}

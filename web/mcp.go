@@ -20,6 +20,7 @@ import (
 	"takeover/door/mcp"
 	"takeover/session"
 	"takeover/text"
+	"takeover/web/apidoc"
 )
 
 // newMCP returns the door for clients of the Model Context Protocol.
@@ -124,21 +125,21 @@ var createdByModels = []string{
 
 // createSchema describes the request to create a session for models.
 func createSchema() object {
-	g := &specGenerator{schemas: object{}, types: map[string]reflect.Type{}}
+	g := apidoc.NewSchemas()
 	properties := object{}
-	for _, f := range specFields(reflect.TypeFor[createRequest]()) {
-		if !slices.Contains(createdByModels, f.name) {
+	for _, f := range apidoc.Fields(reflect.TypeFor[createRequest]()) {
+		if !slices.Contains(createdByModels, f.Name) {
 			continue
 		}
-		if f.kind.Kind() == reflect.Pointer { // models leave a field out in place of null
-			f.kind = f.kind.Elem()
+		if f.Kind.Kind() == reflect.Pointer { // models leave a field out in place of null
+			f.Kind = f.Kind.Elem()
 		}
-		does := f.does
-		if f.name == "timeout" {
+		does := f.Does
+		if f.Name == "timeout" {
 			does = fmt.Sprintf("How long the session lives, in milliseconds. Default: %d after its last use.", mcp.DefaultTimeout.Milliseconds())
 		}
-		f.does, f.bounds = "", nil // bounds cost a model more than they tell it; the request is checked
-		property := g.property(f)
+		f.Does, f.Bounds = "", nil // bounds cost a model more than they tell it; the request is checked
+		property := g.Property(f)
 		switch {
 		case property["$ref"] != nil:
 			property = object{"type": "object", "properties": object{"width": object{"type": "integer"}, "height": object{"type": "integer"}}}
@@ -146,7 +147,7 @@ func createSchema() object {
 			property["type"] = "object"
 		}
 		property["description"] = does
-		properties[f.name] = property
+		properties[f.Name] = property
 	}
 	return object{"type": "object", "properties": properties}
 }

@@ -7,21 +7,13 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
-	"unicode"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"takeover/capture"
 	"takeover/door/actions"
-	"takeover/door/steel"
-	"takeover/links"
-	"takeover/profiles"
-	"takeover/savedscripts"
-	"takeover/session"
+	"takeover/web/apidoc"
 )
 
-type object = map[string]any
+type object = apidoc.Object
 
 // queryParams describes the query parameters of routes.
 var queryParams = map[string]object{
@@ -60,22 +52,29 @@ var queryParams = map[string]object{
 
 // openAPI describes the routes as an OpenAPI 3.1 document.
 func openAPI(table []route, version string) ([]byte, error) {
-	g := &specGenerator{schemas: object{}, types: map[string]reflect.Type{}, requests: requestTypes(table)}
+	var bodies []reflect.Type
+	for _, r := range table {
+		if r.body != nil {
+			bodies = append(bodies, reflect.TypeOf(r.body))
+		}
+	}
+	g := apidoc.NewSchemas(bodies...)
 	paths := map[string]object{}
-	problemRef := g.schema(reflect.TypeFor[problem]())
+	problemRef := g.Of(reflect.TypeFor[problem]())
 	for _, r := range table {
 		path, params := specPath(r.path)
 		if paths[path] == nil {
 			paths[path] = object{}
 		}
-		op, err := g.operation(r, params, problemRef)
+		op, err := operation(g, r, params, problemRef)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 		}
 		paths[path][strings.ToLower(r.method)] = op
 	}
-	if g.clash != nil {
-		return nil, g.clash
+	components, err := g.Components()
+	if err != nil {
+		return nil, err
 	}
 	const overHTTPS = "Over HTTPS the name begins with " + hostPrefix + "."
 	doc := object{
@@ -86,7 +85,7 @@ func openAPI(table []route, version string) ([]byte, error) {
 		},
 		"paths": paths,
 		"components": object{
-			"schemas": g.schemas,
+			"schemas": components,
 			"securitySchemes": object{
 				"bearer": object{"type": "http", "scheme": "bearer"},
 				"header": object{"type": "apiKey", "in": "header", "name": keyHeader},
@@ -116,15 +115,7 @@ func specPath(path string) (string, []string) {
 	return strings.Join(parts, "/"), params
 }
 
-// specGenerator collects the components of the document.
-type specGenerator struct {
-	schemas  object
-	types    map[string]reflect.Type // of the components
-	clash    error                   // two types have the name of one component
-	requests map[reflect.Type]bool   // types of requests: they may leave out fields, and may have no others
-}
-
-func (g *specGenerator) operation(r route, pathParams []string, problemRef object) (object, error) {
+func operation(g *apidoc.Schemas, r route, pathParams []string, problemRef object) (object, error) {
 	op := object{"operationId": r.name, "summary": r.does, "tags": []string{docsSections[docsSection(r)].id}, "security": security(r)}
 	params := []object{}
 	for _, name := range pathParams {
@@ -150,15 +141,15 @@ func (g *specGenerator) operation(r route, pathParams []string, problemRef objec
 		}}
 	case actions.Body:
 		op["requestBody"] = object{"required": true, "content": object{
-			"application/json": object{"schema": g.schema(reflect.TypeOf(r.body))},
+			"application/json": object{"schema": g.Of(reflect.TypeOf(r.body))},
 			"application/xml":  object{"schema": object{"type": "string", "description": "One or several elements browser_action, whose attributes are the fields and options of an action, under any root or none."}},
 		}}
 	default:
-		op["requestBody"] = object{"content": object{"application/json": object{"schema": g.schema(reflect.TypeOf(r.body))}}}
+		op["requestBody"] = object{"content": object{"application/json": object{"schema": g.Of(reflect.TypeOf(r.body))}}}
 	}
 	content := object{mimeProblem: object{"schema": problemRef}}
 	responses := object{
-		strconv.Itoa(r.answers.code()): g.answer(r.answers),
+		strconv.Itoa(r.answers.code()): answerSchema(g, r.answers),
 		"default":                      object{"description": "A problem (RFC 9457).", "content": content},
 	}
 	for _, k := range r.problems() {
@@ -173,30 +164,6 @@ func (g *specGenerator) operation(r route, pathParams []string, problemRef objec
 	return op, nil
 }
 
-// requestTypes returns the structs in the bodies of requests.
-func requestTypes(table []route) map[reflect.Type]bool {
-	found := map[reflect.Type]bool{}
-	var add func(t reflect.Type)
-	add = func(t reflect.Type) {
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-			t = t.Elem()
-		}
-		if t.Kind() != reflect.Struct || found[t] {
-			return
-		}
-		found[t] = true
-		for _, f := range specFields(t) {
-			add(f.kind)
-		}
-	}
-	for _, r := range table {
-		if r.body != nil {
-			add(reflect.TypeOf(r.body))
-		}
-	}
-	return found
-}
-
 func (a answer) code() int {
 	if a.status == 0 {
 		return http.StatusOK
@@ -204,15 +171,15 @@ func (a answer) code() int {
 	return a.status
 }
 
-func (g *specGenerator) answer(a answer) object {
+func answerSchema(g *apidoc.Schemas, a answer) object {
 	out := object{"description": http.StatusText(a.code())}
 	mime := a.mime
 	var schema object
 	switch {
 	case a.list != "":
-		schema = g.listSchema(a)
+		schema = listSchema(g, a)
 	case a.body != nil:
-		schema = g.schema(reflect.TypeOf(a.body))
+		schema = g.Of(reflect.TypeOf(a.body))
 	case mime == "":
 		return out
 	default:
@@ -226,10 +193,10 @@ func (g *specGenerator) answer(a answer) object {
 }
 
 // listSchema describes a page of a list.
-func (g *specGenerator) listSchema(a answer) object {
+func listSchema(g *apidoc.Schemas, a answer) object {
 	required := []string{a.list, "next"}
 	props := object{
-		a.list: object{"type": "array", "items": g.schema(reflect.TypeOf(a.body))},
+		a.list: object{"type": "array", "items": g.Of(reflect.TypeOf(a.body))},
 		"next": object{"type": []string{"string", "null"}, "description": "The cursor for the next page of the list; null at the end."},
 	}
 	if a.ofNodes {
@@ -255,121 +222,4 @@ func security(r route) []object {
 		out = append(out, object{"link": []string{}})
 	}
 	return out
-}
-
-// schema describes a Go type. Named structs become components.
-func (g *specGenerator) schema(t reflect.Type) object {
-	switch t {
-	case reflect.TypeFor[time.Time]():
-		return object{"type": "string", "format": "date-time"}
-	case reflect.TypeFor[json.RawMessage](), reflect.TypeFor[jsontext.Value]():
-		return object{}
-	case reflect.TypeFor[session.Role]():
-		return object{"type": "string", "enum": []string{"view", "control", "takeover"}}
-	}
-	if t.Kind() != reflect.Pointer && t.Implements(textMarshaler) {
-		return object{"type": "string"}
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return object{"anyOf": []object{g.schema(t.Elem()), {"type": "null"}}}
-	case reflect.Bool:
-		return object{"type": "boolean"}
-	case reflect.String:
-		return object{"type": "string"}
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return object{"type": "integer"}
-	case reflect.Float32, reflect.Float64:
-		return object{"type": "number"}
-	case reflect.Slice, reflect.Array:
-		return object{"type": "array", "items": g.schema(t.Elem())}
-	case reflect.Map:
-		return object{"type": "object", "additionalProperties": g.schema(t.Elem())}
-	case reflect.Struct:
-		return g.structSchema(t)
-	}
-	return object{}
-}
-
-func (g *specGenerator) structSchema(t reflect.Type) object {
-	name := componentName(t)
-	if name == "" {
-		props, _ := g.properties(t)
-		return object{"type": "object", "properties": props}
-	}
-	ref := object{"$ref": "#/components/schemas/" + name}
-	if _, known := g.schemas[name]; known {
-		if g.types[name] != t {
-			g.clash = fmt.Errorf("%v and %v have the same name %s", g.types[name], t, name)
-		}
-		return ref
-	}
-	g.types[name] = t
-	g.schemas[name] = object{} // ends the recursion for types that contain themselves
-	props, required := g.properties(t)
-	schema := object{"type": "object", "properties": props}
-	if len(required) > 0 {
-		schema["required"] = required
-	}
-	if g.requests[t] {
-		schema["additionalProperties"] = false
-	}
-	g.schemas[name] = schema
-	return ref
-}
-
-// properties describes a struct's fields by their JSON names.
-func (g *specGenerator) properties(t reflect.Type) (props object, required []string) {
-	props = object{}
-	for _, f := range specFields(t) {
-		props[f.name] = g.property(f)
-		if f.required || f.always && !g.requests[t] {
-			required = append(required, f.name)
-		}
-	}
-	return props, required
-}
-
-// property describes a field: its type, and the text and the bounds in its tags.
-func (g *specGenerator) property(f specField) object {
-	schema := g.schema(f.kind)
-	for keyword, value := range f.bounds {
-		schema[keyword] = value
-	}
-	if f.does != "" {
-		schema["description"] = f.does
-	}
-	return schema
-}
-
-// componentNames are names for structs whose Go names are unclear outside their
-// package.
-var componentNames = map[reflect.Type]string{
-	reflect.TypeFor[links.Info]():          "Link",
-	reflect.TypeFor[links.Visit]():         "LinkVisit",
-	reflect.TypeFor[links.Grant]():         "LinkGrant",
-	reflect.TypeFor[savedscripts.Script](): "SavedScript",
-	reflect.TypeFor[profiles.Profile]():    "Profile",
-	reflect.TypeFor[steel.Link]():          "PageLink",
-}
-
-// componentPrefixes precede the names of structs in packages whose names others have,
-// too.
-var componentPrefixes = map[string]string{"takeover/background": "Background", "takeover/door/browserless": "Browserless"}
-
-// componentName returns the name of a struct in the document, with a capital
-// first letter.
-func componentName(t reflect.Type) string {
-	if name := componentNames[t]; name != "" {
-		return name
-	}
-	name := t.Name()
-	if name == "" {
-		return ""
-	}
-	name = strings.TrimSuffix(strings.TrimSuffix(name, "Info"), "View")
-	if prefix := componentPrefixes[t.PkgPath()]; prefix != "" {
-		return prefix + name
-	}
-	return string(unicode.ToUpper(rune(name[0]))) + name[1:]
 }

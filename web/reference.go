@@ -2,15 +2,13 @@ package web
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"reflect"
-	"strconv"
-	"strings"
 	"time"
 
 	"takeover/control"
 	"takeover/session"
+	"takeover/web/apidoc"
 	"takeover/web/snippets"
 	"takeover/web/views"
 )
@@ -36,7 +34,7 @@ const fewFields = 6
 func newReference(table []route) *reference {
 	f := &reference{objects: make([][]views.DocsObject, len(docsSections)), places: map[reflect.Type]place{}}
 	for _, r := range table {
-		if t := typeOfBody(r.body); t != nil && componentName(t) != "" && len(specFields(t)) > fewFields && f.places[t].address == "" {
+		if t := typeOfBody(r.body); t != nil && apidoc.Component(t) != "" && len(apidoc.Fields(t)) > fewFields && f.places[t].address == "" {
 			f.places[t] = place{"object", docsAddress(docsSection(r), r.name)} // the call describes its body
 		}
 	}
@@ -46,15 +44,15 @@ func newReference(table []route) *reference {
 		if t == nil {
 			continue
 		}
-		if _, ok := owners[elementOf(t)]; !ok {
-			owners[elementOf(t)] = docsSection(r)
+		if _, ok := owners[apidoc.Element(t)]; !ok {
+			owners[apidoc.Element(t)] = docsSection(r)
 		}
 	}
 	for _, r := range table {
 		section := docsSection(r)
 		if t := typeOfBody(r.body); t != nil {
-			for _, field := range specFields(t) {
-				f.add(field.kind, section, owners)
+			for _, field := range apidoc.Fields(t) {
+				f.add(field.Kind, section, owners)
 			}
 		}
 		if r.answers.body != nil {
@@ -89,42 +87,28 @@ func typeOfBody(body any) reflect.Type {
 
 // add describes a type and the types of its fields, unless they are plain values.
 func (f *reference) add(t reflect.Type, section int, owners map[reflect.Type]int) {
-	t = elementOf(t)
-	if !isObject(t) || f.places[t].address != "" {
+	t = apidoc.Element(t)
+	if !apidoc.IsObject(t) || f.places[t].address != "" {
 		return
 	}
 	if owner, ok := owners[t]; ok {
 		section = owner
 	}
-	name := componentName(t)
+	name := apidoc.Component(t)
 	at, id := len(f.objects[section]), "object-"+name
 	f.places[t] = place{name, docsAddress(section, id)}
 	f.objects[section] = append(f.objects[section], views.DocsObject{ID: id, Name: name})
-	for _, field := range specFields(t) {
-		f.add(field.kind, section, owners)
+	for _, field := range apidoc.Fields(t) {
+		f.add(field.Kind, section, owners)
 	}
 	f.objects[section][at].Fields = f.fields(t, "")
 }
 
-// elementOf returns what a pointer points to or a list has.
-func elementOf(t reflect.Type) reflect.Type {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice && t != reflect.TypeFor[json.RawMessage]() {
-		t = t.Elem()
-	}
-	return t
-}
-
-// isObject reports whether values of a type are JSON objects with known fields and a
-// name.
-func isObject(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && componentName(t) != "" && len(specFields(t)) > 0 && t != reflect.TypeFor[time.Time]()
-}
-
 // fields describes a struct's fields, each with a prefix before its name.
 func (f *reference) fields(t reflect.Type, prefix string) (list []views.DocsField) {
-	for _, field := range specFields(t) {
-		form, address := f.form(field.kind)
-		list = append(list, views.DocsField{Name: prefix + field.name, Type: form, Object: address, Bounds: boundsInWords(field.bounds), Does: field.does, Required: field.required})
+	for _, field := range apidoc.Fields(t) {
+		form, address := f.form(field.Kind)
+		list = append(list, views.DocsField{Name: prefix + field.Name, Type: form, Object: address, Bounds: apidoc.BoundsInWords(field.Bounds), Does: field.Does, Required: field.Required})
 	}
 	return list
 }
@@ -162,56 +146,6 @@ func (f *reference) form(t reflect.Type) (words, address string) {
 		return "object", ""
 	}
 	return "integer", ""
-}
-
-// boundsInWords describes the keywords of a schema.
-func boundsInWords(bounds object) string {
-	var parts []string
-	low, hasLow := bounds["minimum"]
-	high, hasHigh := bounds["maximum"]
-	switch {
-	case hasLow && hasHigh:
-		parts = append(parts, number(low)+" to "+number(high))
-	case hasLow:
-		parts = append(parts, number(low)+" or more")
-	case hasHigh:
-		parts = append(parts, "at most "+number(high))
-	}
-	if words, ok := bounds["enum"].([]string); ok {
-		parts = append(parts, strings.Join(words, ", "))
-	}
-	if longest, ok := bounds["maxLength"]; ok {
-		parts = append(parts, "at most "+sizeInWords(longest))
-	}
-	if value, ok := bounds["default"]; ok {
-		parts = append(parts, "default "+number(value))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// sizeInWords writes a number of bytes, in KiB or MiB if there is a whole number of them.
-func sizeInWords(value any) string {
-	n, ok := value.(int64)
-	switch {
-	case ok && n >= 1<<20 && n%(1<<20) == 0:
-		return number(n>>20) + " MiB"
-	case ok && n >= 1<<10 && n%(1<<10) == 0:
-		return number(n>>10) + " KiB"
-	}
-	return number(value) + " bytes"
-}
-
-// number writes a number with a comma between thousands, and other values as they
-// are.
-func number(value any) string {
-	text := fmt.Sprint(value)
-	if _, err := strconv.Atoi(text); err != nil {
-		return text
-	}
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 // call describes a route.
@@ -260,7 +194,7 @@ func queryFields(r route) (list []views.DocsField) {
 		schema, _ := described["schema"].(object)
 		does, _ := described["description"].(string)
 		form, _ := schema["type"].(string)
-		list = append(list, views.DocsField{Name: name, Type: form, Bounds: boundsInWords(schema), Does: does})
+		list = append(list, views.DocsField{Name: name, Type: form, Bounds: apidoc.BoundsInWords(schema), Does: does})
 	}
 	return list
 }
@@ -279,15 +213,15 @@ func (f *reference) body(r route) (list []views.DocsField) {
 		return nil
 	}
 	own := f.fields(t, "")
-	for i, field := range specFields(t) {
-		inner := elementOf(field.kind)
-		nested := inner.Kind() == reflect.Struct && len(specFields(inner)) > 0 && len(specFields(inner)) <= fewFields && field.kind.Kind() != reflect.Slice
+	for i, field := range apidoc.Fields(t) {
+		inner := apidoc.Element(field.Kind)
+		nested := inner.Kind() == reflect.Struct && len(apidoc.Fields(inner)) > 0 && len(apidoc.Fields(inner)) <= fewFields && field.Kind.Kind() != reflect.Slice
 		if nested {
 			own[i].Type, own[i].Object = "object", ""
 		}
 		list = append(list, own[i])
 		if nested {
-			list = append(list, f.fields(inner, field.name+".")...)
+			list = append(list, f.fields(inner, field.Name+".")...)
 		}
 	}
 	return list
@@ -295,7 +229,7 @@ func (f *reference) body(r route) (list []views.DocsField) {
 
 // answer describes a route's answer.
 func (f *reference) answer(r route) views.DocsAnswer {
-	a := views.DocsAnswer{Status: r.answers.code(), Form: r.answers.mime, Example: exampleAnswer(r.answers)}
+	a := views.DocsAnswer{Status: r.answers.code(), Form: r.answers.mime, Example: apidoc.Example(reflect.TypeOf(r.answers.body), r.answers.list)}
 	switch {
 	case r.kind == webSocket:
 		a.Form = "WebSocket"

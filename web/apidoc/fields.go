@@ -1,4 +1,4 @@
-package web
+package apidoc
 
 import (
 	"reflect"
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// specField is a field of a JSON object, as its Go struct describes it. Besides its
+// Field is a field of a JSON object, as its Go struct describes it. Besides its
 // JSON name, the tag of a field may have these keys:
 //
 //	doc       what the field is for
@@ -15,18 +15,18 @@ import (
 //	maxBytes  the length of the longest text
 //	default   the value if the field is left out
 //	one       the values that it may have, separated by commas
-type specField struct {
-	name     string
-	kind     reflect.Type
-	does     string
-	required bool
-	always   bool   // in a response, the field is never left out
-	bounds   object // keywords of OpenAPI with their values
+type Field struct {
+	Name     string
+	Kind     reflect.Type
+	Does     string
+	Required bool
+	Always   bool   // in a response, the field is never left out
+	Bounds   Object // keywords of OpenAPI with their values
 }
 
-// specFields lists a struct's fields in their order, with those of embedded structs
+// Fields lists a struct's fields in their order, with those of embedded structs
 // in their place.
-func specFields(t reflect.Type) (fields []specField) {
+func Fields(t reflect.Type) (fields []Field) {
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
@@ -34,8 +34,8 @@ func specFields(t reflect.Type) (fields []specField) {
 			if optional {
 				embedded = embedded.Elem()
 			}
-			for _, inner := range specFields(embedded) {
-				inner.always = inner.always && !optional
+			for _, inner := range Fields(embedded) {
+				inner.Always = inner.Always && !optional
 				fields = append(fields, inner)
 			}
 			continue
@@ -43,17 +43,17 @@ func specFields(t reflect.Type) (fields []specField) {
 		if !f.IsExported() || name == "-" || name == "" {
 			continue
 		}
-		fields = append(fields, specField{
-			name: name, kind: f.Type, does: f.Tag.Get("doc"), required: f.Tag.Get("required") != "",
-			always: !strings.Contains(options, "omit"), bounds: bounds(f),
+		fields = append(fields, Field{
+			Name: name, Kind: f.Type, Does: f.Tag.Get("doc"), Required: f.Tag.Get("required") != "",
+			Always: !strings.Contains(options, "omit"), Bounds: Bounds(f),
 		})
 	}
 	return fields
 }
 
-// bounds reads the bounds in a field's tag.
-func bounds(f reflect.StructField) object {
-	found := object{}
+// Bounds reads the bounds in a field's tag, as keywords of OpenAPI with their values.
+func Bounds(f reflect.StructField) Object {
+	found := Object{}
 	for tag, keyword := range map[string]string{"min": "minimum", "max": "maximum", "maxBytes": "maxLength", "default": "default"} {
 		if text, ok := f.Tag.Lookup(tag); ok {
 			found[keyword] = valueOf(text)

@@ -1,4 +1,4 @@
-package web
+package apidoc
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ import (
 	"takeover/session"
 )
 
-// Times in examples: what an example is about begins at exampleTime and ends at
-// exampleEnd, unless a limit ends it at exampleLimit.
+// ExampleTime is when what an example is about begins. It ends at exampleEnd, unless a
+// limit ends it at exampleLimit.
 const (
-	exampleTime  = "2026-05-04T09:30:00.000Z"
+	ExampleTime  = "2026-05-04T09:30:00.000Z"
 	exampleEnd   = "2026-05-04T09:30:01.240Z" // as duration says
 	exampleLimit = "2026-05-04T09:35:00.000Z" // as timeout says
 )
@@ -33,10 +33,10 @@ var exampleValues = map[string]any{
 	"reason": "Enter the code from your phone", "note": "signed in", "by": "client", "code": "return page.title()", "language": "javascript", "filename": "sign-in.ts",
 	"seq": 12, "timeout": 300000, "timeLeft": 252000, "duration": 1240, "width": 1280, "height": 720, "x": 412, "y": 300, "line": 3, "column": 7,
 	"requestedBy": "client:c1", "action": "click", "category": "console", "severity": "warning", "verdict": "pass", "problem": "console-error",
-	"taskDescription": "Sign in", "currentUrl": "https://example.com/login", "trajectory_id": "t8c2", "capture_session_id": "c41", "ts": exampleTime, "ended": exampleTime, "success": true,
+	"taskDescription": "Sign in", "currentUrl": "https://example.com/login", "trajectory_id": "t8c2", "capture_session_id": "c41", "ts": ExampleTime, "ended": ExampleTime, "success": true,
 	"sessionViewerUrl": "https://takeover.example/sessions/b7d41c6e", "sessionViewerFullscreenUrl": "https://takeover.example/sessions/b7d41c6e", "debugUrl": "https://takeover.example/sessions/b7d41c6e",
 	"websocketUrl": "wss://takeover.example/?sessionId=b7d41c6e", "wsUrl": "wss://takeover.example/?sessionId=b7d41c6e",
-	"createdAt": exampleTime, "userAgent": "Mozilla/5.0 …", "version": "1.0.0", "Session.id": "b7d41c6e", "Run.id": "r1", "Run.status": "succeeded", "Profile.name": "shop", "SavedScript.name": "sign-in.ts",
+	"createdAt": ExampleTime, "userAgent": "Mozilla/5.0 …", "version": "1.0.0", "Session.id": "b7d41c6e", "Run.id": "r1", "Run.status": "succeeded", "Profile.name": "shop", "SavedScript.name": "sign-in.ts",
 	"endedAt": exampleEnd, "durationMs": 1240, "expiresAt": exampleLimit, "deadline": exampleLimit, "expires": exampleLimit, "goesOnAt": exampleLimit, "startUrl": "https://example.com/login", "tab": 1, "tabId": 1,
 	"webSocketDebuggerUrl": "wss://takeover.example/devtools/browser/b7d41c6e",
 	"Session.endedAt":      nil, "Session.endReason": nil, "Tab.state": "live", // it is live
@@ -53,18 +53,18 @@ var exampleValues = map[string]any{
 // deepList is how deep in an example a list is empty.
 const deepList = 2
 
-// exampleAnswer returns the body of an example of an answer, from the same descriptions
-// of types as /openapi.json, or "" if the answer is not JSON or may have any fields.
-func exampleAnswer(a answer) string {
-	t := reflect.TypeOf(a.body)
+// Example returns the body of an example of an answer of a type, or of a page of a list
+// with that name if list is not "". It returns "" if the answer is not JSON (t is nil) or
+// may have any fields.
+func Example(t reflect.Type, list string) string {
 	if t == nil || t.Kind() == reflect.Map {
 		return ""
 	}
 	e := exampleWriter{}
-	if a.list == "" {
+	if list == "" {
 		e.value(t, "", nil)
 	} else {
-		e.out.WriteString(`{"` + a.list + `":[`)
+		e.out.WriteString(`{"` + list + `":[`)
 		e.value(t, "", nil)
 		e.out.WriteString(`],"next":null}`)
 	}
@@ -82,7 +82,7 @@ type exampleWriter struct {
 }
 
 // value writes a value of a type, for the field of a name in the innermost struct.
-func (e *exampleWriter) value(t reflect.Type, name string, bounds object) {
+func (e *exampleWriter) value(t reflect.Type, name string, bounds Object) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -101,7 +101,7 @@ func (e *exampleWriter) value(t reflect.Type, name string, bounds object) {
 		e.out.WriteString(`"…"`)
 	case reflect.Slice, reflect.Array:
 		e.out.WriteByte('[')
-		if len(e.inside) < deepList && isObject(elementOf(t)) && !slices.Contains(e.inside, elementOf(t)) {
+		if len(e.inside) < deepList && IsObject(Element(t)) && !slices.Contains(e.inside, Element(t)) {
 			e.value(t.Elem(), "", nil)
 		}
 		e.out.WriteByte(']')
@@ -117,16 +117,16 @@ func (e *exampleWriter) value(t reflect.Type, name string, bounds object) {
 }
 
 // given returns the value that a table, a bound or a type gives for a field.
-func (e *exampleWriter) given(t reflect.Type, name string, bounds object) (any, bool) {
+func (e *exampleWriter) given(t reflect.Type, name string, bounds Object) (any, bool) {
 	listed, _ := e.listed(name)
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		if at, ok := listed.(string); ok {
 			return at, true
 		}
-		return exampleTime, true
+		return ExampleTime, true
 	case t == reflect.TypeFor[json.RawMessage](), t == reflect.TypeFor[jsontext.Value]():
-		return object{}, true
+		return Object{}, true
 	case t == reflect.TypeFor[session.Role]():
 		return "takeover", true
 	case t == reflect.TypeFor[control.Holder]():
@@ -159,7 +159,7 @@ func (e *exampleWriter) given(t reflect.Type, name string, bounds object) (any, 
 // of its name.
 func (e *exampleWriter) listed(name string) (any, bool) {
 	if len(e.inside) > 0 {
-		if value, ok := exampleValues[componentName(e.inside[len(e.inside)-1])+"."+name]; ok {
+		if value, ok := exampleValues[Component(e.inside[len(e.inside)-1])+"."+name]; ok {
 			return value, true
 		}
 	}
@@ -185,31 +185,31 @@ func (e *exampleWriter) fields(t reflect.Type) {
 	defer func() { e.inside = e.inside[:len(e.inside)-1] }()
 	e.out.WriteByte('{')
 	first := true
-	for _, field := range specFields(t) {
-		if !field.always && !e.known(field) || slices.Contains(e.inside, field.kind) {
+	for _, field := range Fields(t) {
+		if !field.Always && !e.known(field) || slices.Contains(e.inside, field.Kind) {
 			continue
 		}
 		if !first {
 			e.out.WriteByte(',')
 		}
 		first = false
-		e.out.WriteString(`"` + field.name + `":`)
-		if value, ok := e.listed(field.name); ok && value == nil {
-			e.out.WriteString(noneOf(field.kind))
+		e.out.WriteString(`"` + field.Name + `":`)
+		if value, ok := e.listed(field.Name); ok && value == nil {
+			e.out.WriteString(noneOf(field.Kind))
 			continue
 		}
-		if field.kind.Kind() == reflect.Pointer && isObject(elementOf(field.kind)) {
+		if field.Kind.Kind() == reflect.Pointer && IsObject(Element(field.Kind)) {
 			e.out.WriteString("null") // as if there were none
 			continue
 		}
-		e.value(field.kind, field.name, field.bounds)
+		e.value(field.Kind, field.Name, field.Bounds)
 	}
 	e.out.WriteByte('}')
 }
 
 // known reports whether the tables have a value for a field. Most times that may be missing
 // are of an end, which an example has not reached.
-func (e *exampleWriter) known(field specField) bool {
-	value, ok := e.given(elementOf(field.kind), field.name, field.bounds)
-	return ok && value != "…" && elementOf(field.kind) != reflect.TypeFor[time.Time]() && field.kind.Kind() != reflect.Slice
+func (e *exampleWriter) known(field Field) bool {
+	value, ok := e.given(Element(field.Kind), field.Name, field.Bounds)
+	return ok && value != "…" && Element(field.Kind) != reflect.TypeFor[time.Time]() && field.Kind.Kind() != reflect.Slice
 }
