@@ -8,7 +8,7 @@ import (
 
 // FieldError says what is wrong with one field.
 type FieldError struct {
-	Field string `json:"field"` // as in JSON, such as "points[1].x"
+	Field string `json:"field"` // as in JSON, such as "points[1].x"; "" for the input as a whole
 	Error string `json:"error"` // such as "must be a finite number"
 }
 
@@ -19,7 +19,9 @@ type Error struct{ Fields []FieldError }
 func (e *Error) Error() string {
 	parts := make([]string, len(e.Fields))
 	for i, f := range e.Fields {
-		parts[i] = f.Field + ": " + f.Error
+		if parts[i] = f.Error; f.Field != "" {
+			parts[i] = f.Field + ": " + f.Error
+		}
 	}
 	return strings.Join(parts, "; ")
 }

@@ -136,8 +136,8 @@ func (v *Viewer) Takeover(action, id, note string) error {
 	by := v.holder().String()
 	switch action {
 	case "claim":
-		if !t.Info().State.Open() {
-			return ErrTakeoverState
+		if state := t.Info().State; !state.Open() {
+			return over{state}
 		}
 		return v.Control("take")
 	case "done", "fail":

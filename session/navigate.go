@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"strings"
 
 	"takeover/browser"
 	"takeover/invalid"
@@ -29,6 +30,9 @@ func (v *Viewer) Navigate(ctx context.Context, tab uint32, action, url string) e
 	var err error
 	switch action {
 	case "goto":
+		if strings.TrimSpace(url) == "" { // which a new tab may have
+			return invalid.Field("url", "is required")
+		}
 		address, bad := parseAddress(url, s.traffic.CheckURL)
 		if bad != nil {
 			return invalid.Field("url", "%s", bad.Error())

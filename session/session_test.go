@@ -101,6 +101,9 @@ func TestCrashAndRecover(t *testing.T) {
 	if err := v.Tab(t.Context(), "new", 0); err != nil {
 		t.Fatal(err)
 	}
+	if err := v.Navigate(t.Context(), 0, "goto", " "); err == nil || !strings.Contains(err.Error(), "url: is required") {
+		t.Errorf("going nowhere: %v", err)
+	}
 	if err := v.Navigate(t.Context(), 0, "goto", base+"/two"); err != nil {
 		t.Fatal(err)
 	}

@@ -71,8 +71,12 @@ type TakeoverInfo struct {
 
 // ForGuests returns what people with a link may see: without the link, whose role may be
 // stronger than theirs, who requested the takeover, and what changed while a person worked.
-func (i TakeoverInfo) ForGuests() TakeoverInfo {
+// The note is for whoever may help, and not for those who only watch.
+func (i TakeoverInfo) ForGuests(role Role) TakeoverInfo {
 	i.URL, i.RequestedBy = "", ""
+	if role == RoleView {
+		i.RequestNote = ""
+	}
 	i.Changes, i.Steps = nil, nil
 	return i
 }
@@ -121,9 +125,9 @@ func (t *Takeover) Claim(by string) error {
 			t.mu.Unlock()
 			continue
 		}
-		if !t.info.State.Open() {
+		if state := t.info.State; !state.Open() {
 			t.mu.Unlock()
-			return ErrTakeoverState
+			return over{state}
 		}
 		again := t.info.State == TakeoverClaimed && t.info.ClaimedBy == by
 		t.info.State, t.info.ClaimedBy = TakeoverClaimed, by
@@ -190,9 +194,9 @@ func (t *Takeover) Extend(timeout time.Duration) error {
 		return invalid.Field("timeout", "must be between 1000 and 86400000 ms")
 	}
 	t.mu.Lock()
-	if !t.info.State.Open() {
+	if state := t.info.State; !state.Open() {
 		t.mu.Unlock()
-		return ErrTakeoverState
+		return over{state}
 	}
 	t.info.Deadline = time.Now().UTC().Add(timeout)
 	if latest := t.info.CreatedAt.Add(MaxTakeoverTimeout); t.info.Deadline.After(latest) {
@@ -215,13 +219,19 @@ func (t *Takeover) expire() {
 	}
 }
 
+// over is the error of an action on a takeover that has ended. It is an ErrTakeoverState.
+type over struct{ state TakeoverState }
+
+func (e over) Error() string        { return "this takeover has ended: it is " + string(e.state) }
+func (e over) Is(target error) bool { return target == ErrTakeoverState }
+
 // finish moves the takeover to a final state. Only the first call counts.
 func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	if utf8.RuneCountInString(note) > maxNote {
 		return invalid.Field("note", "must be at most %d characters", maxNote)
 	}
-	if !t.Info().State.Open() {
-		return ErrTakeoverState
+	if state := t.Info().State; !state.Open() {
+		return over{state}
 	}
 	t.mu.Lock()
 	before := t.before
@@ -230,9 +240,9 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	changes := t.session.changesSince(before) // not under the lock, because it asks the browser
 	now := time.Now().UTC()
 	t.mu.Lock()
-	if !t.info.State.Open() {
+	if state := t.info.State; !state.Open() {
 		t.mu.Unlock()
-		return ErrTakeoverState
+		return over{state}
 	}
 	t.before = snapshot{}
 	t.info.State, t.info.EndedAt, t.info.Note, t.info.Changes = state, &now, t.session.monitor.Redactor().Values(strings.TrimSpace(note)), changes

@@ -128,6 +128,17 @@ func (p *givenPartition) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
+// isState reports whether JSON has at least one member of a state, or none at all. Whoever
+// sends only others has misspelt them.
+func isState(raw []byte) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal(raw, &members) == nil && (len(members) == 0 || members["cookies"] != nil || members["origins"] != nil || members["credentials"] != nil)
+}
+
+func notState() *invalid.Error {
+	return invalid.Field("", "must be a JSON object with cookies, origins or credentials")
+}
+
 // Parse reads a state from JSON and checks it. Further members of cookies and of
 // the state are ignored, because other tools add some. The error is an
 // *invalid.Error with the names of the fields.
@@ -135,11 +146,17 @@ func Parse(raw []byte) (*State, error) {
 	var g given
 	if err := json.Unmarshal(raw, &g); err != nil {
 		wrong, ok := err.(*json.UnmarshalTypeError) //nolint:errorlint // Unmarshal does not wrap it
-		if !ok || wrong.Field == "" {
-			return nil, invalid.Field("", "is not a storage state: %v", err)
+		switch {
+		case !ok:
+			return nil, invalid.Field("", "must be JSON: %v", err)
+		case wrong.Field == "":
+			return nil, notState()
 		}
 		got, _, _ := strings.Cut(wrong.Value, " ")                                                                 // for a number, it also contains the number
 		return nil, invalid.Field(strings.Replace(wrong.Field, ".Cookie.", ".", 1), "must not be of type %s", got) // without the name of an embedded struct
+	}
+	if !isState(raw) {
+		return nil, notState()
 	}
 	s := &State{Cookies: []fetch.Cookie{}, Origins: g.Origins, Credentials: g.Credentials}
 	if s.Origins == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // a container may have no database of time zones
@@ -141,6 +142,9 @@ func (r *createRequest) options() (session.CreateOptions, error) {
 	}
 	for name, value := range r.ExtraHTTPHeaders {
 		v.headerName("extraHTTPHeaders", name)
+		if lower := strings.ToLower(name); slices.Contains(ownHeaders, lower) || strings.HasPrefix(lower, "proxy-") {
+			v.add("extraHTTPHeaders."+name, "is a header that only the browser may set")
+		}
 		v.atMost("extraHTTPHeaders."+name, value, maxHeader)
 		v.header("extraHTTPHeaders."+name, value)
 	}
@@ -174,6 +178,10 @@ func (v *checks) header(field, value string) {
 		v.add(field, "must not have control characters")
 	}
 }
+
+// ownHeaders are headers with which Chromium refuses to send a request
+// (net::ERR_INVALID_ARGUMENT), as it does with all that begin with Proxy-.
+var ownHeaders = []string{"connection", "content-length", "cookie2", "host", "keep-alive", "set-cookie", "te", "trailer", "transfer-encoding", "upgrade"}
 
 // headerName refuses a name that is not a token (RFC 9110, 5.6.2).
 func (v *checks) headerName(field, name string) {

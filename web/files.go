@@ -191,7 +191,7 @@ func (s *Server) getFile(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	name := fileParam(c)
+	name := c.Param("name")
 	file, info, err := folder.Open(name)
 	if err != nil {
 		return err
@@ -207,26 +207,13 @@ func (s *Server) getFile(c echo.Context) error {
 	return nil
 }
 
-// fileParam returns the file's name in a path. Echo leaves it escaped if the path
-// has characters that Go would not escape, such as a semicolon.
-func fileParam(c echo.Context) string {
-	name := c.Param("name")
-	if c.Request().URL.RawPath == "" {
-		return name
-	}
-	if plain, err := url.PathUnescape(name); err == nil {
-		return plain
-	}
-	return name
-}
-
 // deleteFile handles DELETE /v1/sessions/:id/files/:name.
 func (s *Server) deleteFile(c echo.Context) error {
 	_, folder, err := s.filesOf(c)
 	if err != nil {
 		return err
 	}
-	if err := folder.Remove(fileParam(c)); err != nil {
+	if err := folder.Remove(c.Param("name")); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

@@ -238,11 +238,7 @@ func echoFailure(he *echo.HTTPError) *failure {
 
 // describe lists the errors of fields in one sentence.
 func describe(fields []invalid.FieldError) string {
-	parts := make([]string, len(fields))
-	for i, f := range fields {
-		parts[i] = f.Field + ": " + f.Error
-	}
-	return text.Sentence(strings.Join(parts, "; "))
+	return text.Sentence((&invalid.Error{Fields: fields}).Error())
 }
 
 // callerGone reports whether an error only means that the caller no longer waits.
@@ -278,6 +274,7 @@ func (s *Server) renderError(err error, c echo.Context) {
 	}
 	drain(c, f.kind, min(drainTime, s.cfg.RequestTime))
 	h := c.Response().Header()
+	h.Del(echo.HeaderContentType) // of what a handler began to write
 	if f.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(max(1, int(f.retryAfter.Seconds()+0.999))))
 	}

@@ -94,16 +94,26 @@ func TestRefusedProfileRequests(t *testing.T) {
 		{"no name", "POST", "/v1/profiles", map[string]any{"storageState": map[string]any{}}, 400, "name"},
 		{"a name that is taken", "POST", "/v1/profiles", map[string]any{"name": "one", "storageState": map[string]any{}}, 409, "one"},
 		{"a cookie without a domain", "POST", "/v1/profiles", map[string]any{"name": "x", "storageState": map[string]any{"cookies": []any{map[string]any{"name": "n"}}}}, 400, "storageState.cookies[0]"},
-		{"no state", "PUT", "/v1/profiles/one/state", []any{}, 400, "storage state"},
+		{"no state", "PUT", "/v1/profiles/one/state", []any{}, 400, "Must be a JSON object with cookies, origins or credentials."},
 		{"an origin that is none", "PUT", "/v1/profiles/one/state", map[string]any{"origins": []any{map[string]any{"origin": "file:///etc"}}}, 400, "origins[0].origin"},
 		{"no such profile", "GET", "/v1/profiles/two/state", nil, 404, "two"},
 		{"a session with no such profile", "POST", "/v1/sessions", map[string]any{"profile": "two"}, 400, "profile"},
 		{"persist without a profile", "POST", "/v1/sessions", map[string]any{"persist": true}, 400, "persist"},
+		{"a misspelt context", "POST", "/v1/sessions", map[string]any{"sessionContext": map[string]any{"cookie": []any{}}}, 400, "sessionContext: must be a JSON object with cookies"},
+		{"a context of another type", "POST", "/v1/sessions", map[string]any{"sessionContext": 5}, 400, "sessionContext: must be a JSON object with cookies"},
 		{"a bad context", "POST", "/v1/sessions", map[string]any{"sessionContext": map[string]any{"cookies": 3}}, 400, "sessionContext.cookies"},
 	} {
 		got := s.do(request{method: c.method, path: c.path, body: c.body})
 		if got.status != c.status || !strings.Contains(string(got.body), c.says) {
 			t.Errorf("%s: %d %s", c.name, got.status, got.body)
+		}
+	}
+	// A client writes the name in a path with encodeURIComponent.
+	s.call("POST", "/v1/profiles", map[string]any{"name": "me@a/b", "storageState": map[string]any{}}, 201, nil)
+	for _, path := range []string{"/v1/profiles/me%40a%2Fb", "/v1/profiles/me@a%2fb"} {
+		var found struct{ Name string }
+		if s.call("GET", path, nil, 200, &found); found.Name != "me@a/b" {
+			t.Errorf("GET %s: %q", path, found.Name)
 		}
 	}
 	without := startServer(t, nil)

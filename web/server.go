@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -246,12 +247,33 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
+// decoded gives handlers the parameters of a path as they are meant. Echo leaves them
+// percent-encoded if one has an encoding that Go would not write, such as that of @.
+func decoded(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if c.Request().URL.RawPath == "" { // Echo has them from the decoded path
+			return next(c)
+		}
+		values := slices.Clone(c.ParamValues())
+		for i, value := range values {
+			plain, err := url.PathUnescape(value)
+			if err != nil { // net/http has refused such a path
+				return echo.ErrNotFound
+			}
+			values[i] = plain
+		}
+		c.SetParamValues(values...)
+		return next(c)
+	}
+}
+
 func (s *Server) newEcho() *echo.Echo {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.renderError
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.Pre(s.record, s.secure, framed, s.knownHost, withoutSlash)
+	e.Use(decoded)
 	if len(s.cfg.AllowedOrigins) > 0 {
 		e.Use(s.allowSites())
 	}

@@ -47,7 +47,7 @@ type releaseAllView struct {
 
 // changeRequest is the body of a change.
 type changeRequest struct {
-	Timeout  *int64          `json:"timeout,omitempty" doc:"The session's life from its start, in milliseconds." min:"1000" max:"86400000"`
+	Timeout  *int64          `json:"timeout,omitempty" doc:"The session's life from its start, in milliseconds. If that has passed, the session ends." min:"1000" max:"86400000"`
 	Metadata *map[string]any `json:"metadata,omitempty" doc:"Replaces the metadata. At most 64 KiB as JSON."`
 }
 
@@ -62,7 +62,7 @@ func (s *Server) viewOf(c echo.Context, one *session.Session) sessionView {
 		if grant, _ := caller(c).grant(info.ID); v.Takeover != nil && grant.Takeover != "" && grant.Takeover != v.Takeover.ID {
 			v.Takeover = nil // it is another person's
 		} else if v.Takeover != nil {
-			v.Takeover = new(v.Takeover.ForGuests())
+			v.Takeover = new(v.Takeover.ForGuests(grant.Role))
 		}
 		if !mayLook(c, one) {
 			v.URL, v.Title, v.Tabs = "", "", []session.Tab{}

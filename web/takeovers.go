@@ -53,7 +53,7 @@ func takeoverView(c echo.Context, t *session.Takeover) session.TakeoverInfo {
 	if caller(c).operator() {
 		return t.Info()
 	}
-	return t.Info().ForGuests()
+	return t.Info().ForGuests(session.RoleTakeover) // the least role that may ask for it
 }
 
 func (s *Server) takeoverOf(c echo.Context) (*session.Takeover, error) {

@@ -90,7 +90,9 @@ func TestTakeoverThroughTheAPI(t *testing.T) {
 	} else if worked := ended.EndedAt.Sub(*ended.ClaimedAt); run.WaitedMS < worked.Milliseconds() || run.DurationMS+run.WaitedMS > run.EndedAt.Sub(run.CreatedAt).Milliseconds()+1 {
 		t.Errorf("took %d ms and waited for %d ms while a person worked for %v", run.DurationMS, run.WaitedMS, worked)
 	}
-	s.do(request{method: "POST", path: base + "/takeovers/" + asked.ID + "/done"}).problem(409)
+	if p := s.do(request{method: "POST", path: base + "/takeovers/" + asked.ID + "/done"}).problem(409); !strings.Contains(p.Detail, "This takeover has ended") {
+		t.Errorf("a second done: %s", p.Detail)
+	}
 	var page struct{ Events []capture.Event }
 	s.call("GET", base+"/events?category=control&limit=1000", nil, 200, &page)
 	var types []string

@@ -167,6 +167,14 @@ func TestGuestWithViewOnlySees(t *testing.T) {
 	v := s.join(one, http.Header{"Cookie": {cookie}, "Origin": {s.base}})
 	v.wait("role", func(m map[string]any) bool { return m["type"] == "hello" && m["role"] == "view" })
 	v.until("a picture", func() bool { return len(v.pictures) > 0 })
+	s.call("POST", "/v1/sessions/"+one.ID()+"/takeovers", map[string]any{"reason": "sign in", "note": "the code is 4711"}, 201, nil)
+	v.wait("the takeover without its note", func(m map[string]any) bool {
+		asked, _ := m["takeover"].(map[string]any)
+		return m["type"] == "takeover" && asked["reason"] == "sign in" && asked["requestNote"] == nil
+	})
+	if got := s.do(request{method: "GET", path: "/v1/sessions/" + one.ID(), header: map[string]string{"Cookie": cookie}, key: "-"}); got.status != 200 || strings.Contains(string(got.body), "4711") {
+		t.Errorf("a guest who only sees reads %d %s", got.status, got.body)
+	}
 	for _, kind := range []string{"control", "mouse", "key", "text", "compose", "touch", "navigate", "tab", "clipboard", "select", "dialog", "chooser", "takeover"} {
 		from := v.mark()
 		v.send(map[string]any{"type": kind, "action": "take"})

@@ -606,7 +606,7 @@ type ChangeRequest struct {
 	// Metadata Replaces the metadata. At most 64 KiB as JSON.
 	Metadata *map[string]interface{} `json:"metadata,omitempty"`
 
-	// Timeout The session's life from its start, in milliseconds.
+	// Timeout The session's life from its start, in milliseconds. If that has passed, the session ends.
 	Timeout *int `json:"timeout,omitempty"`
 }
 

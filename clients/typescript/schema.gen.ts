@@ -2736,7 +2736,7 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description The session's life from its start, in milliseconds. */
+            /** @description The session's life from its start, in milliseconds. If that has passed, the session ends. */
             timeout?: number | null;
         };
         Changes: {

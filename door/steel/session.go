@@ -127,7 +127,7 @@ type siteStorage struct {
 func ReadContext(raw json.RawMessage) (json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	var given siteStorage
-	if json.Unmarshal(raw, &members) != nil || members["origins"] != nil {
+	if json.Unmarshal(raw, &members) != nil || members["origins"] != nil || members["localStorage"] == nil && members["sessionStorage"] == nil && members["indexedDB"] == nil {
 		return raw, nil //nolint:nilerr // the parser of states says what is wrong
 	}
 	if err := json.Unmarshal(raw, &given); err != nil {

@@ -81,7 +81,7 @@ func (v *Door) censor(m any) any {
 	switch m := m.(type) {
 	case session.TakeoverMessage:
 		if m.Takeover != nil {
-			m.Takeover = new(m.Takeover.ForGuests())
+			m.Takeover = new(m.Takeover.ForGuests(v.role))
 		}
 		return m
 	case session.RunMessage:
