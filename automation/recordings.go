@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"takeover/automation/recording"
-
 	"takeover/browser"
 	"takeover/files"
 	"takeover/har"

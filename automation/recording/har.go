@@ -94,10 +94,10 @@ func (k *Recordings) newHAR(o HAROptions) *HAR {
 	}
 }
 
-// Finish ends the HAR. It returns its text, which names the browser that a program says it
-// drives, and the files that go beside it. It waits for bodies that are being read, but no
-// longer than finishTimeout, and until ctx ends.
-func (r *HAR) Finish(ctx context.Context, program har.Program) (text []byte, files []File, err error) {
+// Finish ends the HAR, and returns its text and the files that go beside it. The text names
+// source as the browser. Finish waits for bodies that are being read, at most for
+// finishTimeout and until ctx ends.
+func (r *HAR) Finish(ctx context.Context, source har.Program) (text []byte, files []File, err error) {
 	defer r.all.release(r)
 	r.finishReading(ctx)
 	r.end()
@@ -109,7 +109,7 @@ func (r *HAR) Finish(ctx context.Context, program har.Program) (text []byte, fil
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	err = e.Encode(file{log{Version: har.Version, Creator: har.Program{Name: "Takeover", Version: "1"}, Browser: program, Pages: r.order, Entries: entries}})
+	err = e.Encode(file{log{Version: har.Version, Creator: har.Program{Name: "Takeover", Version: "1"}, Browser: source, Pages: r.order, Entries: entries}})
 	return r.all.host.Hide(out.Bytes()), r.files, err
 }
 

@@ -168,8 +168,8 @@ func (k *Recordings) StartTrace(o TraceOptions) (*Trace, error) {
 	return t, nil
 }
 
-// Wait waits for pictures and bodies that are being read, but no longer than
-// finishTimeout, and until ctx ends.
+// Wait waits for pictures and bodies that are being read, at most for finishTimeout and
+// until ctx ends.
 func (t *Trace) Wait(ctx context.Context) { t.network.finishReading(ctx) }
 
 // Take returns what was recorded since the last call, and forgets it.
