@@ -8,17 +8,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"takeover/control"
 	"takeover/door/socket"
 	"takeover/id"
+	"takeover/invalid"
 	"takeover/limits"
 	"takeover/session"
 )
@@ -204,15 +205,16 @@ func chained(m Message, links []Link) (Message, json.RawMessage, error) {
 	return m, chain, err
 }
 
-// strict decodes one JSON value, and refuses fields that are not known.
+// strict decodes one JSON value, and refuses fields that are not known. The error names
+// the field.
 func strict(raw []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	err := jsonv2.Unmarshal(raw, into, jsonv2.RejectUnknownMembers(true),
+		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) // arguments may have both
+	if bad := invalid.JSON(err); bad != nil {
+		return bad
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more than one value")
+	if err != nil {
+		return errors.New("a message must be one JSON object")
 	}
 	return nil
 }

@@ -192,16 +192,17 @@ func TestCommands(t *testing.T) {
 func TestBadMessages(t *testing.T) {
 	c := connect(t, doortest.Borrow(t, ""))
 	for message, want := range map[string]Answer{
-		`x`:                                  {Type: "error", Error: "invalid character 'x' looking for beginning of value"},
+		`x`:                                  {Type: "error", Error: "a message must be one JSON object"},
 		`{}`:                                 {Type: "error", Error: "commandId: must have 1 to 256 characters"},
 		`{"commandId":"a","method":"title"}`: {"commandResult", "a", nil, "type: must be command"},
+		`{"commandId":7}`:                    {Type: "error", Error: "commandId: must be a string"},
 		`{"type":"command","commandId":"a"}`: {"commandResult", "a", nil, "method: is required"},
-		`{"type":"command","commandId":"a","method":7}`:                              {"commandResult", "a", nil, "method: must be the name of a member or a list of {method, args}: cannot unmarshal number into Go value of type []commands.Link"},
+		`{"type":"command","commandId":"a","method":7}`:                              {"commandResult", "a", nil, "method: must be the name of a member or a list of {method, args}: must be an array"},
 		`{"type":"command","commandId":"a","method":[]}`:                             {"commandResult", "a", nil, "method: must have 1 to 100 links"},
 		`{"type":"command","commandId":"a","method":[{"args":[]}]}`:                  {"commandResult", "a", nil, "method[0].method: is required"},
 		`{"type":"command","commandId":"a","method":"title","args":{}}`:              {"commandResult", "a", nil, "args: must be a list"},
 		`{"type":"command","commandId":"a","method":[{"method":"title"}],"args":[]}`: {"commandResult", "a", nil, "args: must be in the links of the chain"},
-		`{"type":"command","commandId":"a","method":"title","x":1}`:                  {"commandResult", "a", nil, `unknown field "x"`},
+		`{"type":"command","commandId":"a","method":"title","x":1}`:                  {"commandResult", "a", nil, "x: unknown field"},
 	} {
 		c.send(message)
 		if got := c.read(); got.Type != want.Type || got.CommandID != want.CommandID || got.Error != want.Error {
