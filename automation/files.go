@@ -54,17 +54,23 @@ type fileParams struct {
 	Data string `json:"data"` // base64
 }
 
+// newFile returns the folder for a new file that a script writes at a path, and the file's
+// name there.
+func (c *Client) newFile(path string) (folder *files.Folder, name string, err error) {
+	if folder, err = c.folder(); err != nil {
+		return nil, "", err
+	}
+	name, err = fileName(path)
+	return folder, name, err
+}
+
 type fileReadParams struct {
 	Name  string `json:"name"`
 	Entry string `json:"entry"` // of a .zip: a name, or a pattern as in path.Match
 }
 
 func opFilesWrite(_ context.Context, c *Client, p *fileParams) (any, error) {
-	folder, err := c.folder()
-	if err != nil {
-		return nil, err
-	}
-	name, err := fileName(p.Name)
+	folder, name, err := c.newFile(p.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +105,7 @@ func opFilesRead(ctx context.Context, c *Client, p *fileReadParams) (any, error)
 }
 
 func opFilesCopy(_ context.Context, c *Client, p *fileParams) (any, error) {
-	folder, err := c.folder()
-	if err != nil {
-		return nil, err
-	}
-	to, err := fileName(p.To)
+	folder, to, err := c.newFile(p.To)
 	if err != nil {
 		return nil, err
 	}

@@ -80,15 +80,12 @@ func opStopHAR(ctx context.Context, c *Client, p *harStopParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := c.folder()
-	if err != nil {
-		return nil, err
-	}
-	name, err := fileName(p.Path)
+	folder, name, err := c.newFile(p.Path)
 	if err != nil {
 		return nil, err
 	}
 	c.forget(r)
+	defer r.Release()
 	text, beside, err := r.Finish(ctx, har.Program(c.describeBrowser()))
 	if err != nil {
 		return nil, err
@@ -148,11 +145,7 @@ func opWriteTrace(ctx context.Context, c *Client, p *traceWriteParams) (any, err
 	if p.Path == "" {
 		return emptyJSON, nil
 	}
-	folder, err := c.folder()
-	if err != nil {
-		return nil, err
-	}
-	name, err := fileName(p.Path)
+	folder, name, err := c.newFile(p.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func Parse(raw []byte) (*State, error) {
 		got, _, _ := strings.Cut(wrong.Value, " ")                                                                 // for a number, it also contains the number
 		return nil, invalid.Field(strings.Replace(wrong.Field, ".Cookie.", ".", 1), "must not be of type %s", got) // without the name of an embedded struct
 	}
-	if !isState(raw) {
+	if g.Cookies == nil && g.Origins == nil && g.Credentials == nil && !isState(raw) {
 		return nil, notState()
 	}
 	s := &State{Cookies: []fetch.Cookie{}, Origins: g.Origins, Credentials: g.Credentials}

@@ -90,7 +90,7 @@ func rolesFrom(least session.Role) string {
 }
 
 // description is what the API says of itself. It is made when somebody first asks for it,
-// because it takes as long as the rest of a server's start.
+// because it takes longer than the rest of a server's start.
 type description struct {
 	spec      []byte     // /openapi.json
 	sockets   []byte     // /asyncapi.json

@@ -96,9 +96,8 @@ func (k *Recordings) newHAR(o HAROptions) *HAR {
 
 // Finish ends the HAR, and returns its text and the files that go beside it. The text names
 // source as the browser. Finish waits for bodies that are being read, at most for
-// finishTimeout and until ctx ends.
+// finishTimeout and until ctx ends. What it returns counts as kept until Release.
 func (r *HAR) Finish(ctx context.Context, source har.Program) (text []byte, files []File, err error) {
-	defer r.all.release(r)
 	r.finishReading(ctx)
 	r.end()
 	r.hide()
@@ -112,6 +111,9 @@ func (r *HAR) Finish(ctx context.Context, source har.Program) (text []byte, file
 	err = e.Encode(file{log{Version: har.Version, Creator: har.Program{Name: "Takeover", Version: "1"}, Browser: source, Pages: r.order, Entries: entries}})
 	return r.all.host.Hide(out.Bytes()), r.files, err
 }
+
+// Release drops what an ended HAR keeps.
+func (r *HAR) Release() { r.all.release(r) }
 
 // change calls change with a request's entry, if the recording still has that
 // entry and is not over.

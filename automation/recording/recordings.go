@@ -50,7 +50,7 @@ type Recordings struct {
 	traced bool       // a trace has existed, so calls may carry a name for it
 }
 
-// New returns the recordings of a script, of which there is none yet.
+// New returns the recordings of a script that records nothing yet.
 func New(host Host) *Recordings { return &Recordings{host: host} }
 
 // add gives a HAR all events from now on.

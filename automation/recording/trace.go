@@ -95,8 +95,8 @@ func (t *Trace) Log(call string, lines []string) {
 	}
 }
 
-// Picture takes a picture of a page soon, if the trace has pictures of it. All calls that come while a picture is
-// being taken lead together to one more picture.
+// Picture takes a picture of a page soon, if the trace has pictures and the page is in its
+// context. While one is being taken, further calls lead to one more picture, and not to one each.
 func (t *Trace) Picture(p *browser.Page) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -157,13 +157,14 @@ func (k *Recordings) StartTrace(o TraceOptions) (*Trace, error) {
 		shots: map[*browser.Page]bool{}, again: map[*browser.Page]bool{},
 	}
 	t.network.folder = "resources/"
-	if err := k.addTrace(t); err != nil {
-		return nil, err
-	}
 	if o.Network {
 		if err := k.add(t.network); err != nil {
 			return nil, err
 		}
+	}
+	if err := k.addTrace(t); err != nil {
+		t.network.end()
+		return nil, err
 	}
 	return t, nil
 }
@@ -202,7 +203,7 @@ func (t *Trace) Stop() {
 	t.over = true
 	t.mu.Unlock()
 	t.network.end()
-	t.all.release(t.network)
+	t.network.Release()
 }
 
 // text returns a trace's events in order of time, including the script's
