@@ -163,6 +163,9 @@ func (f *folder) makeDir(dir string) error {
 		if err := writeFirstPreferences(dir); err != nil {
 			return err
 		}
+		if err := keepNoTabs(dir); err != nil {
+			return err
+		}
 	}
 	if !drop {
 		return nil

@@ -44,3 +44,29 @@ func writeFirstPreferences(profile string) error {
 	}
 	return os.WriteFile(file, data, 0o600)
 }
+
+// tabFiles are the folders below Default in which Chromium keeps open tabs, with
+// their titles and what was typed into their fields, for its next start. The names are
+// those of its session_constants.cc.
+var tabFiles = []string{"Sessions", "Sessions_Encrypted"}
+
+// keepNoTabs puts an empty file in the place of each of tabFiles, so that what a
+// person types is not written to disk. Chromium then does without. It has no switch
+// for this.
+func keepNoTabs(profile string) error {
+	root, err := os.OpenRoot(profile) // Chromium's processes may have put links there
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	for _, name := range tabFiles {
+		file := filepath.Join("Default", name)
+		if err := root.RemoveAll(file); err != nil { // a folder of a packed profile
+			return err
+		}
+		if err := root.WriteFile(file, nil, 0o400); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -32,6 +32,7 @@ var unpackable = []string{
 	"Cache", "Code Cache", "GPUCache", "GrShaderCache", "ShaderCache", "GraphiteDawnCache", "DawnGraphiteCache", "DawnWebGPUCache", "ScriptCache",
 	"SingletonLock", "SingletonCookie", "SingletonSocket", "lockfile", "LOCK",
 	"Crashpad", "Crash Reports", "BrowserMetrics", "DeferredBrowserMetrics", "component_crx_cache", "extensions_crx_cache",
+	"Sessions", "Sessions_Encrypted", // tabFiles
 	"Safe Browsing", "optimization_guide_model_store", "OptimizationHints", "segmentation_platform", "BudgetDatabase",
 }
 

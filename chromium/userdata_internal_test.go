@@ -68,6 +68,37 @@ func TestHostileUserData(t *testing.T) {
 	}
 }
 
+// TestNoTabsOnDisk puts files in the place of the folders that an older profile has,
+// and writes nothing through a link.
+func TestNoTabsOnDisk(t *testing.T) {
+	profile, elsewhere := t.TempDir(), t.TempDir()
+	old, other := filepath.Join(profile, "Default", "Sessions", "Session_1"), filepath.Join(elsewhere, "Sessions", "mine")
+	for _, file := range []string{old, other} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("what a person typed"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := keepNoTabs(profile); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range tabFiles {
+		info, err := os.Lstat(filepath.Join(profile, "Default", name))
+		if err != nil || !info.Mode().IsRegular() || info.Size() != 0 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	linked := t.TempDir()
+	if err := os.Symlink(elsewhere, filepath.Join(linked, "Default")); err != nil {
+		t.Fatal(err)
+	}
+	if err := keepNoTabs(linked); err == nil {
+		t.Error("a link that leads out was followed")
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPackUserData packs what an ended Chromium left: no caches, and no links, which
 // its processes may have put there.
 func TestPackUserData(t *testing.T) {
@@ -78,7 +109,7 @@ func TestPackUserData(t *testing.T) {
 	close(p.done)
 	secret := filepath.Join(t.TempDir(), "secret")
 	for name, text := range map[string]string{
-		secret: "of the machine", "Default/Cookies": "jar", "Default/Cache/data": "cache", "Default/Local Storage/leveldb/000003.log": "log", "SingletonLock": "lock",
+		secret: "of the machine", "Default/Cookies": "jar", "Default/Cache/data": "cache", "Default/Sessions": "", "Default/Local Storage/leveldb/000003.log": "log", "SingletonLock": "lock",
 	} {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(p.folder.profile(), name)

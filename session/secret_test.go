@@ -41,10 +41,13 @@ const secretPage = `<!doctype html><title>Sign in</title><style>body{margin:0}in
 	const boxes = [...document.querySelectorAll('.d')];
 	boxes.forEach((b, i) => b.oninput = () => boxes[i + 1]?.focus());
 	const tell = (v) => { console.log('value ' + v, {v}); console.log(encodeURIComponent(v) + ' ' + btoa('u:' + v) + ' ' + btoa('us:' + v) + ' ' + btoa('use:' + v)); };
-	pw.oninput = () => { tell(pw.value); document.title = 'Typed ' + pw.value; };
+	pw.oninput = () => tell(pw.value);
 	card.oninput = () => tell(card.value.replaceAll(' ', ''));
 	let told = 0;
-	addEventListener('keydown', (e) => { if (e.key == 'F3') history.replaceState(0, '', '/at?q=' + encodeURIComponent(pw.value)); });
+	addEventListener('keydown', (e) => { if (e.key == 'F3') {
+		document.title = 'Typed ' + pw.value;
+		history.replaceState(0, '', '/at?q=' + encodeURIComponent(pw.value));
+	} });
 	addEventListener('keydown', (e) => { if (e.key == 'F2') {
 		const code = boxes.map(b => b.value).join('');
 		for (const v of [pw.value, code, card.value]) if (v) tell(v);
@@ -231,10 +234,12 @@ func TestSecretsAreFoundNowhere(t *testing.T) {
 	}
 	inFiles(t, m.opts.Dir, "of a live session", secrets...)
 
-	// An address with a secret stays in the browser's own history while the
-	// browser runs.
+	// An address or a title with a secret stays in the browser's own history while
+	// the browser runs.
 	v.stroke(t, epoch, "F3", "")
-	await(v, "the address", func(m TabsMessage) bool { return strings.Contains(m.Tabs[0].URL, "/at?q=") })
+	await(v, "the address and the title", func(m TabsMessage) bool {
+		return strings.Contains(m.Tabs[0].URL, "/at?q=") && strings.HasPrefix(m.Tabs[0].Title, "Typed ")
+	})
 	info, err := json.Marshal(s.Info())
 	if err != nil {
 		t.Fatal(err)
