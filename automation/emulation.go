@@ -229,7 +229,13 @@ func opSetViewport(ctx context.Context, c *Client, p *viewportParams) (any, erro
 	v := before
 	v.Width, v.Height = p.Width, p.Height
 	v.Screen = browser.Size{}
-	c.undo(page.Context(), "viewport", page, func(ctx context.Context) error { return page.SetViewport(ctx, before) })
+	usual := page.Context().Options().Viewport
+	c.undo(page.Context(), "viewport", page, func(ctx context.Context) error {
+		if now := page.Context().Options().Viewport; now != usual { // the context was resized meanwhile
+			before = *now
+		}
+		return page.SetViewport(ctx, before)
+	})
 	return emptyJSON, page.SetViewport(ctx, v)
 }
 

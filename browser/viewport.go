@@ -3,12 +3,16 @@ package browser
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/runtime"
+
+	"takeover/cdp"
 )
 
 // Viewport is the size of a page in CSS pixels. A zero width means the size of
@@ -59,6 +63,35 @@ func (p *Page) SetViewport(ctx context.Context, v Viewport) error {
 		p.awaitSize(ctx, v)
 	}
 	return err
+}
+
+// Resize changes the size of the context's pages, and of those that open later. It
+// ignores pages that end meanwhile.
+func (c *Context) Resize(ctx context.Context, size Size) error {
+	fit := func(v Viewport) Viewport {
+		v.Width, v.Height, v.Screen = size.Width, size.Height, Size{}
+		return v
+	}
+	b := c.browser
+	b.mu.Lock()
+	usual := Viewport{}
+	if c.options.Viewport != nil {
+		usual = *c.options.Viewport
+	}
+	c.options.Viewport = new(fit(usual))
+	b.mu.Unlock()
+	var all sync.WaitGroup
+	pages := c.Pages()
+	errs := make([]error, len(pages))
+	for i, p := range pages {
+		all.Go(func() {
+			if err := p.SetViewport(ctx, fit(p.Viewport())); err != nil && !errors.Is(err, cdp.ErrDetached) && !errors.Is(err, ErrPageCrashed) && !errors.Is(err, ErrPageClosed) {
+				errs[i] = err
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // awaitSize waits until the page's document knows its size: Chromium answers before it

@@ -174,10 +174,11 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 		return err
 	}
 	eng.asker = newAsker(s)
+	size := s.stage.size.get()
 	var err error
 	eng.model, err = browser.Attach(ctx, eng.proc.Conn(), &browser.Options{
 		Viewport: &browser.Viewport{
-			Width: s.opts.Dimensions.Width, Height: s.opts.Dimensions.Height,
+			Width: size.Width, Height: size.Height,
 			DeviceScaleFactor: s.opts.DeviceScaleFactor, IsMobile: s.opts.IsMobile, HasTouch: s.opts.IsMobile,
 		},
 		Density: s.launchOptions("").DeviceScaleFactor, UserAgent: s.opts.UserAgent, Locale: s.opts.Locale, Timezone: s.opts.Timezone,
@@ -188,7 +189,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 		return fmt.Errorf("attach to browser: %w", err)
 	}
 	eng.live, err = liveview.New(ctx, eng.proc.Conn(), liveview.Options{
-		Counter: &s.pictures, Width: s.opts.Dimensions.Width, Height: s.opts.Dimensions.Height,
+		Counter: &s.pictures, Width: size.Width, Height: size.Height,
 		Density: max(s.opts.DeviceScaleFactor, 1), Copied: s.copied, Logger: s.log,
 	})
 	if err != nil {
@@ -265,6 +266,11 @@ func (s *Session) goLive(eng *engine, again bool) {
 		}
 	}
 	s.stage.enter(eng)
+	if !s.stage.size.fits(eng) { // it has changed since Chromium was started
+		if err := s.stage.size.fit(ctx, eng); err != nil {
+			s.log.Warn("resize pages", "error", err)
+		}
+	}
 	s.mu.Lock()
 	s.userAgent = eng.model.UserAgent()
 	if s.opts.UserAgent != "" {

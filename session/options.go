@@ -248,12 +248,7 @@ func (o *CreateOptions) check(server *Options) error {
 	if o.Dimensions == (Dimensions{}) {
 		o.Dimensions = Dimensions{Width: DefaultWidth, Height: DefaultHeight}
 	}
-	if d := o.Dimensions; d.Width < minSide || d.Width > maxSide {
-		add("dimensions.width", "must be between 100 and 4096")
-	}
-	if d := o.Dimensions; d.Height < minSide || d.Height > maxSide {
-		add("dimensions.height", "must be between 100 and 4096")
-	}
+	bad = append(bad, o.Dimensions.check()...)
 	if o.DeviceScaleFactor != 0 && (o.DeviceScaleFactor < 0.5 || o.DeviceScaleFactor > 3) {
 		add("deviceScaleFactor", "must be between 0.5 and 3")
 	}

@@ -92,7 +92,7 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 		quiet = 0
 	}
 	s.life = newLife(newLifetime(now, o.Timeout, quiet, s.gestures.lastWork), cancel)
-	s.stage = newStage(s.ctx)
+	s.stage = newStage(s.ctx, o.Dimensions)
 	s.questions = s.newQuestions()
 	s.control = s.newControl()
 	return s
@@ -153,7 +153,7 @@ func (s *Session) Info() Info {
 	defer s.mu.Unlock()
 	info := Info{
 		ID: s.id, SessionID: s.id, Status: status, CreatedAt: createdAt, ExpiresAt: expiresAt, EndReason: reason,
-		Duration: msOf(time.Since(createdAt)), Timeout: msOf(timeout), Dimensions: s.opts.Dimensions, IsMobile: s.opts.IsMobile, StartURL: s.opts.URL, UserAgent: s.userAgent,
+		Duration: msOf(time.Since(createdAt)), Timeout: msOf(timeout), Dimensions: s.stage.size.get(), IsMobile: s.opts.IsMobile, StartURL: s.opts.URL, UserAgent: s.userAgent,
 		Tabs: tabs, Controller: holder, Held: held, Viewers: len(s.viewers), Takeover: takeover, EventCount: events,
 		Metadata: maps.Clone(s.metadata), Hibernates: s.Hibernates() && !status.Ended(),
 	}

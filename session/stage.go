@@ -16,6 +16,7 @@ import (
 type stage struct {
 	fields atomic.Uint64   // numbers the fields with the focus, in all browsers
 	ctx    context.Context // ends with the session
+	size   pageSize
 
 	mu          sync.Mutex    // guards what follows; may be taken while Session.mu is held
 	engine      *engine       // nil while there is no browser
@@ -27,8 +28,8 @@ type stage struct {
 	hibernation hibernation
 }
 
-func newStage(session context.Context) *stage {
-	return &stage{ctx: session, refocused: make(chan struct{}), reserved: make(chan struct{}), hibernation: newHibernation()}
+func newStage(session context.Context, size Dimensions) *stage {
+	return &stage{ctx: session, size: pageSize{wanted: size}, refocused: make(chan struct{}), reserved: make(chan struct{}), hibernation: newHibernation()}
 }
 
 // browser returns the browser, or nil.

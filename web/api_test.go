@@ -48,8 +48,8 @@ func TestSessionLife(t *testing.T) {
 		}
 	}
 
-	s.call("PATCH", "/v1/sessions/"+v.ID, map[string]any{"timeout": 600_000, "metadata": map[string]any{"b": true}}, 200, &v)
-	if v.Timeout != 600_000 || v.Metadata["b"] != true {
+	s.call("PATCH", "/v1/sessions/"+v.ID, map[string]any{"timeout": 600_000, "metadata": map[string]any{"b": true}, "dimensions": map[string]any{"width": 390, "height": 844}}, 200, &v)
+	if v.Timeout != 600_000 || v.Metadata["b"] != true || v.Dimensions != (session.Dimensions{Width: 390, Height: 844}) {
 		t.Errorf("after the change: %+v", v)
 	}
 	var context map[string]json.RawMessage

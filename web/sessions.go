@@ -47,8 +47,9 @@ type releaseAllView struct {
 
 // changeRequest is the body of a change.
 type changeRequest struct {
-	Timeout  *int64          `json:"timeout,omitempty" doc:"The session's life from its start, in milliseconds. If that has passed, the session ends." min:"1000" max:"86400000"`
-	Metadata *map[string]any `json:"metadata,omitempty" doc:"Replaces the metadata. At most 64 KiB as JSON."`
+	Timeout    *int64          `json:"timeout,omitempty" doc:"The session's life from its start, in milliseconds. If that has passed, the session ends." min:"1000" max:"86400000"`
+	Metadata   *map[string]any `json:"metadata,omitempty" doc:"Replaces the metadata. At most 64 KiB as JSON."`
+	Dimensions *sizeRequest    `json:"dimensions,omitempty" doc:"The size of the session's tabs and of those that open later, in CSS pixels."`
 }
 
 // viewOf returns a session in the form for the caller. A guest sees neither
@@ -132,6 +133,11 @@ func (s *Server) changeSession(c echo.Context) error {
 	}
 	if err := v.err(); err != nil {
 		return err
+	}
+	if d := req.Dimensions; d != nil {
+		if err := one.Resize(c.Request().Context(), session.Dimensions{Width: d.Width, Height: d.Height}); err != nil {
+			return err
+		}
 	}
 	if req.Timeout != nil {
 		if err := one.Extend(duration(req.Timeout)); err != nil {

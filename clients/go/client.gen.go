@@ -603,6 +603,9 @@ type BundleReport struct {
 
 // ChangeRequest defines model for ChangeRequest.
 type ChangeRequest struct {
+	// Dimensions The size of the session's tabs and of those that open later, in CSS pixels.
+	Dimensions *SizeRequest `json:"dimensions,omitempty"`
+
 	// Metadata Replaces the metadata. At most 64 KiB as JSON.
 	Metadata *map[string]interface{} `json:"metadata,omitempty"`
 
@@ -3771,14 +3774,14 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/sessions/{id} (the `GetSession` operationId).
 	GetSession(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeSessionWithBody Extend the timeout, change the metadata.
+	// ChangeSessionWithBody Extend the timeout, change the metadata or the size of the tabs.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /v1/sessions/{id} (the `ChangeSession` operationId).
 	ChangeSessionWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeSession Extend the timeout, change the metadata.
+	// ChangeSession Extend the timeout, change the metadata or the size of the tabs.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5355,7 +5358,7 @@ func (c *Client) GetSession(ctx context.Context, id string, reqEditors ...Reques
 	return c.Client.Do(req)
 }
 
-// ChangeSessionWithBody Extend the timeout, change the metadata.
+// ChangeSessionWithBody Extend the timeout, change the metadata or the size of the tabs.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5372,7 +5375,7 @@ func (c *Client) ChangeSessionWithBody(ctx context.Context, id string, contentTy
 	return c.Client.Do(req)
 }
 
-// ChangeSession Extend the timeout, change the metadata.
+// ChangeSession Extend the timeout, change the metadata or the size of the tabs.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13383,14 +13386,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/sessions/{id} (the `GetSession` operationId).
 	GetSessionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetSessionResponse, error)
 
-	// ChangeSessionWithBodyWithResponse Extend the timeout, change the metadata.
+	// ChangeSessionWithBodyWithResponse Extend the timeout, change the metadata or the size of the tabs.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/sessions/{id} (the `ChangeSession` operationId).
 	ChangeSessionWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeSessionResponse, error)
 
-	// ChangeSessionWithResponse Extend the timeout, change the metadata.
+	// ChangeSessionWithResponse Extend the timeout, change the metadata or the size of the tabs.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -20680,7 +20683,7 @@ func (c *ClientWithResponses) GetSessionWithResponse(ctx context.Context, id str
 	return ParseGetSessionResponse(rsp)
 }
 
-// ChangeSessionWithBodyWithResponse Extend the timeout, change the metadata.
+// ChangeSessionWithBodyWithResponse Extend the timeout, change the metadata or the size of the tabs.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20693,7 +20696,7 @@ func (c *ClientWithResponses) ChangeSessionWithBodyWithResponse(ctx context.Cont
 	return ParseChangeSessionResponse(rsp)
 }
 
-// ChangeSessionWithResponse Extend the timeout, change the metadata.
+// ChangeSessionWithResponse Extend the timeout, change the metadata or the size of the tabs.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -1034,7 +1034,7 @@ export interface paths {
         delete: operations["deleteSession"];
         options?: never;
         head?: never;
-        /** Extend the timeout, change the metadata. */
+        /** Extend the timeout, change the metadata or the size of the tabs. */
         patch: operations["changeSession"];
         trace?: never;
     };
@@ -2732,6 +2732,8 @@ export interface components {
             trajectory_id: string;
         };
         ChangeRequest: {
+            /** @description The size of the session's tabs and of those that open later, in CSS pixels. */
+            dimensions?: components["schemas"]["SizeRequest"] | null;
             /** @description Replaces the metadata. At most 64 KiB as JSON. */
             metadata?: {
                 [key: string]: unknown;
