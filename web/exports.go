@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -89,6 +90,39 @@ type stallingWriter struct {
 func (w *stallingWriter) Write(p []byte) (int, error) {
 	_ = w.rc.SetWriteDeadline(time.Now().Add(w.stall)) // not supported by a test's recorder
 	return w.ResponseWriter.Write(p)
+}
+
+// serveContent answers with a file, or the range of it that the request names.
+func (s *Server) serveContent(c echo.Context, at time.Time, file io.ReadSeeker) error {
+	w := &rangeWriter{stallingWriter: stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit}}
+	http.ServeContent(w, c.Request(), "", at, file)
+	if !w.refused {
+		return nil
+	}
+	h := c.Response().Header()
+	h.Del(echo.HeaderContentDisposition)
+	return &failure{kind: kindRange, detail: "The header Content-Range says how many bytes there are."}
+}
+
+// rangeWriter leaves out ServeContent's own answer to a range that the file has not.
+type rangeWriter struct {
+	stallingWriter
+	refused bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *rangeWriter) WriteHeader(status int) {
+	if w.refused = status == http.StatusRequestedRangeNotSatisfiable; !w.refused {
+		w.stallingWriter.WriteHeader(status)
+	}
+}
+
+// Write implements io.Writer.
+func (w *rangeWriter) Write(p []byte) (int, error) {
+	if w.refused {
+		return len(p), nil
+	}
+	return w.stallingWriter.Write(p)
 }
 
 // readRange parses ?from= and ?to=.

@@ -203,8 +203,7 @@ func (s *Server) getFile(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set(echo.HeaderContentType, "application/octet-stream")
 	h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	http.ServeContent(&stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit}, c.Request(), "", info.ModifiedAt, file)
-	return nil
+	return s.serveContent(c, info.ModifiedAt, file)
 }
 
 // deleteFile handles DELETE /v1/sessions/:id/files/:name.

@@ -71,6 +71,10 @@ func TestFiles(t *testing.T) {
 	if got.status != http.StatusPartialContent || string(got.body) != "from" {
 		t.Errorf("range: %d %s", got.status, got.body)
 	}
+	got = s.do(request{method: "GET", path: base + "/re%20port.txt", header: map[string]string{"Range": "bytes=5000-"}})
+	if got.problem(http.StatusRequestedRangeNotSatisfiable); !strings.HasPrefix(got.header.Get("Content-Range"), "bytes */") || got.header.Get("Content-Disposition") != "" {
+		t.Errorf("a range that the file has not: %v", got.header)
+	}
 
 	for _, path := range []string{"/..%2f..%2fprocess.json", "/%2e%2e", "/..%2fprofile", "/%2fetc%2fpasswd", "/none"} {
 		s.do(request{method: "GET", path: base + path}).problem(404)

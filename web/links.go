@@ -54,8 +54,10 @@ func (s *Server) createLink(c echo.Context) error {
 	}
 	path := "/sessions/" + one.ID()
 	if req.Takeover != "" {
-		if _, err := one.Takeover(req.Takeover); err != nil {
+		if t, err := one.Takeover(req.Takeover); err != nil {
 			v.add("takeover", "is not a takeover of this session")
+		} else if state := t.Info().State; !state.Open() {
+			v.add("takeover", "has ended: it is %s", state)
 		}
 		path = "/takeover/" + req.Takeover
 	}

@@ -176,6 +176,9 @@ func TestLinks(t *testing.T) {
 	if p := redeem().problem(403); !strings.HasPrefix(p.Detail, "This link has been used as often as it allows.") {
 		t.Errorf("a used-up link says %q", p.Detail)
 	}
+	if p := s.do(request{method: "POST", path: base + "/links", body: map[string]any{"role": "takeover", "takeover": first.ID}}).problem(400); !strings.HasPrefix(p.Detail, "takeover: has ended: it is ") {
+		t.Errorf("a takeover that has ended: %s", p.Detail)
+	}
 	for field, body := range map[string]map[string]any{
 		"role":      {"role": "admin"},
 		"expiresIn": {"role": "view", "expiresIn": 1},

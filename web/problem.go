@@ -89,6 +89,7 @@ var (
 	kindConflict     = kind{"conflict", "Not possible right now", http.StatusConflict}
 	kindEnded        = kind{"ended", "The session has ended", http.StatusGone}
 	kindTooLarge     = kind{"too-large", "The request is too large", http.StatusRequestEntityTooLarge}
+	kindRange        = kind{"range", "The file has no such bytes", http.StatusRequestedRangeNotSatisfiable}
 	kindUpgrade      = kind{"upgrade", "A WebSocket connection is required", http.StatusUpgradeRequired}
 	kindPage         = kind{"page", "The page could not be read", http.StatusUnprocessableEntity}
 	kindTooMany      = kind{"too-many", "Too many requests", http.StatusTooManyRequests}
@@ -101,7 +102,7 @@ var (
 
 // kinds lists every class of failures in the order of /docs.
 var kinds = []kind{kindBadInput, kindNoKey, kindForbidden, kindNotFound, kindMethod, kindTimeout, kindConflict, kindEnded,
-	kindTooLarge, kindUpgrade, kindPage, kindTooMany, kindInternal, kindNotAvailable, kindFull, kindDiskFull, kindNotReady}
+	kindTooLarge, kindRange, kindUpgrade, kindPage, kindTooMany, kindInternal, kindNotAvailable, kindFull, kindDiskFull, kindNotReady}
 
 // outcomes maps the sentinels of other packages to a class of failures. The first
 // match counts.

@@ -58,8 +58,7 @@ func (s *Server) getTrajectoryFile(c echo.Context) error {
 		h.Set(echo.HeaderContentType, "application/x-ndjson")
 	}
 	h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(name)}))
-	http.ServeContent(&stallingWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.StallLimit}, c.Request(), "", time.Time{}, file)
-	return nil
+	return s.serveContent(c, time.Time{}, file)
 }
 
 // zipTrajectory handles GET /v1/trajectories/:trajectory/bundle.zip.
