@@ -31,7 +31,7 @@ const (
 // fields that have no effect.
 type createRequest struct {
 	URL               string            `json:"url,omitempty" doc:"The address to open." maxBytes:"32768"`
-	Timeout           *int64            `json:"timeout,omitempty" doc:"How long the session lives, in milliseconds. Time in which it waits for people is added. Without it, the session ends 300000 milliseconds after a program, a script or a person last used it." min:"1000" max:"86400000"`
+	Timeout           *int64            `json:"timeout,omitempty" doc:"How long the session lives, in milliseconds. Time in which it waits for people is added. Without it, the session ends 300000 milliseconds (5 minutes) after a program, a script or a person last used it." min:"1000" max:"86400000"`
 	IdleTimeout       *int64            `json:"idleTimeout,omitempty" doc:"Ends the session when nobody has used it for so many milliseconds; 0 for never." min:"0" max:"86400000"`
 	Dimensions        *sizeRequest      `json:"dimensions,omitempty" doc:"The page's viewport, in CSS pixels. Default: 1280×720."`
 	DeviceScaleFactor float64           `json:"deviceScaleFactor,omitempty" doc:"Device pixels per CSS pixel." min:"0.5" max:"3" default:"1"`

@@ -20,29 +20,30 @@ import (
 // docsSections divides the table of routes for /docs: each section is a page. A route
 // that is not a page belongs to the first section whose pattern matches its path.
 var docsSections = []struct {
+	under           string // the heading in the contents
 	id, title, does string
 	path            *regexp.Regexp
 }{
-	{"sessions", "Sessions", "Start a browser, look at it, change it and end it.", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|forget|hold|context|live-details))?)?$`)},
-	{"pictures", "Pictures", "What a session shows now, and what it showed before.", regexp.MustCompile(`^/v1/sessions/:id/(screenshot|thumbnail|picture|film(/:at)?)$`)},
-	{"programs", "CDP and Playwright", "Drive a session with the client that you have: Playwright, Puppeteer, Chrome’s DevTools.", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json|playwright)\b`)},
-	{"scripts", "Scripts and runs", "Run a script, in a session or without one, and follow it to its end.", regexp.MustCompile(`^/v1/(sessions/:id/)?(scripts|runs)\b`)},
-	{"saved-scripts", "Saved scripts", "Keep scripts on the server, and run them by name.", regexp.MustCompile(`^/v1/saved-scripts\b`)},
-	{"takeovers", "Takeovers", "Ask a person for help, wait for the answer, and answer such requests.", regexp.MustCompile(`/takeovers\b`)},
-	{"links", "Share links", "Let people without a key watch a session, or work in it.", regexp.MustCompile(`/links\b`)},
-	{"files", "Files", "Downloads, uploads, and what scripts wrote.", regexp.MustCompile(`/files\b`)},
-	{"events", "Events", "What the page logged, requested and did: as a list, a stream or a file.", regexp.MustCompile(`/(events|log\.md)\b`)},
-	{"agents", "Agents", "MCP, the socket for commands, debug actions, and finding out what is wrong with a page.", regexp.MustCompile(`^/mcp$|^/v1/(sessions/:id/)?(commands|actions|diagnose)$`)},
-	{"profiles", "Profiles", "Cookies and storage that outlive a session.", regexp.MustCompile(`^/v1/profiles\b`)},
-	{"checkpoints", "Checkpoints", "Judge a page by a contract, keep how far a task has come, and go back there.", regexp.MustCompile(`^/v1/sessions/:id/(assert|checkpoints.*)$`)},
-	{"trajectories", "Trajectories", "Record what was done in a session, and keep the evidence.", regexp.MustCompile(`^/v1/(sessions/:id/recording|trajectories.*)$`)},
-	{"render", "Pages without a session", "The content, a picture or a print of a page, with one call.", regexp.MustCompile(`^/v1/(scrape|screenshot|pdf|renders)$`)},
-	{"browserless", "Browserless: pages", "A page’s markup, picture or print, or the value of a function, as with Browserless’ API.", regexp.MustCompile(`^/(content|screenshot|pdf|function)$`)},
-	{"browserless-sessions", "Browserless: sessions", "Sockets and sessions, as with Browserless’ API and Chromium’s debugging port.", regexp.MustCompile(`^/(json|json/(version|list|protocol|new)|chromium|chrome|sessions|kill/:id)$`)},
-	{"webhooks", "Webhooks", "Where the server reports what happens, and what it could not deliver.", regexp.MustCompile(`^/v1/webhooks\b`)},
-	{"server", "The server", "Health, metrics, nodes, and this description for programs.", regexp.MustCompile(`^/(v1/nodes(/:node/drain)?|healthz|readyz|metrics|version|openapi\.json|asyncapi\.json|docs\.md|docs/calls\.json|debug/pprof/\*)$`)},
-	{docsSocket, "The viewer’s socket", "The live picture and the input of a person, message by message.", regexp.MustCompile(`^/v1/sessions/:id/view$`)},
-	{docsPages, "Pages", "What people open in their browsers.", regexp.MustCompile(``)},
+	{"Browser", "sessions", "Sessions", "Start a browser, look at it, change it and end it.", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|forget|hold|context|live-details))?)?$`)},
+	{"Browser", "pictures", "Pictures", "What a session shows now, and what it showed before.", regexp.MustCompile(`^/v1/sessions/:id/(screenshot|thumbnail|picture|film(/:at)?)$`)},
+	{"Browser", "files", "Files", "Downloads, uploads, and what scripts wrote.", regexp.MustCompile(`/files\b`)},
+	{"Browser", "events", "Events", "What the page logged, requested and did: as a list, a stream or a file.", regexp.MustCompile(`/(events|log\.md)\b`)},
+	{"Programs", "programs", "CDP and Playwright", "Drive a session with the client that you have: Playwright, Puppeteer, Chrome’s DevTools.", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json|playwright)\b`)},
+	{"Programs", "scripts", "Scripts and runs", "Run a script, in a session or without one, and follow it to its end.", regexp.MustCompile(`^/v1/(sessions/:id/)?(scripts|runs)\b`)},
+	{"Programs", "saved-scripts", "Saved scripts", "Keep scripts on the server, and run them by name.", regexp.MustCompile(`^/v1/saved-scripts\b`)},
+	{"Programs", "agents", "Agents", "MCP, the socket for commands, debug actions, and finding out what is wrong with a page.", regexp.MustCompile(`^/mcp$|^/v1/(sessions/:id/)?(commands|actions|diagnose)$`)},
+	{"People", "takeovers", "Takeovers", "Ask a person for help, wait for the answer, and answer such requests.", regexp.MustCompile(`/takeovers\b`)},
+	{"People", "links", "Share links", "Let people without a key watch a session, or work in it.", regexp.MustCompile(`/links\b`)},
+	{"People", docsSocket, "The viewer’s socket", "The live picture and the input of a person, message by message.", regexp.MustCompile(`^/v1/sessions/:id/view$`)},
+	{"State and evidence", "profiles", "Profiles", "Cookies and storage that outlive a session.", regexp.MustCompile(`^/v1/profiles\b`)},
+	{"State and evidence", "checkpoints", "Checkpoints", "Judge a page by a contract, keep how far a task has come, and go back there.", regexp.MustCompile(`^/v1/sessions/:id/(assert|checkpoints.*)$`)},
+	{"State and evidence", "trajectories", "Trajectories", "Record what was done in a session, and keep the evidence.", regexp.MustCompile(`^/v1/(sessions/:id/recording|trajectories.*)$`)},
+	{"Pages and Browserless", "render", "Pages without a session", "The content, a picture or a print of a page, with one call.", regexp.MustCompile(`^/v1/(scrape|screenshot|pdf|renders)$`)},
+	{"Pages and Browserless", "browserless", "Browserless: pages", "A page’s markup, picture or print, or the value of a function, as with Browserless’ API.", regexp.MustCompile(`^/(content|screenshot|pdf|function)$`)},
+	{"Pages and Browserless", "browserless-sessions", "Browserless: sessions", "Sockets and sessions, as with Browserless’ API and Chromium’s debugging port.", regexp.MustCompile(`^/(json|json/(version|list|protocol|new)|chromium|chrome|sessions|kill/:id)$`)},
+	{"Operation", "webhooks", "Webhooks", "Where the server reports what happens, and what it could not deliver.", regexp.MustCompile(`^/v1/webhooks\b`)},
+	{"Operation", "server", "The server", "Health, metrics, nodes, and this description for programs.", regexp.MustCompile(`^/(v1/nodes(/:node/drain)?|healthz|readyz|metrics|version|openapi\.json|asyncapi\.json|docs\.md|docs/calls\.json|debug/pprof/\*)$`)},
+	{"Operation", docsPages, "Pages", "What people open in their browsers.", regexp.MustCompile(``)},
 }
 
 const (
@@ -139,8 +140,13 @@ func (s *Server) docsGroup(c echo.Context) error {
 // docsPage returns what all pages about the API show.
 func (s *Server) docsPage(c echo.Context) views.DocsPage {
 	p := views.DocsPage{Page: s.page(c), BaseURL: s.baseURL(c.Request())}
+	last := ""
 	for _, section := range docsSections {
-		p.Sections = append(p.Sections, views.DocsSection{ID: section.id, Title: section.title, Does: section.does})
+		one := views.DocsSection{ID: section.id, Title: section.title, Does: section.does}
+		if section.under != last {
+			one.Under, last = section.under, section.under
+		}
+		p.Sections = append(p.Sections, one)
 	}
 	for _, one := range snippets.Languages {
 		p.Languages = append(p.Languages, views.DocsCode{Language: one.Language, Label: one.Label})

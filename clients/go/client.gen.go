@@ -918,7 +918,7 @@ type CreateRequest struct {
 	// StealthConfig Has no effect.
 	StealthConfig interface{} `json:"stealthConfig,omitempty"`
 
-	// Timeout How long the session lives, in milliseconds. Time in which it waits for people is added. Without it, the session ends 300000 milliseconds after a program, a script or a person last used it.
+	// Timeout How long the session lives, in milliseconds. Time in which it waits for people is added. Without it, the session ends 300000 milliseconds (5 minutes) after a program, a script or a person last used it.
 	Timeout *int `json:"timeout,omitempty"`
 
 	// Timezone A name of the IANA database, such as Europe/Berlin.

@@ -2964,7 +2964,7 @@ export interface components {
             solveCaptcha?: unknown;
             /** @description Has no effect. */
             stealthConfig?: unknown;
-            /** @description How long the session lives, in milliseconds. Time in which it waits for people is added. Without it, the session ends 300000 milliseconds after a program, a script or a person last used it. */
+            /** @description How long the session lives, in milliseconds. Time in which it waits for people is added. Without it, the session ends 300000 milliseconds (5 minutes) after a program, a script or a person last used it. */
             timeout?: number | null;
             /** @description A name of the IANA database, such as Europe/Berlin. */
             timezone?: string;

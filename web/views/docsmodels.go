@@ -15,6 +15,7 @@ type DocsPage struct {
 // DocsSection is a group of calls, in the order in which they are shown, with the
 // objects that it is the first to refer to.
 type DocsSection struct {
+	Under           string // the heading above it and those that follow; "" if it stands below that of the one before
 	ID, Title, Does string
 	Calls           []DocsCall
 	Objects         []DocsObject
