@@ -36,10 +36,10 @@ func drain(server *web.Server, timeout time.Duration, log *slog.Logger) {
 	defer stop()
 	until := time.Now().Add(timeout)
 	if timeout > 0 {
-		log.Info("whoever works in a session may finish; another signal ends the sessions at once", "until", until.UTC().Truncate(time.Second))
+		log.Warn("whoever works in a session may finish; another signal ends the sessions at once", "until", until.UTC().Truncate(time.Second))
 	}
 	if err := server.Drain(ctx, until); err != nil && timeout > 0 {
-		log.Info("sessions end although somebody may work in them", "cause", err)
+		log.Warn("sessions end although somebody may work in them", "cause", err)
 	}
 }
 
