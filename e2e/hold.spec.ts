@@ -14,7 +14,7 @@ test('an operator holds what programs do, by keys and by buttons', async ({ page
   await page.keyboard.press('Space');
   await expect(held).toBeVisible();
   await expect(page.locator('#control-words')).toHaveText('Programs are held');
-  await expect(held).toContainText('They may still read the page. No action is waiting.');
+  await expect(held).toContainText('They may still read the page. The next action waits.');
 
   const code = `await page.setContent('<input><button>Send</button><p></p>');
     await page.fill('input', 'one');

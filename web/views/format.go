@@ -289,7 +289,7 @@ func (s SessionInfo) outcomeDetail() string {
 	if s.Failure != "" {
 		return s.Failure
 	}
-	if s.EndReason == "released" || s.EndReason == endedByPerson {
+	if s.EndReason == "released" || s.EndReason == endedByPerson || s.LastRun == "succeeded" {
 		return ""
 	}
 	return s.endWords()

@@ -63,7 +63,7 @@ func CountSince(counts map[string]int, s SessionInfo, now time.Time) {
 
 func (p SessionsPage) states() []filterState {
 	return []filterState{
-		{"waiting", "Waiting", len(p.unclaimed())}, {"live", "Live", p.live()},
+		{"waiting", "Waiting", len(p.unclaimed())}, {"claimed", "With a person", len(p.claimed())}, {"live", "Live", p.live()},
 		{"ended", "Ended", p.EndedTotal}, {"failed", "Failed", p.FailedTotal},
 	}
 }
@@ -212,7 +212,7 @@ func (p SessionsPage) claimed() []Waiting {
 // waitingStates returns the states, as in Filter.State, of a session with an open takeover.
 func waitingStates(w Waiting) string {
 	if w.Claimed {
-		return "live"
+		return "claimed live"
 	}
 	return "waiting live"
 }

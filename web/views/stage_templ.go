@@ -157,7 +157,7 @@ func keyItems() templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<button type=\"button\" class=\"menu-item\" data-clipboard=\"copy\">Copy</button> <button type=\"button\" class=\"menu-item\" data-clipboard=\"cut\">Cut</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Tab\">Next field</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Enter\">Enter key</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Escape\">Escape key</button> <button type=\"button\" class=\"menu-item wide-only\" data-dialog=\"keys-help\">Keyboard shortcuts</button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p class=\"menu-note menu-head wide-only\">Send to the page</p><button type=\"button\" class=\"menu-item\" data-clipboard=\"copy\">Copy</button> <button type=\"button\" class=\"menu-item\" data-clipboard=\"cut\">Cut</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Tab\">Next field</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Enter\">Enter key</button> <button type=\"button\" class=\"menu-item\" data-key-tap=\"Escape\">Escape key</button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -195,6 +195,10 @@ func keyItems() templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<hr class=\"wide-only\"><button type=\"button\" class=\"menu-item wide-only\" data-dialog=\"keys-help\">Keyboard shortcuts</button>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
 		return nil
 	})
 }
@@ -221,7 +225,7 @@ func zoomButton() templ.Component {
 			templ_7745c5c3_Var10 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<button type=\"button\" class=\"button quiet zoom\" data-zoom hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<button type=\"button\" class=\"button quiet zoom\" data-zoom hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -229,7 +233,7 @@ func zoomButton() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<span>Zoom in</span></button>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<span>Zoom in</span></button>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -259,7 +263,7 @@ func asked() templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Request for control\" hidden><p>Another person is asking for control. They get it in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep control</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<section id=\"asked\" class=\"asked\" role=\"alert\" aria-label=\"Request for control\" hidden><p>Another person is asking for control. They get it in <span id=\"asked-clock\" class=\"tabular\"></span>.</p><button type=\"button\" id=\"asked-keep\" class=\"button\">Keep control</button> <button type=\"button\" id=\"asked-give\" class=\"button quiet\">Hand over</button></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -290,7 +294,7 @@ func remotePermission() templ.Component {
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<section id=\"remote-permission\" class=\"permission\" aria-label=\"Blocked permission request\" hidden><div class=\"permission-words\"><p id=\"remote-permission-text\" role=\"status\"></p><p id=\"remote-permission-hint\" class=\"hint\" hidden>If you allow it, your own browser asks whether to share the location of this device.</p></div><button type=\"button\" id=\"remote-permission-allow\" class=\"button\">Allow and reload</button> <button type=\"button\" id=\"remote-permission-leave\" class=\"button quiet\">Keep blocked</button></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<section id=\"remote-permission\" class=\"permission\" aria-label=\"Blocked permission request\" hidden><div class=\"permission-words\"><p id=\"remote-permission-text\" role=\"status\"></p><p id=\"remote-permission-hint\" class=\"hint\" hidden>If you allow it, your own browser asks whether to share the location of this device.</p></div><button type=\"button\" id=\"remote-permission-allow\" class=\"button\">Allow and reload</button> <button type=\"button\" id=\"remote-permission-leave\" class=\"button quiet\">Keep blocked</button></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -320,7 +324,7 @@ func remoteDialog() templ.Component {
 			templ_7745c5c3_Var13 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<dialog id=\"remote-dialog\" class=\"dialog\" aria-labelledby=\"remote-dialog-title\" aria-describedby=\"remote-dialog-message\"><form id=\"remote-dialog-form\" method=\"dialog\"><h2 id=\"remote-dialog-title\"></h2><p id=\"remote-dialog-message\" class=\"remote-message\"></p><label class=\"field\" id=\"remote-dialog-field\" hidden><span>Answer</span> <input id=\"remote-dialog-input\" type=\"text\" autocomplete=\"off\"></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-dialog-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-dialog-accept\">OK</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<dialog id=\"remote-dialog\" class=\"dialog\" aria-labelledby=\"remote-dialog-title\" aria-describedby=\"remote-dialog-message\"><form id=\"remote-dialog-form\" method=\"dialog\"><h2 id=\"remote-dialog-title\"></h2><p id=\"remote-dialog-message\" class=\"remote-message\"></p><label class=\"field\" id=\"remote-dialog-field\" hidden><span>Answer</span> <input id=\"remote-dialog-input\" type=\"text\" autocomplete=\"off\"></label><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-dialog-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-dialog-accept\">OK</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -351,7 +355,7 @@ func remoteChooser() templ.Component {
 			templ_7745c5c3_Var14 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<dialog id=\"remote-chooser\" class=\"dialog\" aria-labelledby=\"remote-chooser-title\"><form id=\"remote-chooser-form\" method=\"dialog\"><h2 id=\"remote-chooser-title\"></h2><div class=\"choose-device\"><button type=\"button\" class=\"button primary\" id=\"remote-chooser-device\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<dialog id=\"remote-chooser\" class=\"dialog\" aria-labelledby=\"remote-chooser-title\"><form id=\"remote-chooser-form\" method=\"dialog\"><h2 id=\"remote-chooser-title\"></h2><div class=\"choose-device\"><button type=\"button\" class=\"button primary\" id=\"remote-chooser-device\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -359,7 +363,7 @@ func remoteChooser() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<span>Choose from this device</span></button><p class=\"hint\">The file is uploaded to the remote browser and kept until the session ends.</p><input type=\"file\" id=\"remote-chooser-picker\" tabindex=\"-1\" aria-label=\"Files on this device\" hidden></div><fieldset id=\"remote-chooser-stored\" class=\"stored\" hidden><legend>Or use a file from this session</legend><div id=\"remote-chooser-list\" class=\"stored-list\"></div></fieldset><p id=\"remote-chooser-state\" class=\"hint\" role=\"status\"></p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-chooser-cancel\">Cancel</button> <button type=\"submit\" class=\"button\" id=\"remote-chooser-accept\" disabled>Use selected</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<span>Choose from this device</span></button><p class=\"hint\">The file is uploaded to the remote browser and kept until the session ends.</p><input type=\"file\" id=\"remote-chooser-picker\" tabindex=\"-1\" aria-label=\"Files on this device\" hidden></div><fieldset id=\"remote-chooser-stored\" class=\"stored\" hidden><legend>Or use a file from this session</legend><div id=\"remote-chooser-list\" class=\"stored-list\"></div></fieldset><p id=\"remote-chooser-state\" class=\"hint\" role=\"status\"></p><p class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-chooser-cancel\">Cancel</button> <button type=\"submit\" class=\"button\" id=\"remote-chooser-accept\" disabled>Use selected</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -390,7 +394,7 @@ func remoteAuth() templ.Component {
 			templ_7745c5c3_Var15 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<dialog id=\"remote-auth\" class=\"dialog\" aria-labelledby=\"remote-auth-title\" aria-describedby=\"remote-auth-message\"><form id=\"remote-auth-form\" method=\"dialog\"><h2 id=\"remote-auth-title\"></h2><div><p id=\"remote-auth-message\" class=\"remote-message\"></p><p id=\"remote-auth-open\" class=\"hint\" hidden>The connection to this server is not encrypted.</p></div><label class=\"field\"><span>User name</span> <input id=\"remote-auth-name\" type=\"text\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" maxlength=\"1000\"></label> <label class=\"field\"><span>Password</span> <input id=\"remote-auth-password\" type=\"password\" autocomplete=\"off\" maxlength=\"1000\"></label><p id=\"remote-auth-error\" class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-auth-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-auth-accept\">Sign in</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<dialog id=\"remote-auth\" class=\"dialog\" aria-labelledby=\"remote-auth-title\" aria-describedby=\"remote-auth-message\"><form id=\"remote-auth-form\" method=\"dialog\"><h2 id=\"remote-auth-title\"></h2><div><p id=\"remote-auth-message\" class=\"remote-message\"></p><p id=\"remote-auth-open\" class=\"hint\" hidden>The connection to this server is not encrypted.</p></div><label class=\"field\"><span>User name</span> <input id=\"remote-auth-name\" type=\"text\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" maxlength=\"1000\"></label> <label class=\"field\"><span>Password</span> <input id=\"remote-auth-password\" type=\"password\" autocomplete=\"off\" maxlength=\"1000\"></label><p id=\"remote-auth-error\" class=\"form-error\" role=\"alert\" hidden></p><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" id=\"remote-auth-cancel\">Cancel</button> <button type=\"submit\" class=\"button primary\" id=\"remote-auth-accept\">Sign in</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -420,53 +424,53 @@ func keysHelp() templ.Component {
 			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<dialog id=\"keys-help\" class=\"dialog\" aria-labelledby=\"keys-help-title\"><div class=\"dialog-body\"><h2 id=\"keys-help-title\">Keyboard shortcuts</h2><dl class=\"keys-list\" tabindex=\"0\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<dialog id=\"keys-help\" class=\"dialog\" aria-labelledby=\"keys-help-title\"><div class=\"dialog-body\"><h2 id=\"keys-help-title\">Keyboard shortcuts</h2><dl class=\"keys-list\" tabindex=\"0\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		for _, k := range keyWords {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<div><dt>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<div><dt>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			for _, name := range k.keys {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<kbd>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<kbd>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var17 string
 				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(name)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 189, Col: 19}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 191, Col: 19}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "</kbd>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</kbd>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</dt><dd>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "</dt><dd>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var18 string
 			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 192, Col: 19}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 194, Col: 19}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "</dd></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "</dd></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "</dl><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button></div></div></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "</dl><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button></div></div></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -515,7 +519,7 @@ func failDialog() templ.Component {
 			templ_7745c5c3_Var19 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">Why can’t you do it?</h2><p class=\"hint\">Your answer goes to whoever asked for help.</p><div class=\"reasons\" aria-label=\"Reasons\" role=\"group\"><button type=\"button\" class=\"button\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"button\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"button\" data-reason=\"The page shows an error.\">The page shows an error</button> <button type=\"button\" id=\"fail-other\" class=\"button\" aria-expanded=\"false\" aria-controls=\"fail-own\">Another reason…</button></div><div id=\"fail-own\" hidden><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" id=\"fail-send\" class=\"button primary\" hidden>Send</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">Why can’t you do it?</h2><p class=\"hint\">Your answer goes to whoever asked for help.</p><div class=\"reasons\" aria-label=\"Reasons\" role=\"group\"><button type=\"button\" class=\"button\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"button\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"button\" data-reason=\"The page shows an error.\">The page shows an error</button> <button type=\"button\" id=\"fail-other\" class=\"button\" aria-expanded=\"false\" aria-controls=\"fail-own\">Another reason…</button></div><div id=\"fail-own\" hidden><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" id=\"fail-send\" class=\"button primary\" hidden>Send</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -236,12 +236,12 @@ func TestFullServer(t *testing.T) {
 func TestWithAPerson(t *testing.T) {
 	p := SessionsPage{Page: Page{Asset: built, Now: now}, Waiting: []Waiting{{ID: "to_1", SessionID: "a", Reason: "first"}, {ID: "to_2", SessionID: "b", Reason: "second", Claimed: true}}}
 	html := render(t, Sessions(p))
-	waits, works, found := strings.Cut(html, "With a person")
+	waits, works, found := strings.Cut(html, `id="claimed-title"`)
 	if !found || !strings.Contains(waits, "first") || strings.Contains(waits, "second") || !strings.Contains(works, "second") {
 		t.Errorf("the takeover that is claimed is not listed apart: %s", html)
 	}
-	if n := p.states()[0].count; n != 1 {
-		t.Errorf("%d wait, want 1", n)
+	if of := p.states(); of[0].count != 1 || of[1].count != 1 {
+		t.Errorf("counts of those that wait, and of those with a person: %+v", of)
 	}
 }
 

@@ -102,8 +102,15 @@ function work(): void {
   });
   showControl(live);
   offerMoreTime(live);
-  live.on('control', (party) => show(byId('control-button'), party !== 'me' && live.mayControl));
-  live.on('hello', () => show(byId('control-button'), !live.mine && live.mayControl));
+  const offerControl = (): void => {
+    const button = byId('control-button');
+    show(button, !live.mine && live.mayControl);
+    // Who came back to a page that nobody works in begins anew, and is not done.
+    const first = live.party === 'nobody' && live.mayControl;
+    for (const [element, name, on] of [[button, 'person', first], [button, 'quiet', !first], [byId('done'), 'primary', !first]] as const) element.classList.toggle(name, on);
+  };
+  live.on('control', offerControl);
+  live.on('hello', offerControl);
   showWhoWorks(live);
   showSite(live);
   showTabMenu(live);

@@ -41,7 +41,7 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
     const first = next();
     for (const id of ['held-pass', 'held-end']) byId<HTMLButtonElement>(id).disabled = !first;
     if (!held || !live.held) return;
-    const words = first ? heldWords(first) : { text: 'They may still read the page. No action is waiting.', target: '' };
+    const words = first ? heldWords(first) : { text: 'They may still read the page. The next action waits.', target: '' };
     setText(byId('held-words'), words.text);
     setText(byId('held-target'), words.target);
     const more = live.held.waiting.length - 1;
