@@ -70,10 +70,22 @@ test('a person who claimed a takeover and left it: the others are asked again', 
   await helper.goto(asked.url);
   await inControl(helper);
   await expect(row).toContainText('a helper is working');
+  const other = await (await browser.newContext({ viewport: { width: 320, height: 568 } })).newPage();
+  await other.goto(asked.url);
+  const control = other.locator('#control-button');
+  await expect(control).toHaveText('Ask for control');
+  await expect(control).toBeInViewport({ ratio: 1 });
   await helper.context().close();
   await expect(row).not.toContainText('a helper is working', { timeout: 30_000 });
   expect(await takeover(request, asked)).toMatchObject({ state: 'pending', claimedBy: '' });
   await expect.poll(() => page.evaluate(() => (window as { said?: string[] }).said ?? [])).toEqual(['Waiting for a person: Enter the code']);
+  // Who waited is asked to begin, not to end what nobody did.
+  await expect(control).toHaveText('Take control');
+  await expect(control).toHaveClass(/person/);
+  await expect(other.locator('#done')).not.toHaveClass(/primary/);
+  await control.click();
+  await inControl(other);
+  await expect(other.locator('#done')).toHaveClass(/primary/);
 });
 
 test('the output of a run says that its helper left', async ({ browser, request }) => {

@@ -90,6 +90,7 @@ test('on a phone, the output of a run has the panel, and Code shows the script',
     await page.goto(`/sessions/${id}`);
     await hasPicture(page);
     if (viewport.height < 500) await page.locator('#dock-script').tap(); // held upright, it has the room below the picture from the start
+    for (const button of ['#run', '#script-pane .sheet-close']) await expect(page.locator(button), `${button} at ${viewport.width} px`).toBeInViewport({ ratio: 1 });
     await expect(page.locator('#session-script')).toHaveText('Find what is missing');
     await expect(page.locator('.output-line.error'), 'the step that failed').toBeInViewport({ ratio: 1 });
     await expect(page.locator('#run-code')).toBeHidden();
