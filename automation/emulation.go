@@ -226,9 +226,6 @@ func opSetViewport(ctx context.Context, c *Client, p *viewportParams) (any, erro
 		return nil, err
 	}
 	before := page.Viewport()
-	v := before
-	v.Width, v.Height = p.Width, p.Height
-	v.Screen = browser.Size{}
 	usual := page.Context().Options().Viewport
 	c.undo(page.Context(), "viewport", page, func(ctx context.Context) error {
 		if now := page.Context().Options().Viewport; now != usual { // the context was resized meanwhile
@@ -236,7 +233,7 @@ func opSetViewport(ctx context.Context, c *Client, p *viewportParams) (any, erro
 		}
 		return page.SetViewport(ctx, before)
 	})
-	return emptyJSON, page.SetViewport(ctx, v)
+	return emptyJSON, page.SetViewport(ctx, before.Sized(browser.Size{Width: p.Width, Height: p.Height}))
 }
 
 type geolocationParams struct {

@@ -25,6 +25,12 @@ type Viewport struct {
 	HasTouch          bool
 }
 
+// Sized returns the viewport with another size, which is also the screen's.
+func (v Viewport) Sized(size Size) Viewport {
+	v.Width, v.Height, v.Screen = size.Width, size.Height, Size{}
+	return v
+}
+
 // Size is a size in CSS pixels.
 type Size struct{ Width, Height int }
 
@@ -68,24 +74,20 @@ func (p *Page) SetViewport(ctx context.Context, v Viewport) error {
 // Resize changes the size of the context's pages, and of those that open later. It
 // ignores pages that end meanwhile.
 func (c *Context) Resize(ctx context.Context, size Size) error {
-	fit := func(v Viewport) Viewport {
-		v.Width, v.Height, v.Screen = size.Width, size.Height, Size{}
-		return v
-	}
 	b := c.browser
 	b.mu.Lock()
-	usual := Viewport{}
+	var usual Viewport
 	if c.options.Viewport != nil {
 		usual = *c.options.Viewport
 	}
-	c.options.Viewport = new(fit(usual))
+	c.options.Viewport = new(usual.Sized(size))
 	b.mu.Unlock()
 	var all sync.WaitGroup
 	pages := c.Pages()
 	errs := make([]error, len(pages))
 	for i, p := range pages {
 		all.Go(func() {
-			if err := p.SetViewport(ctx, fit(p.Viewport())); err != nil && !errors.Is(err, cdp.ErrDetached) && !errors.Is(err, ErrPageCrashed) && !errors.Is(err, ErrPageClosed) {
+			if err := p.SetViewport(ctx, p.Viewport().Sized(size)); err != nil && !errors.Is(err, cdp.ErrDetached) && !errors.Is(err, ErrPageCrashed) && !errors.Is(err, ErrPageClosed) {
 				errs[i] = err
 			}
 		})

@@ -28,13 +28,12 @@ var ErrUserData = errors.New("user data directory")
 // unpackable are files and folders of a user data directory that are not packed:
 // caches, locks, and what Chromium downloads or measures for itself. A name at the
 // end of a path counts, too.
-var unpackable = []string{
+var unpackable = append([]string{
 	"Cache", "Code Cache", "GPUCache", "GrShaderCache", "ShaderCache", "GraphiteDawnCache", "DawnGraphiteCache", "DawnWebGPUCache", "ScriptCache",
 	"SingletonLock", "SingletonCookie", "SingletonSocket", "lockfile", "LOCK",
 	"Crashpad", "Crash Reports", "BrowserMetrics", "DeferredBrowserMetrics", "component_crx_cache", "extensions_crx_cache",
-	"Sessions", "Sessions_Encrypted", // tabFiles
 	"Safe Browsing", "optimization_guide_model_store", "OptimizationHints", "segmentation_platform", "BudgetDatabase",
-}
+}, tabFiles...)
 
 // PackUserData returns the user data directory of an ended Chromium as a
 // compressed archive of at most limit bytes, without caches. The error is

@@ -67,11 +67,13 @@ func (s *Session) Resize(ctx context.Context, d Dimensions) error {
 
 // check returns what is wrong with a size.
 func (d Dimensions) check() (bad []invalid.FieldError) {
-	if d.Width < minSide || d.Width > maxSide {
-		bad = append(bad, invalid.FieldError{Field: "dimensions.width", Error: "must be between 100 and 4096"})
-	}
-	if d.Height < minSide || d.Height > maxSide {
-		bad = append(bad, invalid.FieldError{Field: "dimensions.height", Error: "must be between 100 and 4096"})
+	for _, side := range []struct {
+		name   string
+		pixels int
+	}{{"width", d.Width}, {"height", d.Height}} {
+		if side.pixels < minSide || side.pixels > maxSide {
+			bad = append(bad, invalid.Field("dimensions."+side.name, "must be between %d and %d", minSide, maxSide).Fields...)
+		}
 	}
 	return bad
 }

@@ -107,7 +107,9 @@ function work(): void {
     show(button, !live.mine && live.mayControl);
     // Who came back to a page that nobody works in begins anew, and is not done.
     const first = live.party === 'nobody' && live.mayControl;
-    for (const [element, name, on] of [[button, 'person', first], [button, 'quiet', !first], [byId('done'), 'primary', !first]] as const) element.classList.toggle(name, on);
+    button.classList.toggle('person', first);
+    button.classList.toggle('quiet', !first);
+    byId('done').classList.toggle('primary', !first);
   };
   live.on('control', offerControl);
   live.on('hello', offerControl);
