@@ -43,6 +43,7 @@ func (v *Viewer) Mouse(m Mouse, made Stamp) error {
 		switch m.Event {
 		case "down":
 			v.session.secrets.Elsewhere()
+			at.eng.asker.moves(at.page)
 			v.session.pressed(at)
 			v.carried.inputs.press = press{at.tab, m.X, m.Y, time.Now()}
 		case "up":
@@ -89,6 +90,7 @@ func (v *Viewer) Touch(t Touch, made Stamp) error {
 		switch t.Event {
 		case "start":
 			v.session.secrets.Elsewhere()
+			at.eng.asker.moves(at.page)
 			v.carried.inputs.press = press{at.tab, t.Points[0].X, t.Points[0].Y, time.Now()}
 		case "end":
 			v.session.gestures.enter(at.page)

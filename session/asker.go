@@ -30,14 +30,26 @@ type asker struct {
 	wake    chan struct{} // has space for one
 
 	mu    sync.Mutex // guards what follows
-	queue []question
-	keys  int // keys without an answer yet
+	queue []*question
+	keys  []*question // those about keys, without an answer yet
+	moved focusMove   // the last input of a person that may have moved the focus
 }
 
 // question asks where a key went, or without a key, what has the focus now.
 type question struct {
 	page *browser.Page
 	key  *Key
+	// plain says that the key went to a field that is not secret, if the agents have
+	// reported the focus more than reports times by now. Otherwise they may be stopped.
+	plain   bool
+	reports uint64
+}
+
+// focusMove is input that may have moved the focus, after so many reports of the page's
+// focus.
+type focusMove struct {
+	page    *browser.Page
+	reports uint64
 }
 
 func newAsker(s *Session) *asker {
@@ -61,8 +73,29 @@ func (a *asker) press(p *browser.Page) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if n := len(a.queue); n == 0 || a.queue[n-1].page != p {
-		a.addLocked(question{page: p})
+		a.addLocked(&question{page: p})
 	}
+}
+
+// moves records input of a person that may move the focus, before the page gets it. Keys
+// that still wait for their answer went where the focus is until then. It counts as a
+// field that is not secret if the agents have said so since the focus may have moved to it.
+func (a *asker) moves(p *browser.Page) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.movesLocked(p)
+}
+
+func (a *asker) movesLocked(p *browser.Page) {
+	reports, plain := a.desk.Reported(p)
+	if plain && (a.moved.page != p || reports > a.moved.reports) {
+		for _, q := range a.keys {
+			if q.page == p && !q.plain {
+				q.plain, q.reports = true, reports
+			}
+		}
+	}
+	a.moved = focusMove{p, reports}
 }
 
 // typed records a key that is about to be sent to a page, now if its field is
@@ -70,21 +103,24 @@ func (a *asker) press(p *browser.Page) {
 func (a *asker) typed(p *browser.Page, k Key) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if kind := a.desk.Secret(p); kind != "" && a.keys == 0 {
+	if k.Key == "Tab" || k.Key == "Enter" {
+		a.movesLocked(p)
+	}
+	if kind := a.desk.Secret(p); kind != "" && len(a.keys) == 0 {
 		a.session.secrets.Key(k, kind)
 		return
 	}
-	a.addLocked(question{p, &k})
+	a.addLocked(&question{page: p, key: &k})
 }
 
 // addLocked adds a question. Those about keys are answered in their order.
-func (a *asker) addLocked(q question) {
+func (a *asker) addLocked(q *question) {
 	if len(a.queue) >= maxAsked {
 		a.session.hit(limits.Asked)
 		return
 	}
 	if q.key != nil {
-		a.keys++
+		a.keys = append(a.keys, q)
 	}
 	a.queue = append(a.queue, q)
 	select {
@@ -93,7 +129,7 @@ func (a *asker) addLocked(q question) {
 	}
 }
 
-func (a *asker) take() []question {
+func (a *asker) take() []*question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	taken := a.queue
@@ -143,14 +179,15 @@ func (a *asker) answerAll() (last *browser.Page) {
 }
 
 // answer records a key if its field was found to be secret.
-func (a *asker) answer(q question) {
+func (a *asker) answer(q *question) {
 	if q.key == nil {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.keys--
-	if kind := a.desk.Secret(q.page); kind != "" {
+	a.keys = a.keys[1:]
+	reports, _ := a.desk.Reported(q.page)
+	if kind := a.desk.Secret(q.page); kind != "" && !(q.plain && reports > q.reports) {
 		a.session.secrets.Key(*q.key, kind)
 	}
 }

@@ -41,7 +41,7 @@ func TestFollowing(t *testing.T) {
 	browsertest.Until(t, "it is known that the name is no secret", func() bool { // what nobody has asked about yet might have gone to the password
 		eng.asker.mu.Lock()
 		defer eng.asker.mu.Unlock()
-		return eng.asker.keys == 0
+		return len(eng.asker.keys) == 0
 	})
 	v.click(100, 65, epoch)
 	v.focused("password")

@@ -463,3 +463,61 @@ func TestPagesInventSecrets(t *testing.T) {
 		t.Errorf("only %d of 400 texts that the page told are readable", readable)
 	}
 }
+
+// TestLateAnswers types a name and then a password, by mouse and by Tab, and answers which
+// fields the keys went to only at the end. The name stays readable, the password does not.
+func TestLateAnswers(t *testing.T) {
+	site := serve(t, `<!doctype html><style>body{margin:0}input{position:absolute;left:10px;width:300px;height:30px}</style>
+		<input type=email style="top:10px"><input type=password style="top:60px">`)
+	s := create(t, startManager(t, Options{WarmBrowsers: -1}), CreateOptions{URL: site})
+	v := join(t, s, RoleControl)
+	v.picture("page")
+	epoch := v.control(t)
+	late := newAsker(s) // it does not answer until it is told to
+	eng := s.stage.browser()
+	late.desk = eng.desk
+	page := s.shown().page
+	press := func(y float64) {
+		late.moves(page)
+		v.press(t, epoch, 100, y)
+	}
+	typed := func(text string) {
+		for _, r := range text {
+			late.typed(page, Key{Event: "down", Key: string(r), Text: string(r)})
+		}
+	}
+	hidden := func(text string) bool { return !strings.Contains(s.monitor.Redactor().Text("it is "+text), text) }
+
+	press(25)
+	v.focused("email")
+	typed("somebody")
+	press(75)
+	v.focused("password")
+	if late.answerAll(); hidden("somebody") {
+		t.Error("a name is hidden like a password")
+	}
+
+	press(25)
+	v.focused("email")
+	typed("another")
+	late.typed(page, Key{Event: "down", Key: "Tab"})
+	v.stroke(t, epoch, "Tab", "")
+	v.focused("password")
+	typed("correct horse")
+	if late.answerAll(); hidden("another") {
+		t.Error("a name before Tab is hidden like a password")
+	}
+	if !hidden("correct horse") {
+		t.Error("a password is readable")
+	}
+
+	press(25)
+	v.focused("email")
+	late.moves(page)
+	typed("battery staple")
+	v.press(t, epoch, 100, 75)
+	v.focused("password")
+	if late.answerAll(); !hidden("battery staple") {
+		t.Error("a password is readable that was typed before the page said where the focus is")
+	}
+}

@@ -32,7 +32,7 @@ func askExpression(source []byte) string {
 // cannot reach what Ask evaluates.
 func (d *Desk) Ask(ctx context.Context, p *browser.Page) error {
 	for {
-		before := d.reports(p)
+		before, _ := d.Reported(p)
 		kind, err := d.ask(ctx, p)
 		if err != nil {
 			return err
@@ -43,14 +43,15 @@ func (d *Desk) Ask(ctx context.Context, p *browser.Page) error {
 	}
 }
 
-// reports returns how often agents reported the focus of a page.
-func (d *Desk) reports(p *browser.Page) uint64 {
+// Reported returns how often agents reported the focus of a page, and whether it is in a
+// field that is not secret by the last report.
+func (d *Desk) Reported(p *browser.Page) (times uint64, plain bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if st := d.pages[p]; st != nil {
-		return st.reports
+		return st.reports, st.inner.Editable() && st.secret() == ""
 	}
-	return 0
+	return 0, false
 }
 
 // found records the answer to a question, or returns false if it may be older
