@@ -162,7 +162,9 @@ test('what was secret is filled in again, but on no other site', async ({ page, 
   };
   const read = async (runID: string): Promise<{ status: string; result: string }> => (await request.get(`/v1/sessions/${id}/runs/${runID}`, { headers: auth() })).json();
   const ends = async (runID: string): Promise<string> => {
-    await expect.poll(async () => (await read(runID)).status, { timeout: 40_000 }).toMatch(/succeeded|failed/);
+    // With the address: whoever reads that it never ended asks where the person was.
+    const where = async (): Promise<object> => ({ ...(await read(runID)), url: (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).url });
+    await expect.poll(where, { timeout: 40_000 }).toMatchObject({ status: expect.stringMatching(/succeeded|failed/) });
     return (await read(runID)).result;
   };
   const first = await run(baseURL ?? '', {});

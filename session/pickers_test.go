@@ -248,6 +248,26 @@ func (s *Session) until(t *testing.T, expression string) {
 	browsertest.Until(t, expression, func() bool { return remote(t, s, expression) == "true" })
 }
 
+// TestPickerOfFieldThatStays opens a list whose page prevents hiding it: closing Chromium's own
+// popup takes the focus away for a moment.
+func TestPickerOfFieldThatStays(t *testing.T) {
+	s := borrow(t, widgetSite(t, map[string]string{"/": `<style>*{margin:0}select{display:block!important;width:200px;height:30px}</style><select id=one><option>a<option>b</select>`}))
+	v := join(t, s, RoleControl)
+	v.picture("picture")
+	epoch := v.control(t)
+	for range 2 {
+		v.press(t, epoch, 50, 20)
+		m := v.opened("select")
+		if got := remote(t, s, "document.querySelectorAll(':open').length + document.activeElement.id"); got != "0one" {
+			t.Errorf("Chromium's own popup: %s", got)
+		}
+		if err := v.Select(browsertest.Context(t, "choose"), m.ID, []string{"b"}); err != nil {
+			t.Fatal(err)
+		}
+		v.shut(m.ID)
+	}
+}
+
 // TestScriptsPickers checks that viewers get no picker when a script presses a
 // select, and that a person who then takes control gets it.
 func TestScriptsPickers(t *testing.T) {

@@ -189,9 +189,10 @@ function install(ours: Ours): Agent {
       const picker = opened;
       if (isOpen(picker.field)) {
         picker.inline = false;
+        opened = null; // closing it may move the focus for a moment, and the field is not gone
         shut(picker.field);
+        opened = picker;
       }
-      opened = picker; // closing it may have moved the focus for a moment
       return picker.describe();
     },
     answer(wanted, values) {
