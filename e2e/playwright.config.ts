@@ -4,8 +4,8 @@ import { ARGS, PERSONS } from './chromium.js';
 
 // Each worker reads the configuration again, so the first reading passes its
 // choices on in the environment. Linux gives outgoing connections ports from 32,768 on.
-process.env.E2E_PORT ??= String(20_000 + (process.pid % 6_000));
-process.env.E2E_EMBED_PORT ??= String(Number(process.env.E2E_PORT) + 6_000);
+process.env.E2E_PORT ??= String(20_000 + (process.pid % 4_000));
+process.env.E2E_EMBED_PORT ??= String(Number(process.env.E2E_PORT) + 8_000);
 process.env.E2E_KEY ??= `e2e-${process.pid}-${Date.now()}`;
 
 const root = path.dirname(import.meta.dirname);

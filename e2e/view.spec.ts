@@ -170,7 +170,7 @@ test('a text typed while the line is cut arrives later, a press does not', async
 });
 
 test('a page that took nothing for too long says why it was disconnected, and comes back', async ({ page, request }) => {
-  const own = await serve(Number(process.env.E2E_PORT) + 10_000, ['--stall-timeout', '2s']);
+  const own = await serve(Number(process.env.E2E_PORT) + 4_000, ['--stall-timeout', '2s']);
   const line = new Line(Number(new URL(own.url).port));
   try {
     const made = await request.post(`${own.url}/v1/sessions`, { headers: auth(), data: { url: site.address } });
