@@ -114,7 +114,7 @@ test('a person helps on a phone', async ({ page, browser, request }) => {
   await theirs.setViewportSize({ width: 667, height: 375 });
   await expect(theirs.locator('#note')).toBeInViewport({ ratio: 1 });
   await theirs.setViewportSize(upright);
-  await theirs.getByRole('button', { name: 'Note', exact: true }).click();
+  await theirs.getByRole('button', { name: 'Details' }).click();
   await expect(theirs.locator('#note')).toBeHidden();
   await expect(theirs.getByText('This is a browser on another computer.'), 'the first touch removes it').toHaveCount(0);
   await accessible(theirs, 'takeover on a phone');

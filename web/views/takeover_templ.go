@@ -171,7 +171,7 @@ func Takeover(p TakeoverPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Note != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<button type=\"button\" id=\"note-button\" class=\"button quiet note-button\" aria-expanded=\"true\" aria-controls=\"note\"><span>Note</span>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<button type=\"button\" id=\"note-button\" class=\"button quiet note-button\" aria-expanded=\"true\" aria-controls=\"note\"><span>Details</span>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

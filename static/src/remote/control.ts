@@ -3,13 +3,15 @@ import type { ConnectionState } from './connection.js';
 import { PARTY_WORDS, type Live, type Party } from './live.js';
 import { isOpen } from './protocol.js';
 
-/** Who is in control. `waits`: nobody, while a takeover is open. */
-type Shown = Party | 'waits';
+/** Who is in control. `waits`: nobody, while a takeover is open. `held`: no person, and programs are held. */
+type Shown = Party | 'waits' | 'held';
 
-const SHAPES: Record<Shown, string> = { me: 'dot person', person: 'dot person', waits: 'dot person', script: 'ring script', agent: 'ring script', nobody: 'ring nobody' };
+const SHAPES: Record<Shown, string> = { me: 'dot person', person: 'dot person', waits: 'dot person', held: 'pause script', script: 'ring script', agent: 'ring script', nobody: 'ring nobody' };
+
+const WORDS: Record<Shown, string> = { ...PARTY_WORDS, waits: 'Waiting for a person', held: 'Programs are held' };
 
 /** A short form for narrow places. */
-const SHORT: Record<Shown, string> = { me: 'You', person: 'In use', waits: 'Waiting', script: 'Script', agent: 'Agent', nobody: 'Nobody' };
+const SHORT: Record<Shown, string> = { me: 'You', person: 'In use', waits: 'Waiting', held: 'Held', script: 'Script', agent: 'Agent', nobody: 'Nobody' };
 
 /** Returns the whole seconds until a time. */
 const secondsTo = (until: string): number => Math.max(0, Math.ceil((Date.parse(until) - Date.now()) / 1000));
@@ -37,13 +39,13 @@ export function showControl(live: Live): void {
     const held = live.held !== null && !live.personActs;
     const over = line.phase === 'closed';
     const ended = over && (line.cause === 'ended' || line.cause === 'gone');
-    const shown: Shown = over ? 'nobody' : party === 'nobody' && isOpen(live.takeover?.state) ? 'waits' : party;
+    const saysHeld = held && open && !slow && !live.away;
+    const shown: Shown = over ? 'nobody' : saysHeld ? 'held' : party === 'nobody' && isOpen(live.takeover?.state) ? 'waits' : party;
     const [words, short] = ended ? ['Ended', 'Ended']
       : !open ? ['Not connected', 'Offline']
       : slow ? ['The connection is slow', 'Slow']
       : live.away ? ['The person in control is away', 'Away']
-      : held ? ['Programs are held', 'Held']
-      : [shown === 'waits' ? 'Waiting for a person' : PARTY_WORDS[shown], SHORT[shown]];
+      : [WORDS[shown], SHORT[shown]];
     state.dataset.party = shown;
     document.getElementById('session')?.toggleAttribute('data-mine', party === 'me');
     const shape = state.querySelector('.shape');

@@ -32,9 +32,7 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
     button.disabled = !may();
     button.setAttribute('aria-pressed', String(held));
     button.title = held ? 'Let programs go on (Space, while the picture has the focus)' : 'Hold programs (Space, while the picture has the focus)';
-    button.setAttribute('aria-label', held ? 'Let programs go on' : 'Hold programs');
-    for (const each of [button, item]) each?.querySelector('use')?.setAttribute('href', held ? '#i-play' : '#i-pause');
-    setText(button.querySelector('span'), held ? 'Go on' : 'Hold');
+    item?.querySelector('use')?.setAttribute('href', held ? '#i-play' : '#i-pause');
     setText(item?.querySelector('span') ?? null, held ? 'Let programs go on' : 'Hold programs');
     show(byId('keys-hold'), byKeys());
     for (const id of ['held-pass', 'held-go', 'held-end']) show(byId(id), may());

@@ -113,7 +113,7 @@ export class Output {
     const waits = status === 'running' && this.#waits;
     const words = this.#helps ? HELPS.words : waits ? WAITS_WORDS[waits] : STATUS_WORDS[status] ?? status;
     setText(byId('output-words'), [words, tally(this.#tests.tests)].filter(Boolean).join(' · '));
-    byId('output-shape').className = shapeOf(status);
+    byId('output-shape').className = this.#shape;
     this.#inDock();
     this.#showTime();
   }
@@ -131,13 +131,17 @@ export class Output {
     const shown = !byId('output').hidden;
     for (const id of ['dock-shape', 'rail-shape']) {
       show(byId(id), shown);
-      byId(id).className = shapeOf(this.#status);
+      byId(id).className = this.#shape;
     }
     const words = this.#brief();
     setText(byId('dock-words'), shown ? words : 'Script');
     setText(byId('rail-words'), shown && this.#status !== 'succeeded' ? words : 'Script'); // "Succeeded" does not fit there
     for (const id of ['dock-script', 'rail-script']) byId(id).setAttribute('aria-label', shown ? `Script: ${words}` : 'Script');
     byId('rail-script').title = shown ? words : '';
+  }
+
+  get #shape(): string {
+    return this.#waitsHeld ? 'shape pause script' : shapeOf(this.#status);
   }
 
   /** Returns the state of the run for a small button. */

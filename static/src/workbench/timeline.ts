@@ -53,10 +53,10 @@ export function step(times: readonly number[], span: Stretch, at: number, forwar
 /** Distances (ms) that the scale may have between its numbers. */
 const DISTANCES = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400].map((seconds) => seconds * 1_000);
 
-/** Returns the times (ms after the start) that the scale of a span names: the start and at most five more, at round distances, none at the very end. */
+/** Returns the times (ms after the start) that the scale of a span names: the start and at most four more, at round distances. The end has its own place, so none is close to it. */
 export function ticks(length: number): number[] {
   const distance = DISTANCES.find((each) => length / each <= 5) ?? length;
-  return Array.from({ length: Math.floor((length * 0.9) / Math.max(1, distance)) + 1 }, (_, i) => i * distance);
+  return Array.from({ length: Math.floor((length * 0.75) / Math.max(1, distance)) + 1 }, (_, i) => i * distance);
 }
 
 function sorted(times: readonly number[]): number[] {
@@ -120,6 +120,8 @@ export class Timeline {
       tick.style.left = this.#percent(span.from + after);
       return tick;
     }));
+    const end = clock(span.to - span.from);
+    if (end !== clock(0)) byId('timeline-scale').append(h('span', { class: 'end', text: end }));
     this.#track.setAttribute('aria-valuemax', String(span.to - span.from));
     this.#track.addEventListener('keydown', (event) => this.#key(event));
     this.#track.addEventListener('keyup', (event) => KEYS.has(event.key) && this.show(this.#at)); // also after one that was held

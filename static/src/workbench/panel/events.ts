@@ -209,6 +209,7 @@ export class EventsPanel {
     element.dataset.category = row.group;
     element.toggleAttribute('data-person', row.person);
     element.toggleAttribute('data-nobody', row.event.type === 'control_changed' && !row.event.data?.holder);
+    element.toggleAttribute('data-held', row.event.type === 'control_changed' && row.event.data?.held === true);
     element.setAttribute('aria-selected', String(row === this.#selected));
     element.setAttribute('aria-posinset', String(index + 1));
     element.setAttribute('aria-setsize', String(this.#shown.length));
