@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"takeover/confine/confinetest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -39,37 +41,8 @@ func endMarked(t *testing.T, marker string) {
 	}
 }
 
-// placesVariable names the folders that root made for a test as an ordinary user.
-const placesVariable = "TAKEOVER_TEST_PLACES"
-
-// makePlaces makes folders among those from which Chromium reads, for a user. If nobody
-// can, it makes none.
-func makePlaces(t *testing.T, uid int) (places []string) {
-	t.Helper()
-	if given := os.Getenv(placesVariable); given != "" {
-		return filepath.SplitList(given)
-	}
-	if os.Geteuid() != 0 {
-		t.Log("not tried below /opt and /usr/local, where only root can make folders")
-		return nil
-	}
-	for _, parent := range []string{"/opt", "/usr/local"} {
-		place, err := os.MkdirTemp(parent, "takeover-test-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := os.RemoveAll(place); err != nil {
-				t.Error(err)
-			}
-		})
-		if err := errors.Join(os.Chmod(place, 0o755), os.Chown(place, uid, uid)); err != nil {
-			t.Fatal(err)
-		}
-		places = append(places, place)
-	}
-	return places
-}
+// systemPlaces are folders from which Chromium reads.
+var systemPlaces = []string{"/opt", "/usr/local"}
 
 // hide returns what a server with data and keys in these places would hide.
 func (g goals) hide() (paths []string) {
@@ -102,7 +75,7 @@ func setGoals(t *testing.T) goals {
 	}
 	t.Cleanup(func() { _ = os.Remove(g.ShmFile) })
 	openTo(t, g.Data)
-	g.Hidden = append(makePlaces(t, os.Geteuid()), filepath.Join(dir, "hidden"))
+	g.Hidden = append(confinetest.Places(t, systemPlaces...), filepath.Join(dir, "hidden"))
 	for _, place := range g.Hidden {
 		for _, name := range []string{"data/link-key", "data/webhook-secret", "data/chromium/other/profile/Cookies", "keys/api-key"} {
 			file := filepath.Join(place, name)

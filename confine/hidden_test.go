@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
+
+	"takeover/confine/confinetest"
 )
 
 // probeCommand makes the test binary stand in Chromium's place and look at files.
@@ -22,9 +22,6 @@ const probeCommand = "probe"
 const quickEnd = "GORACE=atexit_sleep_ms=0"
 
 func launcherOf(program string) []string { return []string{"/usr/bin/env", quickEnd, program, Command} }
-
-// placesVariable names the folders that root made for a test as an ordinary user.
-const placesVariable = "TAKEOVER_TEST_PLACES"
 
 func TestMain(m *testing.M) {
 	switch {
@@ -88,33 +85,8 @@ func readTexts(t *testing.T, o Options, paths []string) (map[string]string, Repo
 	return seen, rooms.Report
 }
 
-// makePlaces makes folders below those from which Chromium reads. Only root can.
-func makePlaces(t *testing.T, uid int) []string {
-	t.Helper()
-	if given := os.Getenv(placesVariable); given != "" {
-		return filepath.SplitList(given)
-	}
-	if os.Geteuid() != 0 {
-		t.Skip("only root can make folders below /opt and /usr")
-	}
-	var places []string
-	for _, parent := range []string{"/opt", "/usr/local"} {
-		place, err := os.MkdirTemp(parent, "takeover-test-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := os.RemoveAll(place); err != nil {
-				t.Error(err)
-			}
-		})
-		if err := errors.Join(os.Chmod(place, 0o755), os.Chown(place, uid, uid)); err != nil {
-			t.Fatal(err)
-		}
-		places = append(places, place)
-	}
-	return places
-}
+// systemPlaces are folders from which Chromium reads.
+var systemPlaces = []string{"/opt", "/usr/local"}
 
 // TestHidden keeps the server's files where Chromium reads its libraries, and looks for
 // them from the rooms: with all measures, and with only one of the two that hide them.
@@ -125,7 +97,11 @@ func TestHidden(t *testing.T) {
 	}
 	program := filepath.Join(t.TempDir(), "chromium")
 	copyProgram(t, program)
-	for _, place := range makePlaces(t, os.Geteuid()) {
+	places := confinetest.Places(t, systemPlaces...)
+	if len(places) == 0 {
+		t.Skip("only root can make folders below /opt and /usr")
+	}
+	for _, place := range places {
 		in := func(name string) string { return filepath.Join(place, name) }
 		own := in("data/chromium/own")
 		secret := []string{in("data/link-key"), in("data/chromium/other/Cookies"), in("keys/api-key")}
@@ -179,20 +155,7 @@ func TestHidden(t *testing.T) {
 // TestHiddenAsOrdinaryUser repeats TestHidden as a server that has the same user as its
 // Chromiums.
 func TestHiddenAsOrdinaryUser(t *testing.T) {
-	const uid = 61500
-	if os.Geteuid() != 0 {
-		t.Skip("only root can make folders below /opt and /usr")
-	}
-	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestHidden$", "-test.v")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
-	cmd.Env = append(os.Environ(), "TMPDIR=/tmp", "HOME=/tmp", placesVariable+"="+strings.Join(makePlaces(t, uid), string(filepath.ListSeparator)))
-	out, err := cmd.CombinedOutput()
-	switch {
-	case strings.Contains(string(out), "--- SKIP"):
-		t.Skipf("%s", out)
-	case err != nil || !strings.Contains(string(out), "--- PASS: TestHidden"):
-		t.Errorf("%v: %s", err, out)
-	}
+	confinetest.AsOrdinaryUser(t, systemPlaces, "TestHidden")
 }
 
 // TestLent reads a folder in root's home folder, which the user in the rooms may not

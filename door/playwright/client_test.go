@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/coder/websocket"
 
 	"takeover/browser/browsertest"
+	"takeover/confine/confinetest"
 	"takeover/door/doortest"
 	"takeover/door/socket"
 	"takeover/egress"
@@ -128,46 +128,15 @@ func TestTakeover(t *testing.T) {
 	mustSayDone(t, <-printed)
 }
 
-// placesVariable names the folders that root made for a test as an ordinary user.
-const placesVariable = "TAKEOVER_TEST_PLACES"
-
-// makePlaces makes folders for a user: where temporary files are and, if it can, among
-// programs and libraries.
-func makePlaces(t *testing.T, uid int) (places []string) {
-	t.Helper()
-	parents := []string{""}
-	if os.Geteuid() == 0 {
-		parents = append(parents, "/opt", "/usr/local/lib", "/usr/share")
-	} else {
-		t.Log("not tried below /opt and /usr, where only root can make folders")
-	}
-	for _, parent := range parents {
-		place, err := os.MkdirTemp(parent, "takeover-test-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := os.RemoveAll(place); err != nil {
-				t.Error(err)
-			}
-		})
-		if err := errors.Join(os.Chmod(place, 0o755), os.Chown(place, uid, uid)); err != nil {
-			t.Fatal(err)
-		}
-		places = append(places, place)
-	}
-	return places
-}
+// systemPlaces are folders in which a server may keep files: that of temporary files, and
+// those of programs and libraries.
+var systemPlaces = []string{"", "/opt", "/usr/local/lib", "/usr/share"}
 
 // serverFiles makes files that a server might keep, and returns what of them it hides.
 // Everybody may read them, so that only the rooms hold the process back.
 func serverFiles(t *testing.T) (files, hide []string) {
 	t.Helper()
-	places := filepath.SplitList(os.Getenv(placesVariable))
-	if len(places) == 0 {
-		places = makePlaces(t, os.Geteuid())
-	}
-	for _, place := range places {
+	for _, place := range confinetest.Places(t, systemPlaces...) {
 		data, key := filepath.Join(place, "data"), filepath.Join(place, "key")
 		if err := os.Mkdir(data, 0o755); err != nil {
 			t.Fatal(err)
@@ -188,16 +157,7 @@ func serverFiles(t *testing.T) (files, hide []string) {
 // TestHostileClientAsOrdinaryUser repeats TestHostileClient as a server that has the same
 // user as its processes.
 func TestHostileClientAsOrdinaryUser(t *testing.T) {
-	const uid = 61500
-	if os.Geteuid() != 0 {
-		t.Skip("TestHostileClient itself runs as an ordinary user")
-	}
-	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestHostileClient$", "-test.v")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
-	cmd.Env = append(os.Environ(), "TMPDIR=/tmp", "HOME=/tmp", placesVariable+"="+strings.Join(makePlaces(t, uid), string(filepath.ListSeparator)))
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestHostileClient") {
-		t.Errorf("%v: %s", err, out)
-	}
+	confinetest.AsOrdinaryUser(t, systemPlaces, "TestHostileClient")
 }
 
 // TestHostileClient asks the process for the server's files and network.
