@@ -290,7 +290,7 @@ func (c *call) handleTabs(in tabsArgs) (*answer, error) {
 	return c.act(in.where, in.view, do)
 }
 
-func (s *seat) listTabs() *answer {
+func (s *conversation) listTabs() *answer {
 	tabs, shown := s.program.Tabs()
 	a := &answer{}
 	for _, one := range tabs {

@@ -17,13 +17,13 @@ import (
 
 // call is one call of a tool.
 type call struct {
-	door   *Door
-	ctx    context.Context // ends with the request, and with the door
-	req    *sdk.CallToolRequest
-	caller Caller
-	seat   *seat                       // of the session that the call is about; nil until at has found it
-	acts   bool                        // it may change the page
-	record func(result any, err error) // set with seat
+	door         *Door
+	ctx          context.Context // ends with the request, and with the door
+	req          *sdk.CallToolRequest
+	caller       Caller
+	conversation *conversation               // of the session that the call is about; nil until at has found it
+	acts         bool                        // it may change the page
+	record       func(result any, err error) // set with conversation
 }
 
 // begin returns a call, and what ends it.
@@ -44,8 +44,8 @@ type where struct {
 	Session string `json:"session,omitempty" jsonschema:"default: the only one that you created"`
 }
 
-// at finds the session of a call, and the caller's seat in it.
-func (c *call) at(w where) (*seat, error) {
+// at finds the session of a call, and the caller's conversation in it.
+func (c *call) at(w where) (*conversation, error) {
 	s, err := c.session(w)
 	if err != nil {
 		return nil, err
@@ -53,14 +53,14 @@ func (c *call) at(w where) (*seat, error) {
 	if info := s.Info(); info.Status.Ended() {
 		return nil, &session.EndedError{Reason: info.EndReason}
 	}
-	if c.seat, err = c.door.seats.of(c.caller, s); err == nil && c.record == nil {
-		c.ctx, c.record = c.seat.program.Record(c.ctx, c.req.Params.Name, c.req.Params.Arguments, c.acts)
+	if c.conversation, err = c.door.conversations.of(c.caller, s); err == nil && c.record == nil {
+		c.ctx, c.record = c.conversation.program.Record(c.ctx, c.req.Params.Name, c.req.Params.Arguments, c.acts)
 	}
-	return c.seat, err
+	return c.conversation, err
 }
 
 // shownAt finds the session of a call, and the tab in it that people see.
-func (c *call) shownAt(w where) (*seat, tab, error) {
+func (c *call) shownAt(w where) (*conversation, tab, error) {
 	s, err := c.at(w)
 	if err != nil {
 		return nil, tab{}, err
@@ -73,7 +73,7 @@ func (c *call) shownAt(w where) (*seat, tab, error) {
 }
 
 // readableAt does the same for a call that cannot go on while a dialog is open.
-func (c *call) readableAt(w where) (*seat, tab, error) {
+func (c *call) readableAt(w where) (*conversation, tab, error) {
 	s, t, err := c.shownAt(w)
 	if err == nil && s.openDialog(t.names.Page) != nil {
 		err = errDialog
@@ -87,7 +87,7 @@ func (c *call) session(w where) (*session.Session, error) {
 		w.Session = c.caller.Session
 	}
 	if w.Session == "" {
-		return c.door.seats.only(c.caller)
+		return c.door.conversations.only(c.caller)
 	}
 	s, err := c.door.o.Manager.Get(w.Session)
 	if err != nil {
@@ -120,8 +120,8 @@ func (c *call) result(a *answer) *sdk.CallToolResult {
 	if a.input != nil {
 		return a.input
 	}
-	if c.seat != nil {
-		a.lines = append(a.lines, c.seat.background()...)
+	if c.conversation != nil {
+		a.lines = append(a.lines, c.conversation.background()...)
 	}
 	text := c.hide(strings.Join(a.lines, "\n"))
 	r := &sdk.CallToolResult{Content: append([]sdk.Content{&sdk.TextContent{Text: text}}, a.more...)}
@@ -172,19 +172,19 @@ func (c *call) failed(err error) *sdk.CallToolResult {
 
 // hide removes what people typed into secret fields.
 func (c *call) hide(text string) string {
-	if c.seat == nil {
+	if c.conversation == nil {
 		return text
 	}
-	return c.seat.session.Monitor().Redactor().Values(text)
+	return c.conversation.session.Monitor().Redactor().Values(text)
 }
 
 // hideJSON is like hide for a JSON text, which stays valid: a secret may look like a part
 // of its syntax.
 func (c *call) hideJSON(raw []byte) []byte {
-	if c.seat == nil {
+	if c.conversation == nil {
 		return raw
 	}
-	return c.seat.session.Monitor().Redactor().JSON(raw)
+	return c.conversation.session.Monitor().Redactor().JSON(raw)
 }
 
 // explain adds to an error what a model can do about it.
@@ -200,7 +200,7 @@ func (c *call) explain(err error) string {
 		return text + ". Wait for it with takeover_status."
 	case errors.Is(err, errClosed):
 		return text + "."
-	case onTarget && c.seat != nil:
+	case onTarget && c.conversation != nil:
 		return strings.TrimSuffix(text+"\n"+c.hint(target), "\n")
 	}
 	return text
@@ -214,8 +214,8 @@ const hintTime = 2 * time.Second
 func (c *call) hint(target *page.TargetError) string {
 	ctx, cancel := context.WithTimeout(c.ctx, hintTime)
 	defer cancel()
-	t, err := c.seat.shown(ctx)
-	if err != nil || c.seat.openDialog(t.names.Page) != nil {
+	t, err := c.conversation.shown(ctx)
+	if err != nil || c.conversation.openDialog(t.names.Page) != nil {
 		return ""
 	}
 	t.Timeout = hintTime

@@ -132,7 +132,7 @@ func (c *call) long(name, extension, text string, k keeping) (string, error) {
 	if k.Filename == "" && (k.All || !cut) {
 		return title(name) + ": " + text, nil
 	}
-	file, err := c.seat.save(cmp.Or(k.Filename, name+extension), []byte(text))
+	file, err := c.conversation.save(cmp.Or(k.Filename, name+extension), []byte(text))
 	if err != nil {
 		return "", err
 	}
@@ -149,7 +149,7 @@ func (c *call) long(name, extension, text string, k keeping) (string, error) {
 func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 // save writes a file of the session under a name of its own, and returns the name.
-func (s *seat) save(name string, content []byte) (string, error) {
+func (s *conversation) save(name string, content []byte) (string, error) {
 	folder, err := s.session.Files()
 	if err != nil {
 		return "", err
@@ -198,7 +198,7 @@ func (c *call) runCode(in runArgs) (*answer, error) {
 	}
 }
 
-func (c *call) startRun(s *seat, in runArgs) (*session.Run, error) {
+func (c *call) startRun(s *conversation, in runArgs) (*session.Run, error) {
 	code := in.Code
 	if looksLikeFunction.MatchString(code) {
 		code = "return await (" + strings.TrimRight(strings.TrimSpace(code), ";") + ")(page)"
@@ -225,7 +225,7 @@ const cancelTime = 10 * time.Second
 
 // awaitOwnRun waits for the end of the caller's own run, and reports whether it came. The
 // caller may have cancelled the call that waited for the run just before.
-func (c *call) awaitOwnRun(s *seat) bool {
+func (c *call) awaitOwnRun(s *conversation) bool {
 	runs := s.session.Runs() // also such as were refused
 	at := slices.IndexFunc(runs, func(r *session.Run) bool { return !r.Status().Ended() })
 	if at < 0 {
@@ -272,6 +272,6 @@ func (c *call) ranCode(r *session.Run, k keeping) (*answer, error) {
 		}
 		a.add("%s", text)
 	}
-	a.lines = append(a.lines, c.seat.status()...)
+	a.lines = append(a.lines, c.conversation.status()...)
 	return a, nil
 }

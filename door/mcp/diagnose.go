@@ -40,10 +40,10 @@ func (c *call) diagnose(in diagnoseArgs) (*answer, error) {
 		return nil, err
 	}
 	defer func() {
-		c.seat = nil                                // it ends with the session
+		c.conversation = nil                        // it ends with the session
 		_ = made.Release("its diagnosis has ended") // it may have ended already
 	}()
-	if c.seat, err = c.door.seats.of(c.caller, made); err != nil {
+	if c.conversation, err = c.door.conversations.of(c.caller, made); err != nil {
 		return nil, err
 	}
 	began, doing := time.Now(), make(chan string, 1)
@@ -53,7 +53,7 @@ func (c *call) diagnose(in diagnoseArgs) (*answer, error) {
 		doing <- now
 		return time.Since(began).Seconds(), o.Timeout.Seconds(), now
 	})()
-	report, err := diagnose.Run(c.ctx, c.seat.program, o, func(p diagnose.Progress) {
+	report, err := diagnose.Run(c.ctx, c.conversation.program, o, func(p diagnose.Progress) {
 		if p.Step != nil {
 			<-doing
 			doing <- fmt.Sprintf("step %d: %s", p.Step.Number, p.Step.Why)

@@ -63,16 +63,16 @@ type Options struct {
 // Door serves the protocol. All methods may be called from any goroutine. End it
 // with Close.
 type Door struct {
-	o         Options
-	stateless http.Handler
-	stateful  http.Handler
-	seats     seats
-	clients   clients
-	ctx       context.Context // ended by Close
-	stop      context.CancelCauseFunc
-	closing   sync.Once
-	calls     sync.WaitGroup // of tools
-	reading   chan struct{}  // held by the call that reads a trace or a heap snapshot
+	o             Options
+	stateless     http.Handler
+	stateful      http.Handler
+	conversations conversations
+	clients       clients
+	ctx           context.Context // ended by Close
+	stop          context.CancelCauseFunc
+	closing       sync.Once
+	calls         sync.WaitGroup // of tools
+	reading       chan struct{}  // held by the call that reads a trace or a heap snapshot
 
 	mu      sync.Mutex // guards what follows
 	servers map[string]*sdk.Server
@@ -89,7 +89,7 @@ func New(o Options) *Door {
 	}
 	d := &Door{o: o, servers: map[string]*sdk.Server{}, reading: make(chan struct{}, 1)}
 	d.ctx, d.stop = context.WithCancelCause(context.Background())
-	d.seats.door = d
+	d.conversations.door = d
 	pick := func(r *http.Request) *sdk.Server {
 		sets, err := setsOf(r.URL.Query()["tools"])
 		if err != nil {
@@ -122,7 +122,7 @@ func (d *Door) Close() {
 			}
 		}
 		d.clients.work.Wait()
-		d.seats.close()
+		d.conversations.close()
 	})
 }
 

@@ -111,22 +111,22 @@ func (c *call) emulate(in emulateArgs) (*answer, error) {
 			}
 		}
 		if in.Network != "" {
-			if err := c.seat.devtools(ctx, t, "Network.emulateNetworkConditions", params{
+			if err := c.conversation.devtools(ctx, t, "Network.emulateNetworkConditions", params{
 				"offline": network.down == 0, "latency": network.latency, "downloadThroughput": network.down, "uploadThroughput": network.up,
 			}); err != nil {
 				return err
 			}
 		}
 		if in.CPU != 0 {
-			return c.seat.devtools(ctx, t, "Emulation.setCPUThrottlingRate", params{"rate": in.CPU})
+			return c.conversation.devtools(ctx, t, "Emulation.setCPUThrottlingRate", params{"rate": in.CPU})
 		}
 		return nil
 	})
 }
 
-// devtools sends a command of the protocol on the seat's own session with a page. What
-// the command sets lasts as long as the seat.
-func (s *seat) devtools(ctx context.Context, t tab, method string, with params) error {
+// devtools sends a command of the protocol on the conversation's own session with a page. What
+// the command sets lasts as long as the conversation.
+func (s *conversation) devtools(ctx context.Context, t tab, method string, with params) error {
 	s.mu.Lock()
 	at := s.attached[t.names.Page]
 	s.mu.Unlock()

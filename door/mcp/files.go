@@ -62,7 +62,7 @@ func (c *call) files(in filesArgs) (*answer, error) {
 	return nil, errors.New("action: must be list, read, write or delete")
 }
 
-func (s *seat) listFiles() (*answer, error) {
+func (s *conversation) listFiles() (*answer, error) {
 	folder, err := s.session.Files()
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *seat) listFiles() (*answer, error) {
 
 // writeFile writes a file. One of the same name is replaced, as a model expects that
 // writes what it has corrected.
-func (s *seat) writeFile(in filesArgs) (*answer, error) {
+func (s *conversation) writeFile(in filesArgs) (*answer, error) {
 	if in.Content == nil {
 		return nil, errors.New("content: is required")
 	}
@@ -112,7 +112,7 @@ func (s *seat) writeFile(in filesArgs) (*answer, error) {
 
 // readFile answers with a part of a file: text, or a picture, or base64.
 func (c *call) readFile(in filesArgs) (*answer, error) {
-	folder, err := c.seat.session.Files()
+	folder, err := c.conversation.session.Files()
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (c *call) readFile(in filesArgs) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole = c.seat.session.Monitor().Redactor().Bytes(whole) // before it is cut, because a part of a secret is not recognized
+	whole = c.conversation.session.Monitor().Redactor().Bytes(whole) // before it is cut, because a part of a secret is not recognized
 	size := int64(len(whole))
 	if in.From < 0 || in.From > size {
 		return nil, fmt.Errorf("from: must be between 0 and %d", size)

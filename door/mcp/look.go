@@ -29,7 +29,7 @@ func isRef(selector string) bool { return strings.HasPrefix(selector, refEngine)
 
 // snapshot takes a snapshot of a whole page. Refs of a page are those of its last
 // snapshot, so every snapshot is of the whole page, and answers show parts of it.
-func (s *seat) snapshot(ctx context.Context, t tab) (*node, error) {
+func (s *conversation) snapshot(ctx context.Context, t tab) (*node, error) {
 	text, err := t.Snapshot(ctx, page.SnapshotOptions{Target: "body,frameset"})
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (s *seat) snapshot(ctx context.Context, t tab) (*node, error) {
 }
 
 // part returns the part of a snapshot that belongs to a target.
-func (s *seat) part(ctx context.Context, t tab, whole *node, target string) (*node, error) {
+func (s *conversation) part(ctx context.Context, t tab, whole *node, target string) (*node, error) {
 	selector := selectorOf(target)
 	if isRef(selector) {
 		if found := whole.find(strings.TrimPrefix(selector, refEngine)); found != nil {
@@ -58,7 +58,7 @@ const snapshotTimeout = 5000
 
 // remember keeps what the caller has seen of a page, and returns the snapshot before
 // it, or nil if the page has another document since.
-func (s *seat) remember(t tab, tree *node) (before *node) {
+func (s *conversation) remember(t tab, tree *node) (before *node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.seen[t.names.Frame]; known != nil && !known.stale {
@@ -69,7 +69,7 @@ func (s *seat) remember(t tab, tree *node) (before *node) {
 }
 
 // saw reports whether the caller has seen a snapshot of the page's present document.
-func (s *seat) saw(t tab) bool {
+func (s *conversation) saw(t tab) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known := s.seen[t.names.Frame]
@@ -77,7 +77,7 @@ func (s *seat) saw(t tab) bool {
 }
 
 // status says where the caller is: the page, and what is unusual.
-func (s *seat) status() []string {
+func (s *conversation) status() []string {
 	tabs, shown := s.program.Tabs()
 	var lines []string
 	for _, one := range tabs {
@@ -115,7 +115,7 @@ func (s *seat) status() []string {
 }
 
 // dialogLines describes the open dialogs.
-func (s *seat) dialogLines() (lines []string) {
+func (s *conversation) dialogLines() (lines []string) {
 	hide := s.session.Monitor().Redactor().Text
 	_, shown := s.program.Tabs()
 	for _, d := range s.openDialogs() {
@@ -129,7 +129,7 @@ func (s *seat) dialogLines() (lines []string) {
 }
 
 // tabOf returns the number of a dialog's tab, or 0 if it is gone.
-func (s *seat) tabOf(d *dialog) uint32 {
+func (s *conversation) tabOf(d *dialog) uint32 {
 	s.mu.Lock()
 	client := s.client
 	s.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *seat) tabOf(d *dialog) uint32 {
 
 // background returns the console lines and errors since the last answer. Each answer
 // about a session has them.
-func (s *seat) background() []string {
+func (s *conversation) background() []string {
 	s.mu.Lock()
 	events, last, missed := s.session.Monitor().Log().Since(s.said)
 	s.said = last
@@ -183,7 +183,7 @@ type view struct {
 // show adds the page to the answer of an action: the changes since the last snapshot,
 // or a snapshot if the caller asks for one.
 func (c *call) show(a *answer, v view) *answer {
-	s := c.seat
+	s := c.conversation
 	t, err := s.shown(c.ctx)
 	if err != nil {
 		return a.add("The page cannot be read: %s", err)
@@ -232,7 +232,7 @@ func (c *call) show(a *answer, v view) *answer {
 }
 
 // forget drops what the caller has seen of a page.
-func (s *seat) forget(t tab) {
+func (s *conversation) forget(t tab) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.seen, t.names.Frame)
@@ -460,7 +460,7 @@ func (c *call) act(w where, v view, do func(ctx context.Context, t tab) error) (
 
 // waiting says why an action waits, for its progress.
 func (c *call) waiting() (done, total float64, message string) {
-	info := c.seat.session.Info()
+	info := c.conversation.session.Info()
 	since := float64(info.Duration) / 1000
 	switch {
 	case info.Takeover != nil:

@@ -133,12 +133,12 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // listing answers with lines. Of too many, the newest stay, and all are in a file.
 func (c *call) listing(name string, lines []string, k keeping) (*answer, error) {
-	redact := c.seat.session.Monitor().Redactor().Text
+	redact := c.conversation.session.Monitor().Redactor().Text
 	whole := redact(strings.Join(lines, "\n"))
 	if fits := k.All || tokens(whole) <= maxListing; fits && k.Filename == "" {
 		return say("%s", whole), nil
 	} else if fits {
-		file, err := c.seat.save(k.Filename, []byte(whole))
+		file, err := c.conversation.save(k.Filename, []byte(whole))
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +151,7 @@ func (c *call) listing(name string, lines []string, k keeping) (*answer, error) 
 		}
 		kept--
 	}
-	file, err := c.seat.save(cmp.Or(k.Filename, name+".txt"), []byte(whole))
+	file, err := c.conversation.save(cmp.Or(k.Filename, name+".txt"), []byte(whole))
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +259,7 @@ func (c *call) requestDetail(t tab, r *request, k keeping) (*answer, error) {
 			fmt.Fprintf(&b, "\nresponse body: %s", firstLine(err.Error()))
 		}
 	}
-	redact := c.seat.session.Monitor().Redactor().Text
+	redact := c.conversation.session.Monitor().Redactor().Text
 	text, err := c.long("request", ".txt", redact(r.Method+" "+r.URL+b.String()), k)
 	if err != nil {
 		return nil, err

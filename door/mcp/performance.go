@@ -89,11 +89,11 @@ func (c *call) startTrace(in traceStartArgs) (*answer, error) {
 func (c *call) dropTrace() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), settleTime)
 	defer cancel()
-	_ = c.seat.perform(ctx, "performance.drop", params{}, nil) // its browser may be gone
+	_ = c.conversation.perform(ctx, "performance.drop", params{}, nil) // its browser may be gone
 }
 
 // perform carries out an operation that concerns no shown tab.
-func (s *seat) perform(ctx context.Context, operation string, in params, into any) error {
+func (s *conversation) perform(ctx context.Context, operation string, in params, into any) error {
 	client, err := s.program.Client(ctx)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (c *call) endTrace(name string) (*answer, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, traceTime)
 	defer cancel()
 	var file performanceFile
-	if err := c.seat.perform(ctx, "performance.stop", params{"name": name}, &file); err != nil {
+	if err := c.conversation.perform(ctx, "performance.stop", params{"name": name}, &file); err != nil {
 		return nil, err
 	}
 	a := say("The session's file %s has the trace, %d bytes; the performance panel of Chrome's DevTools opens it.", file.Name, file.Size)
@@ -161,7 +161,7 @@ type performanceFile struct {
 
 // insights adds to an answer what a file of the session contains.
 func (c *call) insights(a *answer, file performanceFile, read func(io.Reader) ([]string, error)) error {
-	folder, err := c.seat.session.Files()
+	folder, err := c.conversation.session.Files()
 	if err != nil {
 		return err
 	}

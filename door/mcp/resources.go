@@ -66,7 +66,7 @@ func (d *Door) addFiles(s *sdk.Server) {
 
 // fileResources lists the files of the sessions that a caller has created.
 func (d *Door) fileResources(caller Caller) (list []*sdk.Resource) {
-	for _, s := range d.seats.ownOf(caller) {
+	for _, s := range d.conversations.ownOf(caller) {
 		folder, err := s.Files()
 		if err != nil {
 			continue // it has just ended

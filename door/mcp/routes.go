@@ -118,7 +118,7 @@ func (c *call) removeRoute(in unrouteArgs) (*answer, error) {
 // changeRoutes replaces the caller's routes.
 func (c *call) changeRoutes(w where, change func([]*route) ([]*route, error)) (*answer, error) {
 	return c.act(w, view{}, func(ctx context.Context, t tab) error {
-		s := c.seat
+		s := c.conversation
 		s.mu.Lock()
 		list, err := change(slices.Clone(s.routes))
 		if err == nil {
@@ -178,7 +178,7 @@ func routeOf(routes []*route, address string) *route {
 
 // requested answers a request for which the caller has a route; the newest one counts. A
 // request for which it has none any more goes to its server.
-func (s *seat) requested(raw json.RawMessage) {
+func (s *conversation) requested(raw json.RawMessage) {
 	var r struct{ Request struct{ ID, URL string } }
 	if json.Unmarshal(raw, &r) != nil {
 		return // it is written by this server

@@ -88,8 +88,8 @@ func (c *call) create(in map[string]any) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.door.seats.own(c.caller, made)
-	if c.seat, err = c.door.seats.of(c.caller, made); err != nil {
+	c.door.conversations.own(c.caller, made)
+	if c.conversation, err = c.door.conversations.of(c.caller, made); err != nil {
 		return nil, err
 	}
 	info := made.Info()
@@ -103,8 +103,8 @@ func (c *call) create(in map[string]any) (*answer, error) {
 		a.add("Warning: %s.", warning)
 	}
 	if in["url"] != nil {
-		c.seat.settle(c)
-		a.lines = append(a.lines, c.seat.status()...)
+		c.conversation.settle(c)
+		a.lines = append(a.lines, c.conversation.status()...)
 	}
 	a.structured = v
 	return a, nil

@@ -170,7 +170,7 @@ func (c *call) setCookie(in cookieSetArgs) (*answer, error) {
 			Name: in.Name, Value: in.Value, Domain: in.Domain, Path: in.Path, Expires: in.Expires, HTTPOnly: in.HTTPOnly, Secure: in.Secure, SameSite: in.SameSite,
 		}
 		if one.Domain == "" {
-			one.URL = c.seat.session.Info().URL
+			one.URL = c.conversation.session.Info().URL
 			one.Path = ""
 		} else {
 			one.Path = cmp.Or(one.Path, "/")

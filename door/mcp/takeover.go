@@ -90,7 +90,7 @@ func (c *call) requestTakeover(in requestArgs) (*answer, error) {
 
 // open opens a takeover. If the caller has one open already, that is the one: a
 // client that was cut off asks again.
-func (c *call) open(s *seat, in requestArgs) (*session.Takeover, error) {
+func (c *call) open(s *conversation, in requestArgs) (*session.Takeover, error) {
 	t, err := s.program.RequestTakeover(session.TakeoverOptions{
 		Reason: in.Reason, Note: in.Note, Until: in.Until, Timeout: time.Duration(in.Timeout * float64(time.Millisecond)),
 	})
@@ -120,13 +120,13 @@ func (c *call) elicited(t *session.Takeover) (*answer, error) {
 	case reply == nil:
 		return nil, errors.New("the answer to the request to open the link is missing")
 	case reply.Action == "decline":
-		_ = t.Cancel(c.seat.program.Name().String()) // it may have ended
+		_ = t.Cancel(c.conversation.program.Name().String()) // it may have ended
 	case reply.Action == "cancel": // put aside: somebody else may still come
 		return c.outcome(t)
 	}
 	if err := c.await(t, nil); err != nil {
 		if t.Info().State == session.TakeoverPending { // nobody works on it
-			_ = t.Cancel(c.seat.program.Name().String())
+			_ = t.Cancel(c.conversation.program.Name().String())
 		}
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (c *call) outcome(t *session.Takeover) (*answer, error) {
 	if info.Changes != nil {
 		a.lines = append(a.lines, changed(info.Changes)...)
 	}
-	if c.seat == nil {
+	if c.conversation == nil {
 		return a, nil
 	}
 	return c.show(a, view{}), nil

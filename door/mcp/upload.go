@@ -33,14 +33,14 @@ func (c *call) upload(in uploadArgs) (*answer, error) {
 		if string(field) == "true" {
 			return t.Upload(ctx, in.selector(), in.Files...)
 		}
-		return c.seat.answerChooser(ctx, t, in)
+		return c.conversation.answerChooser(ctx, t, in)
 	})
 }
 
 // answerChooser clicks an element and gives files to the chooser that it opens. The
 // page's choosers belong to the program only meanwhile; at other times they are for
 // people.
-func (s *seat) answerChooser(ctx context.Context, t tab, in uploadArgs) (err error) {
+func (s *conversation) answerChooser(ctx context.Context, t tab, in uploadArgs) (err error) {
 	opened := make(chan string, 1)
 	s.expectChooser(opened)
 	defer s.expectChooser(nil)
@@ -70,14 +70,14 @@ func (s *seat) answerChooser(ctx context.Context, t tab, in uploadArgs) (err err
 const chooserTime = 5 * time.Second
 
 // expectChooser makes the next file chooser's element go to a channel; nil for none.
-func (s *seat) expectChooser(opened chan<- string) {
+func (s *conversation) expectChooser(opened chan<- string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.chooser = opened
 }
 
 // chooserOpened passes on the element of a file chooser that has opened.
-func (s *seat) chooserOpened(handle string) {
+func (s *conversation) chooserOpened(handle string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.chooser == nil {

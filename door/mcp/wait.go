@@ -71,7 +71,7 @@ func (c *call) pause(d time.Duration) error {
 
 // waitForURL waits until the address of the shown page contains a text or matches a
 // glob.
-func (c *call) waitForURL(s *seat, wanted string, timeout time.Duration) error {
+func (c *call) waitForURL(s *conversation, wanted string, timeout time.Duration) error {
 	pattern, err := urlglob.Compile(wanted, "")
 	if err != nil {
 		return fmt.Errorf("url: %w", err)

@@ -32,9 +32,9 @@ const (
 	maxWait = 600_000
 )
 
-// seat is a caller's place in one session: the program that acts, and what the caller
-// has seen. Its methods may be called from any goroutine.
-type seat struct {
+// conversation is what a caller does in one session: the program that acts, and what the
+// caller has seen. Its methods may be called from any goroutine.
+type conversation struct {
 	session *session.Session
 	program *session.Program
 	turn    chan struct{}  // held by the call that acts
@@ -70,21 +70,21 @@ type dialog struct {
 	Default string `json:"defaultValue"`
 }
 
-func newSeat(s *session.Session) *seat {
+func newConversation(s *session.Session) *conversation {
 	tabs := len(s.Info().Tabs)
 	_, said, _ := s.Monitor().Log().Since(math.MaxUint64)
-	return &seat{session: s, turn: make(chan struct{}, 1), seen: map[string]*seen{}, dialogs: map[string]*dialog{}, attached: map[string]string{}, opened: make(chan struct{}), said: said, tabs: tabs}
+	return &conversation{session: s, turn: make(chan struct{}, 1), seen: map[string]*seen{}, dialogs: map[string]*dialog{}, attached: map[string]string{}, opened: make(chan struct{}), said: said, tabs: tabs}
 }
 
 // close ends the program and what it still does.
-func (s *seat) close() {
+func (s *conversation) close() {
 	s.program.Close()
 	s.finish()
 }
 
 // start runs something for which close waits. It reports false if close has been
 // called.
-func (s *seat) start(do func()) bool {
+func (s *conversation) start(do func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -95,7 +95,7 @@ func (s *seat) start(do func()) bool {
 }
 
 // finish waits for what start has started. Nothing starts any more.
-func (s *seat) finish() {
+func (s *conversation) finish() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *seat) finish() {
 }
 
 // heard gets the events of the session's pages. It must not block.
-func (s *seat) heard(_ *session.Client, event string, params json.RawMessage) {
+func (s *conversation) heard(_ *session.Client, event string, params json.RawMessage) {
 	switch event {
 	case "dialog.opened":
 		d := &dialog{}
@@ -167,7 +167,7 @@ type tab struct {
 }
 
 // shown returns the tab to work with.
-func (s *seat) shown(ctx context.Context) (tab, error) {
+func (s *conversation) shown(ctx context.Context) (tab, error) {
 	client, err := s.program.Client(ctx)
 	if err != nil {
 		return tab{}, err
@@ -236,14 +236,14 @@ func (t tab) do(ctx context.Context, op session.Operation, in params, into any) 
 var errDialog = errors.New("a dialog is open: answer it with browser_handle_dialog")
 
 // openDialog returns the open dialog of a page, or nil.
-func (s *seat) openDialog(page string) *dialog {
+func (s *conversation) openDialog(page string) *dialog {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.dialogs[page]
 }
 
 // anyDialog returns the open dialog of a tab, or else that of another one, or nil.
-func (s *seat) anyDialog(t tab) *dialog {
+func (s *conversation) anyDialog(t tab) *dialog {
 	if d := s.openDialog(t.names.Page); d != nil {
 		return d
 	}
@@ -254,14 +254,14 @@ func (s *seat) anyDialog(t tab) *dialog {
 }
 
 // openDialogs returns the open dialogs of all pages, always in the same order.
-func (s *seat) openDialogs() []*dialog {
+func (s *conversation) openDialogs() []*dialog {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.SortedFunc(maps.Values(s.dialogs), func(a, b *dialog) int { return strings.Compare(a.ID, b.ID) })
 }
 
 // dialogOpens returns a channel that is closed when the next dialog opens.
-func (s *seat) dialogOpens() <-chan struct{} {
+func (s *conversation) dialogOpens() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.opened
@@ -271,7 +271,7 @@ func (s *seat) dialogOpens() <-chan struct{} {
 // errDialog, and the rest happens when the dialog is answered. The page's dialogs
 // belong to the program meanwhile; at other times only while nobody else acts, who may
 // have opened them.
-func (s *seat) doing(c *call, t tab, do func(ctx context.Context) error) error {
+func (s *conversation) doing(c *call, t tab, do func(ctx context.Context) error) error {
 	if s.openDialog(t.names.Page) != nil {
 		return errDialog
 	}
@@ -313,7 +313,7 @@ func (s *seat) doing(c *call, t tab, do func(ctx context.Context) error) error {
 
 // untilDialog returns a context that also ends when a dialog opens: a page with a
 // dialog answers nothing.
-func (s *seat) untilDialog(ctx context.Context) (context.Context, context.CancelFunc) {
+func (s *conversation) untilDialog(ctx context.Context) (context.Context, context.CancelFunc) {
 	opens := s.dialogOpens()
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -328,13 +328,13 @@ func (s *seat) untilDialog(ctx context.Context) (context.Context, context.Cancel
 
 // hearDialogs makes dialogs wait for the program, or not. It does so even if the call
 // has ended.
-func (s *seat) hearDialogs(ctx context.Context, t tab, on bool) error {
+func (s *conversation) hearDialogs(ctx context.Context, t tab, on bool) error {
 	return t.run(context.WithoutCancel(ctx), "listen", params{"event": "dialog", "on": on}, nil)
 }
 
 // leaveDialogs leaves later dialogs to others, unless an action is under way or a dialog
 // is open.
-func (s *seat) leaveDialogs(ctx context.Context, t tab) {
+func (s *conversation) leaveDialogs(ctx context.Context, t tab) {
 	s.mu.Lock()
 	busy := s.acting > 0 || len(s.dialogs) > 0
 	s.mu.Unlock()
@@ -344,7 +344,7 @@ func (s *seat) leaveDialogs(ctx context.Context, t tab) {
 }
 
 // count counts the actions that are under way.
-func (s *seat) count(by int) {
+func (s *conversation) count(by int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.acting += by
@@ -352,7 +352,7 @@ func (s *seat) count(by int) {
 
 // settle waits until a page shows the effect of an action: until it is at rest, but not
 // for long.
-func (s *seat) settle(c *call) {
+func (s *conversation) settle(c *call) {
 	start := time.NewTimer(settleStart)
 	defer start.Stop()
 	s.awaitDrawing(c)
@@ -371,7 +371,7 @@ func (s *seat) settle(c *call) {
 
 // awaitDrawing waits until the shown page has drawn, if it can: a page that is hidden or
 // has a dialog does not.
-func (s *seat) awaitDrawing(c *call) {
+func (s *conversation) awaitDrawing(c *call) {
 	ctx, cancel := s.untilDialog(c.ctx)
 	defer cancel()
 	t, err := s.shown(ctx)

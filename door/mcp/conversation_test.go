@@ -10,11 +10,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestSeatStartsNothing starts work in a seat while it closes: close waits for all that
+// TestConversationStartsNothing starts work in a conversation while it closes: close waits for all that
 // has started, and then nothing starts any more.
-func TestSeatStartsNothing(t *testing.T) {
+func TestConversationStartsNothing(t *testing.T) {
 	for range 100 {
-		s := &seat{}
+		s := &conversation{}
 		did := make(chan bool)
 		go func() {
 			done := false

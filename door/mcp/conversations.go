@@ -10,42 +10,42 @@ import (
 	"takeover/session"
 )
 
-// seats are the places of callers in sessions: one for each caller and session, from
+// conversations are what callers do in sessions: one for each caller and session, from
 // the first call until the session ends.
-type seats struct {
+type conversations struct {
 	door *Door
-	work sync.WaitGroup // one goroutine per seat, which waits for the session's end
+	work sync.WaitGroup // one goroutine per conversation, which waits for the session's end
 
 	mu      sync.Mutex // guards what follows; not held while a program closes
-	taken   map[place]*seat
+	open    map[place]*conversation
 	created map[place]bool // the sessions that callers have created here
 	closed  bool
 }
 
-// place names a seat.
+// place says whose conversation it is, and in which session.
 type place struct{ caller, session string }
 
-// of returns a caller's seat in a session.
-func (s *seats) of(caller Caller, in *session.Session) (*seat, error) {
+// of returns a caller's conversation in a session.
+func (s *conversations) of(caller Caller, in *session.Session) (*conversation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, errClosed
 	}
 	at := place{caller.Key, in.ID()}
-	if known := s.taken[at]; known != nil {
+	if known := s.open[at]; known != nil {
 		return known, nil
 	}
-	one := newSeat(in)
+	one := newConversation(in)
 	var err error
 	one.program, err = session.OpenProgram(in, control.Client(clientID(caller)), session.ProgramOptions{Emit: one.heard, Lasting: true})
 	if err != nil {
 		return nil, err
 	}
-	if s.taken == nil {
-		s.taken = map[place]*seat{}
+	if s.open == nil {
+		s.open = map[place]*conversation{}
 	}
-	s.taken[at] = one
+	s.open[at] = one
 	s.work.Go(func() {
 		select {
 		case <-in.Ended():
@@ -54,7 +54,7 @@ func (s *seats) of(caller Caller, in *session.Session) (*seat, error) {
 		one.close()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.taken, at)
+		delete(s.open, at)
 		delete(s.created, at)
 	})
 	return one, nil
@@ -69,7 +69,7 @@ func clientID(c Caller) string {
 }
 
 // own records that a caller has created a session.
-func (s *seats) own(caller Caller, created *session.Session) {
+func (s *conversations) own(caller Caller, created *session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.created == nil {
@@ -80,7 +80,7 @@ func (s *seats) own(caller Caller, created *session.Session) {
 
 // only returns the session that a caller means without naming one: the only live one
 // that the caller has created here. It never returns one that somebody else made.
-func (s *seats) only(caller Caller) (*session.Session, error) {
+func (s *conversations) only(caller Caller) (*session.Session, error) {
 	own := s.ownOf(caller)
 	live := slices.ContainsFunc(s.door.o.Manager.List(), func(one *session.Session) bool { return !one.Status().Ended() })
 	switch {
@@ -95,7 +95,7 @@ func (s *seats) only(caller Caller) (*session.Session, error) {
 }
 
 // ownOf returns the live sessions that a caller has created here.
-func (s *seats) ownOf(caller Caller) (own []*session.Session) {
+func (s *conversations) ownOf(caller Caller) (own []*session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.door.o.Manager.List() {
@@ -106,8 +106,8 @@ func (s *seats) ownOf(caller Caller) (own []*session.Session) {
 	return own
 }
 
-// close ends all seats and waits for them. The door's context has ended.
-func (s *seats) close() {
+// close ends all conversations and waits for them. The door's context has ended.
+func (s *conversations) close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
