@@ -57,7 +57,7 @@ type Options struct {
 
 // Handover is a lease that passes between people. A person who wants control
 // asks the person in control, who yields after AskTimeout unless they refuse. A
-// person whose connection broke keeps a seat, and with it control, for a while.
+// person whose connection broke has a place reserved, and with it control, for a while.
 // All methods may be called from any goroutine. End it with Close.
 type Handover struct {
 	*Lease
@@ -65,13 +65,13 @@ type Handover struct {
 
 	ctx    context.Context // until Close
 	cancel context.CancelFunc
-	work   sync.WaitGroup // one goroutine per question and per seat
+	work   sync.WaitGroup // one goroutine per question and per reservation
 
-	mu      sync.Mutex // guards what follows; not held while o's functions run or the lease changes
-	closed  bool
-	ask     *ask
-	seats   map[Holder]*seat
-	refused map[string]time.Time // when a party may ask again
+	mu           sync.Mutex // guards what follows; not held while o's functions run or the lease changes
+	closed       bool
+	ask          *ask
+	reservations map[Holder]*reservation
+	refused      map[string]time.Time // when a party may ask again
 }
 
 // ask is a question: one person's request for control to the person who has it.
@@ -82,9 +82,9 @@ type ask struct {
 	over   chan struct{} // closed when it is answered
 }
 
-// seat is kept for a person whose view ended while they were working, until they
+// reservation is kept for a person whose view ended while they were working, until they
 // return.
-type seat struct {
+type reservation struct {
 	role, secret string
 	holding      bool          // the person keeps control meanwhile
 	things       any           // what the person gets back
@@ -99,7 +99,7 @@ func New(o Options) *Handover {
 	if o.Grace == 0 {
 		o.Grace = DefaultGrace
 	}
-	h := &Handover{o: o, seats: map[Holder]*seat{}, refused: map[string]time.Time{}}
+	h := &Handover{o: o, reservations: map[Holder]*reservation{}, refused: map[string]time.Time{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.Lease = NewLease(o.Before, func(to Holder, epoch uint64) {
 		h.settle(nil) // the person who was asked no longer has control
@@ -137,7 +137,7 @@ func (h *Handover) Standing() Standing {
 	st := Standing{Holder: holder, Epoch: epoch}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	st.Away = h.seatLocked(holder) != nil
+	st.Away = h.reservedLocked(holder) != nil
 	if a := h.ask; a != nil && a.of == holder {
 		st.Asks, st.Until = a.by, a.until
 	}
@@ -257,17 +257,17 @@ func (h *Handover) hand(to Holder, allowed func(from Holder) bool) bool {
 		return true
 	}
 	h.Release(to) // the person has left meanwhile
-	if !h.seated(to) {
+	if !h.reserved(to) {
 		h.o.Gone(to)
 	}
 	return false
 }
 
-// seated reports whether a seat is kept for a person.
-func (h *Handover) seated(person Holder) bool {
+// reserved reports whether a place is reserved for a person.
+func (h *Handover) reserved(person Holder) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.seats[person] != nil
+	return h.reservations[person] != nil
 }
 
 // settle ends the open question if the function which accepts it, or if which
@@ -287,13 +287,13 @@ func (h *Handover) settleLocked() {
 	h.ask = nil
 }
 
-// Away keeps a seat for a person whose view ended, for Grace or until Resume. If
+// Away reserves a place for a person whose view ended, for Grace or until Resume. If
 // holding is true, because the connection broke, the person keeps control
 // meanwhile. Resume returns things.
 func (h *Handover) Away(person Holder, role, secret string, holding bool, things any) {
-	kept := &seat{role: role, secret: secret, holding: holding, things: things, taken: make(chan struct{})}
+	kept := &reservation{role: role, secret: secret, holding: holding, things: things, taken: make(chan struct{})}
 	h.mu.Lock()
-	h.seats[person] = kept
+	h.reservations[person] = kept
 	h.mu.Unlock()
 	h.spawn(func() {
 		timer := time.NewTimer(h.o.Grace)
@@ -308,11 +308,11 @@ func (h *Handover) Away(person Holder, role, secret string, holding bool, things
 }
 
 // giveAway ends the control of a person who did not return in time.
-func (h *Handover) giveAway(person Holder, kept *seat) {
+func (h *Handover) giveAway(person Holder, kept *reservation) {
 	h.mu.Lock()
-	late := h.seats[person] == kept
+	late := h.reservations[person] == kept
 	if late {
-		delete(h.seats, person)
+		delete(h.reservations, person)
 	}
 	h.mu.Unlock()
 	if late {
@@ -321,16 +321,16 @@ func (h *Handover) giveAway(person Holder, kept *seat) {
 	}
 }
 
-// Resume gives a person their seat back, with the things that Away got. It
-// returns false if there is no seat with this role and secret.
+// Resume gives a person their place back, with the things that Away got. It
+// returns false if none is reserved with this role and secret.
 func (h *Handover) Resume(person Holder, role, secret string) (things any, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	kept := h.seats[person]
+	kept := h.reservations[person]
 	if kept == nil || kept.role != role || subtle.ConstantTimeCompare([]byte(kept.secret), []byte(secret)) != 1 {
 		return nil, false
 	}
-	delete(h.seats, person)
+	delete(h.reservations, person)
 	close(kept.taken)
 	return kept.things, true
 }
@@ -341,11 +341,11 @@ func (h *Handover) Reclaim(person Holder) {
 	h.hand(person, func(from Holder) bool { return from == Nobody })
 }
 
-// Seat returns the role of a person who is away but keeps control.
-func (h *Handover) Seat(person Holder) (role string, ok bool) {
+// Reserved returns the role of a person who is away but keeps control.
+func (h *Handover) Reserved(person Holder) (role string, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	kept := h.seatLocked(person)
+	kept := h.reservedLocked(person)
 	if kept == nil {
 		return "", false
 	}
@@ -356,7 +356,7 @@ func (h *Handover) Seat(person Holder) (role string, ok bool) {
 func (h *Handover) AnyAway() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, kept := range h.seats {
+	for _, kept := range h.reservations {
 		if kept.holding {
 			return true
 		}
@@ -364,9 +364,9 @@ func (h *Handover) AnyAway() bool {
 	return false
 }
 
-// seatLocked returns the seat of a person who keeps control, or nil.
-func (h *Handover) seatLocked(person Holder) *seat {
-	if kept := h.seats[person]; kept != nil && kept.holding {
+// reservedLocked returns the reservation of a person who keeps control, or nil.
+func (h *Handover) reservedLocked(person Holder) *reservation {
+	if kept := h.reservations[person]; kept != nil && kept.holding {
 		return kept
 	}
 	return nil

@@ -164,8 +164,8 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 	p.take(a, nil)
 	p.Away(a, "control", "word", true, nil)
 	p.stands("away", Standing{Holder: a, Away: true})
-	if role, ok := p.Seat(a); !ok || role != "control" || !p.AnyAway() {
-		t.Errorf("the seat is %q %v", role, ok)
+	if role, ok := p.Reserved(a); !ok || role != "control" || !p.AnyAway() {
+		t.Errorf("the reservation is %q %v", role, ok)
 	}
 	resumes := func(person Holder, role, word string) bool {
 		_, ok := p.Resume(person, role, word)
@@ -176,15 +176,15 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 		"no word":           resumes(a, "control", ""),
 		"another role":      resumes(a, "view", "word"),
 		"somebody else":     resumes(list[1], "control", "word"),
-		"the same after it": resumes(a, "control", "word") && resumes(a, "control", "word"), //nolint:staticcheck // the first takes the seat
+		"the same after it": resumes(a, "control", "word") && resumes(a, "control", "word"), //nolint:staticcheck // the first takes the place
 	} {
 		if resumed {
-			t.Errorf("%s got the seat", name)
+			t.Errorf("%s got the place", name)
 		}
 	}
 	p.stands("back", Standing{Holder: a})
-	if _, ok := p.Seat(a); ok || p.AnyAway() {
-		t.Error("a seat is kept of a person who is back")
+	if _, ok := p.Reserved(a); ok || p.AnyAway() {
+		t.Error("a place is reserved for a person who is back")
 	}
 }
 
@@ -215,19 +215,19 @@ func TestLostControlIsFreeInTheEnd(t *testing.T) {
 	})
 }
 
-// TestASeatWithoutControl lets a person leave after working, and return.
-func TestASeatWithoutControl(t *testing.T) {
+// TestAReservationWithoutControl lets a person leave after working, and return.
+func TestAReservationWithoutControl(t *testing.T) {
 	p, list := meet(t, "a", "b")
 	a, b := list[0], list[1]
 	p.take(a, nil)
 	p.Away(a, "control", "word", false, nil)
 	p.GiveUp(a)
 	p.stands("left", Standing{})
-	if _, ok := p.Seat(a); ok || p.AnyAway() {
+	if _, ok := p.Reserved(a); ok || p.AnyAway() {
 		t.Error("a person who left counts as being in control")
 	}
 	if _, ok := p.Resume(a, "control", "word"); !ok {
-		t.Error("the seat is not kept")
+		t.Error("no place is reserved")
 	}
 	p.Reclaim(a)
 	p.stands("back", Standing{Holder: a})

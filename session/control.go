@@ -106,7 +106,7 @@ func (s *Session) roleOf(h control.Holder) (Role, bool) {
 	if v := s.viewerOf(h); v != nil {
 		return v.role, true
 	}
-	role, ok := s.control.Seat(h)
+	role, ok := s.control.Reserved(h)
 	return Role(role), ok
 }
 

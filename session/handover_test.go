@@ -128,7 +128,7 @@ func TestControlOutlivesALostConnection(t *testing.T) {
 }
 
 // TestReturnWhileTheLossIsNoticed lets a person return while the server notices
-// from several sides that their old connection is broken. They get their seat
+// from several sides that their old connection is broken. They get their place
 // back, and no second one is kept for them.
 func TestReturnWhileTheLossIsNoticed(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})

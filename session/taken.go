@@ -40,7 +40,7 @@ const (
 )
 
 // carried is what a view takes over from those that it continues. When a person's
-// connection breaks, it is kept with the person's seat.
+// connection breaks, it is kept with the person's reservation.
 type carried struct {
 	inputs count
 	line   screencast.Line
@@ -55,7 +55,7 @@ type count struct {
 
 // press is a press of a person, in CSS pixels of the page's viewport.
 type press struct {
-	tab  uint32 // of the page; 0 for none. A seat outlives pages, so it holds none.
+	tab  uint32 // of the page; 0 for none. A reservation outlives pages, so it holds none.
 	x, y float64
 	at   time.Time
 }

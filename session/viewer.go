@@ -42,7 +42,7 @@ type Viewer struct {
 	ctx    context.Context // ends with the viewer
 	cancel context.CancelFunc
 
-	departure sync.Once // runs Leave or Lost; a second call waits for the first, so that resume finds the seat that Lost keeps
+	departure sync.Once // runs Leave or Lost; a second call waits for the first, so that resume finds the reservation that Lost made
 
 	mu   sync.Mutex // guards what follows
 	seen *place     // nil while it sees nothing
