@@ -27,17 +27,17 @@ type Pickers struct {
 	open  *register
 	shown func() (*browser.Page, context.Context)
 
-	mu     sync.Mutex // guards what follows
-	desk   *widget.Desk
-	next   *widget.Picker // the newest picker that has opened and was not taken over yet
-	taking bool           // a goroutine runs take
-	ended  *widget.Picker // the last picker that was answered or left; it never opens again
+	mu      sync.Mutex // guards what follows
+	tracker *widget.Tracker
+	next    *widget.Picker // the newest picker that has opened and was not taken over yet
+	taking  bool           // a goroutine runs take
+	ended   *widget.Picker // the last picker that was answered or left; it never opens again
 }
 
-func (p *Pickers) attach(d *widget.Desk) {
+func (p *Pickers) attach(d *widget.Tracker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.desk, p.next, p.ended = d, nil, nil // the pickers were the former browser's
+	p.tracker, p.next, p.ended = d, nil, nil // the pickers were the former browser's
 }
 
 // Opened takes over a picker of the page that is shown, if a person has
@@ -133,10 +133,10 @@ func (p *Pickers) show(place context.Context, k *widget.Picker, d *widget.Descri
 func (p *Pickers) onControlChanged(person bool) {
 	page, _ := p.shown()
 	p.mu.Lock()
-	desk := p.desk
+	tracker := p.tracker
 	p.mu.Unlock()
-	if person && page != nil && desk != nil {
-		p.open.spawn(func() { desk.Look(page) })
+	if person && page != nil && tracker != nil {
+		p.open.spawn(func() { tracker.Look(page) })
 	}
 }
 

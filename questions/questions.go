@@ -84,7 +84,7 @@ type Options struct {
 // pages.
 type Browser struct {
 	Model   *browser.Browser
-	Desk    *widget.Desk
+	Tracker *widget.Tracker
 	Scripts Scripts
 }
 
@@ -119,7 +119,7 @@ func New(ctx context.Context, o Options) *Questions {
 func (q *Questions) Attach(b Browser) {
 	q.Choosers.attach(b.Scripts)
 	q.Permissions.attach(b)
-	q.Pickers.attach(b.Desk)
+	q.Pickers.attach(b.Tracker)
 }
 
 // BrowserDied ends all questions.

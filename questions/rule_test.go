@@ -79,14 +79,14 @@ func start(t *testing.T) *rig {
 	r.model, err = browser.Attach(ctx, r.proc.Conn(), nil)
 	must(t, err)
 	t.Cleanup(func() { must(t, r.model.Close()) })
-	desk, err := widget.New(ctx, r.model, widget.Options{
+	tracker, err := widget.New(ctx, r.model, widget.Options{
 		Changed: func(*browser.Page, widget.Change) {}, Opened: r.asked.Pickers.Opened, Gone: r.asked.Pickers.Gone, Refused: r.asked.Permissions.Refused,
 	})
 	must(t, err)
-	t.Cleanup(desk.Close)
+	t.Cleanup(tracker.Close)
 	scripts := automation.New(r.model, automation.Options{OnDialog: r.asked.Dialogs.ForPerson})
 	t.Cleanup(scripts.Close)
-	r.asked.Attach(Browser{Model: r.model, Desk: desk, Scripts: scripts})
+	r.asked.Attach(Browser{Model: r.model, Tracker: tracker, Scripts: scripts})
 	stop := r.model.Subscribe(func(ev browser.Event) {
 		if ev, ok := ev.(browser.PageCreated); ok {
 			r.asked.PageOpened(ev.Page)

@@ -43,13 +43,13 @@ func (v *Viewer) Mouse(m Mouse, made Stamp) error {
 		switch m.Event {
 		case "down":
 			v.session.secrets.Elsewhere()
-			at.eng.asker.moves(at.page)
+			at.eng.probe.moves(at.page)
 			v.session.pressed(at)
 			v.carried.inputs.press = press{at.tab, m.X, m.Y, time.Now()}
 		case "up":
 			v.session.pressed(at)
 			v.session.gestures.enter(at.page)
-			at.eng.asker.press(at.page)
+			at.eng.probe.press(at.page)
 		}
 		return at.input.Mouse(m)
 	})
@@ -90,11 +90,11 @@ func (v *Viewer) Touch(t Touch, made Stamp) error {
 		switch t.Event {
 		case "start":
 			v.session.secrets.Elsewhere()
-			at.eng.asker.moves(at.page)
+			at.eng.probe.moves(at.page)
 			v.carried.inputs.press = press{at.tab, t.Points[0].X, t.Points[0].Y, time.Now()}
 		case "end":
 			v.session.gestures.enter(at.page)
-			at.eng.asker.press(at.page)
+			at.eng.probe.press(at.page)
 		}
 		v.session.pressed(at)
 		return at.input.Touch(t)

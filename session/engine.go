@@ -27,12 +27,12 @@ const (
 // engine is one Chromium process of a session, with everything that is attached
 // to it.
 type engine struct {
-	proc  *chromium.Process
-	model *browser.Browser
-	auto  *automation.Automation
-	live  *liveview.View
-	desk  *widget.Desk
-	asker *asker
+	proc    *chromium.Process
+	model   *browser.Browser
+	auto    *automation.Automation
+	live    *liveview.View
+	tracker *widget.Tracker
+	probe   *focusProbe
 }
 
 // supervise keeps the session's Chromium running until the session ends. It
@@ -173,7 +173,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	if err := s.openFiles(eng.proc); err != nil {
 		return err
 	}
-	eng.asker = newAsker(s)
+	eng.probe = newFocusProbe(s)
 	size := s.stage.size.get()
 	var err error
 	eng.model, err = browser.Attach(ctx, eng.proc.Conn(), &browser.Options{
@@ -195,15 +195,15 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	if err != nil {
 		return fmt.Errorf("attach live view: %w", err)
 	}
-	eng.desk, err = widget.New(ctx, eng.model, widget.Options{
+	eng.tracker, err = widget.New(ctx, eng.model, widget.Options{
 		Changed: s.widgetChanged, Secret: s.secretTyped, Opened: s.questions.Pickers.Opened, Gone: s.questions.Pickers.Gone,
 		Refused: s.questions.Permissions.Refused, Printed: s.printed, Menu: s.menuWanted, Fields: &s.stage.fields, Logger: s.log,
-		Doubted: func(p *browser.Page) { eng.asker.press(p) },
+		Doubted: func(p *browser.Page) { eng.probe.press(p) },
 	})
 	if err != nil {
 		return err
 	}
-	eng.asker.start(eng.desk)
+	eng.probe.start(eng.tracker)
 	folder, err := s.Files()
 	if err != nil {
 		return err
@@ -224,11 +224,11 @@ func (s *Session) stopEngine(eng *engine) {
 	if eng.auto != nil {
 		eng.auto.Close()
 	}
-	if eng.asker != nil {
-		eng.asker.close()
+	if eng.probe != nil {
+		eng.probe.close()
 	}
-	if eng.desk != nil {
-		eng.desk.Close()
+	if eng.tracker != nil {
+		eng.tracker.Close()
 	}
 	if s.ctx.Err() != nil && eng.proc.Conn().Err() == nil { // the session ends, and its browser lives
 		s.monitor.Leave()
@@ -277,7 +277,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 		s.userAgent = s.opts.UserAgent
 	}
 	s.mu.Unlock()
-	s.questions.Attach(questions.Browser{Model: eng.model, Desk: eng.desk, Scripts: eng.auto})
+	s.questions.Attach(questions.Browser{Model: eng.model, Tracker: eng.tracker, Scripts: eng.auto})
 	eng.model.Subscribe(func(ev browser.Event) { s.onModelEvent(eng, ev) })
 	if err := eng.model.Do(ctx, func() {
 		for _, p := range eng.model.Pages() {

@@ -221,7 +221,7 @@ func (y *shy) forget() {
 // hides reports whether what a page looked like at a time must not be kept: a secret field has
 // the focus, or had it, and its content may still be seen.
 func (y *shy) hides(f *focus, at time.Time) bool {
-	if f.eng.desk.Secret(f.page) != "" {
+	if f.eng.tracker.Secret(f.page) != "" {
 		return true
 	}
 	y.mu.Lock()

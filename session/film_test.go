@@ -80,7 +80,7 @@ func TestFilm(t *testing.T) {
 	browsertest.Until(t, "what somebody watched is in the strip", func() bool { return isNewest(t, s, 128, 0, 0) })
 
 	run(`await page.setContent('<input type=password autofocus>'); await page.focus('input')`)
-	browsertest.Until(t, "the secret field is known", func() bool { f := s.shown(); return f != nil && f.eng.desk.Secret(f.page) != "" })
+	browsertest.Until(t, "the secret field is known", func() bool { f := s.shown(); return f != nil && f.eng.tracker.Secret(f.page) != "" })
 	const other = "another-strip" // beside the one that the session takes
 	strip := m.settings.films.Begin(other)
 	taken := func() int {
@@ -94,7 +94,7 @@ func TestFilm(t *testing.T) {
 		t.Error("a picture was taken while a secret field had the focus")
 	}
 	run(`await page.evaluate(() => document.querySelector('input').blur())`)
-	browsertest.Until(t, "the field has lost the focus", func() bool { return s.shown().eng.desk.Secret(s.shown().page) == "" })
+	browsertest.Until(t, "the field has lost the focus", func() bool { return s.shown().eng.tracker.Secret(s.shown().page) == "" })
 	if filmNext(s, strip, time.Now(), shot{}); taken() != 0 {
 		t.Error("a picture was taken of a document in which somebody may see what was entered")
 	}

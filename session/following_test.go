@@ -39,9 +39,9 @@ func TestFollowing(t *testing.T) {
 		t.Fatal(err)
 	}
 	browsertest.Until(t, "it is known that the name is no secret", func() bool { // what nobody has asked about yet might have gone to the password
-		eng.asker.mu.Lock()
-		defer eng.asker.mu.Unlock()
-		return len(eng.asker.keys) == 0
+		eng.probe.mu.Lock()
+		defer eng.probe.mu.Unlock()
+		return len(eng.probe.keys) == 0
 	})
 	v.click(100, 65, epoch)
 	v.focused("password")

@@ -21,10 +21,11 @@ type aim struct {
 // control cannot press anything after its keys were released. Meanwhile it
 // takes the locks of these parts, one after the other: life, for a viewer who
 // came to help takeovers, control, stage for the page, the live view for its
-// dispatcher, the programs that let go of pages, and gestures. Then send takes those of asker, of gestures again, of
-// the clipboard and of the dispatcher. Two of these hold others: asker's those of
-// the desk and of secrets, the dispatcher's that of the connection. No lock is
-// held while anything waits. It does not take the session's mu.
+// dispatcher, the programs that let go of pages, and gestures. Then send takes those
+// of the focus probe, of gestures again, of the clipboard and of the dispatcher. Two of
+// these hold others: the probe's those of the tracker and of secrets, the dispatcher's
+// that of the connection. No lock is held while anything waits. It does not take the
+// session's mu.
 func (v *Viewer) dispatch(made Stamp, validate func() error, send func(aim) error) error {
 	if err := validate(); err != nil {
 		return news(made, v.refuse(made, untakenInput, err))
@@ -125,6 +126,6 @@ func (s *Session) pressed(at aim) {
 // typed records a person's key in a secret field, before the page gets it.
 func (s *Session) typed(k Key, at aim) {
 	if k.Event == "down" {
-		at.eng.asker.typed(at.page, k)
+		at.eng.probe.typed(at.page, k)
 	}
 }

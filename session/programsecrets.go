@@ -110,7 +110,7 @@ func (p *programSecrets) enters(texts ...string) {
 // types records texts that a program types where the focus of a page is, or of the
 // shown one, if that is a secret field.
 func (p *programSecrets) types(s *Session, page *browser.Page, texts ...string) {
-	if on, ok := recordedPageOf(s, page).(recordedPage); ok && on.engine.desk.Secret(on.page) != "" {
+	if on, ok := recordedPageOf(s, page).(recordedPage); ok && on.engine.tracker.Secret(on.page) != "" {
 		p.enters(texts...)
 	}
 }

@@ -259,7 +259,7 @@ func (p recordedPage) TextHash(ctx context.Context) string {
 
 // Picture returns the page as a PNG.
 func (p recordedPage) Picture(ctx context.Context) ([]byte, error) {
-	secret := func() bool { return p.engine.desk.Secret(p.page) != "" }
+	secret := func() bool { return p.engine.tracker.Secret(p.page) != "" }
 	switch {
 	case secret():
 		return nil, trajectory.ErrSecret

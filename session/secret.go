@@ -29,7 +29,7 @@ func (s *Session) veiled(p *browser.Page) bool {
 		return false
 	}
 	eng := s.stage.browser()
-	return eng != nil && eng.desk.Secret(p) != ""
+	return eng != nil && eng.tracker.Secret(p) != ""
 }
 
 // unveiled waits until pictures of the page are permitted. If the context has

@@ -473,9 +473,9 @@ func TestLateAnswers(t *testing.T) {
 	v := join(t, s, RoleControl)
 	v.picture("page")
 	epoch := v.control(t)
-	late := newAsker(s) // it does not answer until it is told to
+	late := newFocusProbe(s) // it does not answer until it is told to
 	eng := s.stage.browser()
-	late.desk = eng.desk
+	late.tracker = eng.tracker
 	page := s.shown().page
 	press := func(y float64) {
 		late.moves(page)

@@ -85,7 +85,7 @@ func (v *Viewer) taken() (n, field uint64, refused *UntakenMessage) {
 	}
 	c.refused = UntakenMessage{} // this connection's begin anew
 	if f := v.session.shown(); f != nil && f.tab == c.press.tab {
-		field = f.eng.desk.Pressed(f.page, c.press.x, c.press.y, c.press.at)
+		field = f.eng.tracker.Pressed(f.page, c.press.x, c.press.y, c.press.at)
 	}
 	return c.taken, field, refused
 }
@@ -149,7 +149,7 @@ func aimed(at Stamp, to *focus) error {
 	switch {
 	case at.Tab != 0 && at.Tab != to.tab:
 		return errOtherTab
-	case at.Field != 0 && at.Field != to.eng.desk.Field(to.page):
+	case at.Field != 0 && at.Field != to.eng.tracker.Field(to.page):
 		return errOtherField
 	}
 	return nil

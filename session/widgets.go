@@ -60,7 +60,7 @@ func (s *Session) focusFor(v *Viewer) FocusMessage {
 	if f == nil || !v.maySee() {
 		return m
 	}
-	now := f.eng.desk.Focus(f.page)
+	now := f.eng.tracker.Focus(f.page)
 	m.Field = now.Field
 	if now.Editable() {
 		m.Editable, m.Kind, m.Rect, m.Element, m.Around, m.Text = true, now.Kind, &now.Rect, &now.Element, now.Boxes(), now.Text
@@ -73,12 +73,12 @@ func (s *Session) focusFor(v *Viewer) FocusMessage {
 func (v *Viewer) showForm() {
 	s := v.session
 	f := s.shown()
-	if f == nil || f.eng.desk.Focus(f.page).Editable() {
+	if f == nil || f.eng.tracker.Focus(f.page).Editable() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(f.ctx, formPatience)
 	defer cancel()
-	now, err := f.eng.desk.Waiting(ctx, f.page)
+	now, err := f.eng.tracker.Waiting(ctx, f.page)
 	if err != nil {
 		s.log.Debug("look for a form", "error", err)
 	}
@@ -91,7 +91,7 @@ func (v *Viewer) showForm() {
 func (s *Session) cursorFor(v *Viewer) CursorMessage {
 	m := CursorMessage{Type: "cursor", Cursor: "default"}
 	if f := s.shown(); f != nil && v.maySee() {
-		m.Cursor, m.Drag = f.eng.desk.Cursor(f.page), f.eng.desk.Drags(f.page)
+		m.Cursor, m.Drag = f.eng.tracker.Cursor(f.page), f.eng.tracker.Drags(f.page)
 	}
 	return m
 }
@@ -108,10 +108,10 @@ func (s *Session) sendWidgets() {
 func (s *Session) widgetChanged(p *browser.Page, what widget.Change) {
 	f := s.shown()
 	if eng := s.stage.browser(); what == widget.FocusChanged && eng != nil {
-		s.stills.shy.focused(p, eng.desk.Secret(p) != "", time.Now())
+		s.stills.shy.focused(p, eng.tracker.Secret(p) != "", time.Now())
 	}
 	if what == widget.FocusChanged {
-		s.secrets.FocusChanged(f != nil && f.page == p && f.eng.desk.Secret(p) == "")
+		s.secrets.FocusChanged(f != nil && f.page == p && f.eng.tracker.Secret(p) == "")
 	}
 	if f == nil || f.page != p {
 		return

@@ -30,14 +30,14 @@ func askExpression(source []byte) string {
 // return it if it is secret, until the next Ask or the agent's next report of the
 // focus. A script with a debugger can stop the agents from reporting, but it
 // cannot reach what Ask evaluates.
-func (d *Desk) Ask(ctx context.Context, p *browser.Page) error {
+func (t *Tracker) Ask(ctx context.Context, p *browser.Page) error {
 	for {
-		before, _ := d.Reported(p)
-		kind, err := d.ask(ctx, p)
+		before, _ := t.Reported(p)
+		kind, err := t.ask(ctx, p)
 		if err != nil {
 			return err
 		}
-		if d.found(p, kind, before) {
+		if t.found(p, kind, before) {
 			return nil
 		}
 	}
@@ -45,10 +45,10 @@ func (d *Desk) Ask(ctx context.Context, p *browser.Page) error {
 
 // Reported returns how often agents reported the focus of a page, and whether it is in a
 // field that is not secret by the last report.
-func (d *Desk) Reported(p *browser.Page) (times uint64, plain bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if st := d.pages[p]; st != nil {
+func (t *Tracker) Reported(p *browser.Page) (times uint64, plain bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if st := t.pages[p]; st != nil {
 		return st.reports, st.inner.Editable() && st.secret() == ""
 	}
 	return 0, false
@@ -56,44 +56,44 @@ func (d *Desk) Reported(p *browser.Page) (times uint64, plain bool) {
 
 // found records the answer to a question, or returns false if it may be older
 // than what an agent reported since.
-func (d *Desk) found(p *browser.Page, kind string, reports uint64) bool {
-	d.mu.Lock()
-	st := d.pages[p]
+func (t *Tracker) found(p *browser.Page, kind string, reports uint64) bool {
+	t.mu.Lock()
+	st := t.pages[p]
 	if st == nil {
 		if kind == "" { // nothing to remember, perhaps because the page was closed
-			d.mu.Unlock()
+			t.mu.Unlock()
 			return true
 		}
 		st = &pageState{}
-		d.pages[p] = st
+		t.pages[p] = st
 	}
 	if st.reports != reports {
-		d.mu.Unlock()
+		t.mu.Unlock()
 		return false
 	}
 	before := st.secret()
 	st.asked = Focus{Kind: kind}
 	changed := st.secret() != before
-	d.mu.Unlock()
+	t.mu.Unlock()
 	if changed {
-		d.tell(p, FocusChanged)
+		t.tell(p, FocusChanged)
 	}
 	return true
 }
 
-func (d *Desk) ask(ctx context.Context, p *browser.Page) (string, error) {
+func (t *Tracker) ask(ctx context.Context, p *browser.Page) (string, error) {
 	frame := p.MainFrame()
 	for range maxFrameDepth {
 		w, err := frame.World(ctx, browser.WorldUtility) // waits while Chromium holds commands back
 		if err != nil {
 			return "", err
 		}
-		id, err := browser.Call(ctx, d.model, w.Session(), page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: frame.ID(), WorldName: askWorld})
+		id, err := browser.Call(ctx, t.model, w.Session(), page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: frame.ID(), WorldName: askWorld})
 		if err != nil {
 			return "", err
 		}
-		res, err := browser.Call(ctx, d.model, w.Session(), runtime.Evaluate, runtime.EvaluateParams{
-			Expression: d.asking, ContextID: id.ExecutionContextID, DisableBreaks: new(true), Silent: new(true),
+		res, err := browser.Call(ctx, t.model, w.Session(), runtime.Evaluate, runtime.EvaluateParams{
+			Expression: t.asking, ContextID: id.ExecutionContextID, DisableBreaks: new(true), Silent: new(true),
 		})
 		switch {
 		case err != nil:
@@ -105,7 +105,7 @@ func (d *Desk) ask(ctx context.Context, p *browser.Page) (string, error) {
 			err := json.Unmarshal(res.Result.Value, &kind)
 			return kind, err
 		}
-		node, err := browser.Call(ctx, d.model, w.Session(), dom.DescribeNode, dom.DescribeNodeParams{ObjectID: res.Result.ObjectID})
+		node, err := browser.Call(ctx, t.model, w.Session(), dom.DescribeNode, dom.DescribeNodeParams{ObjectID: res.Result.ObjectID})
 		_ = cdp.Send(w.Session(), runtime.ReleaseObject, runtime.ReleaseObjectParams{ObjectID: res.Result.ObjectID}) // fails when the document is gone
 		if err != nil {
 			return "", err

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { browsertest.Main(m) }
 type rig struct {
 	t       *testing.T
 	model   *browser.Browser
-	desk    *widget.Desk
+	tracker *widget.Tracker
 	page    *browser.Page
 	changed chan struct{} // one token: something has changed
 	url     string        // URL of the site that serves the pages
@@ -46,14 +46,14 @@ func start(t *testing.T, pages map[string]string) *rig {
 	must(t, err)
 	t.Cleanup(func() { must(t, model.Close()) })
 	r := &rig{t: t, model: model, changed: make(chan struct{}, 1), url: srv.URL}
-	r.desk, err = widget.New(ctx, model, widget.Options{Changed: func(*browser.Page, widget.Change) {
+	r.tracker, err = widget.New(ctx, model, widget.Options{Changed: func(*browser.Page, widget.Change) {
 		select {
 		case r.changed <- struct{}{}:
 		default:
 		}
 	}})
 	must(t, err)
-	t.Cleanup(r.desk.Close)
+	t.Cleanup(r.tracker.Close)
 	r.page = model.Pages()[0]
 	return r
 }
@@ -89,7 +89,7 @@ func (r *rig) until(what string, holds func() bool) {
 		select {
 		case <-r.changed:
 		case <-ctx.Done():
-			r.t.Fatalf("%v: focus %+v, cursor %q", context.Cause(ctx), r.desk.Focus(r.page), r.desk.Cursor(r.page))
+			r.t.Fatalf("%v: focus %+v, cursor %q", context.Cause(ctx), r.tracker.Focus(r.page), r.tracker.Cursor(r.page))
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (r *rig) until(what string, holds func() bool) {
 func (r *rig) focus(what, kind string, fits func(widget.Rect) bool) {
 	r.t.Helper()
 	r.until(what, func() bool {
-		f := r.desk.Focus(r.page)
+		f := r.tracker.Focus(r.page)
 		return f.Kind == kind && (fits == nil || fits(f.Rect))
 	})
 }
@@ -126,13 +126,13 @@ func (r *rig) cursor(x, y float64, want string) {
 	ctx := browsertest.Context(r.t, fmt.Sprintf("cursor at %v, %v is %s", x, y, want))
 	again := time.NewTicker(100 * time.Millisecond) // a frame that is not drawn yet gets no move
 	defer again.Stop()
-	for r.desk.Cursor(r.page) != want {
+	for r.tracker.Cursor(r.page) != want {
 		r.mouse(cdpinput.DispatchMouseEventTypeMouseMoved, x, y)
 		select {
 		case <-r.changed:
 		case <-again.C:
 		case <-ctx.Done():
-			r.t.Fatalf("%v: cursor %q", context.Cause(ctx), r.desk.Cursor(r.page))
+			r.t.Fatalf("%v: cursor %q", context.Cause(ctx), r.tracker.Cursor(r.page))
 		}
 	}
 }

@@ -162,7 +162,7 @@ func call(ctx context.Context, w *browser.World, gesture bool, function string, 
 }
 
 // Look makes the documents of a page report pickers that are already open.
-func (d *Desk) Look(p *browser.Page) {
+func (t *Tracker) Look(p *browser.Page) {
 	for _, f := range p.Frames() {
 		if w := f.CurrentWorld(browser.WorldUtility); w != nil {
 			_ = cdp.Send(w.Session(), runtime.Evaluate, runtime.EvaluateParams{ // fails when the document is gone

@@ -13,7 +13,7 @@ const maxAskedFrames = 8
 // nothing has the focus: a field for a password or code in sight, or the first
 // field in sight of its form, or of the page. Fields for searching do not count.
 // The zero value is for none.
-func (d *Desk) Waiting(ctx context.Context, p *browser.Page) (Focus, error) {
+func (t *Tracker) Waiting(ctx context.Context, p *browser.Page) (Focus, error) {
 	var last error
 	frames := p.Frames()
 	for _, f := range frames[:min(len(frames), maxAskedFrames)] {

@@ -16,14 +16,14 @@ const (
 	maxAsked   = 256                    // keys that wait for the answer
 )
 
-// asker finds out which field a person's keys go to. The agents in the pages
+// focusProbe finds out which field a person's keys go to. The agents in the pages
 // report secret fields, but a script with a CDP session could stop them. So
 // when a person presses or types something and no secret field is known, the
-// asker asks Chromium. It does not delay the keys: a first key that is found to
+// focusProbe asks Chromium. It does not delay the keys: a first key that is found to
 // belong to a secret is added a moment after the page got it.
-type asker struct {
+type focusProbe struct {
 	session *Session
-	desk    *widget.Desk
+	tracker *widget.Tracker
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
@@ -52,95 +52,95 @@ type focusMove struct {
 	reports uint64
 }
 
-func newAsker(s *Session) *asker {
-	a := &asker{session: s, wake: make(chan struct{}, 1)}
-	a.ctx, a.cancel = context.WithCancel(s.ctx)
-	return a
+func newFocusProbe(s *Session) *focusProbe {
+	f := &focusProbe{session: s, wake: make(chan struct{}, 1)}
+	f.ctx, f.cancel = context.WithCancel(s.ctx)
+	return f
 }
 
-func (a *asker) start(d *widget.Desk) {
-	a.desk = d
-	a.work.Go(a.run)
+func (f *focusProbe) start(t *widget.Tracker) {
+	f.tracker = t
+	f.work.Go(f.run)
 }
 
-func (a *asker) close() {
-	a.cancel()
-	a.work.Wait()
+func (f *focusProbe) close() {
+	f.cancel()
+	f.work.Wait()
 }
 
 // press asks what has the focus of a page.
-func (a *asker) press(p *browser.Page) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if n := len(a.queue); n == 0 || a.queue[n-1].page != p {
-		a.addLocked(&question{page: p})
+func (f *focusProbe) press(p *browser.Page) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := len(f.queue); n == 0 || f.queue[n-1].page != p {
+		f.addLocked(&question{page: p})
 	}
 }
 
 // moves records input of a person that may move the focus, before the page gets it. Keys
 // that still wait for their answer went where the focus is until then. It counts as a
 // field that is not secret if the agents have said so since the focus may have moved to it.
-func (a *asker) moves(p *browser.Page) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.movesLocked(p)
+func (f *focusProbe) moves(p *browser.Page) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.movesLocked(p)
 }
 
-func (a *asker) movesLocked(p *browser.Page) {
-	reports, plain := a.desk.Reported(p)
-	if plain && (a.moved.page != p || reports > a.moved.reports) {
-		for _, q := range a.keys {
+func (f *focusProbe) movesLocked(p *browser.Page) {
+	reports, plain := f.tracker.Reported(p)
+	if plain && (f.moved.page != p || reports > f.moved.reports) {
+		for _, q := range f.keys {
 			if q.page == p && !q.plain {
 				q.plain, q.reports = true, reports
 			}
 		}
 	}
-	a.moved = focusMove{p, reports}
+	f.moved = focusMove{p, reports}
 }
 
 // typed records a key that is about to be sent to a page, now if its field is
 // known to be secret.
-func (a *asker) typed(p *browser.Page, k Key) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (f *focusProbe) typed(p *browser.Page, k Key) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if k.Key == "Tab" || k.Key == "Enter" {
-		a.movesLocked(p)
+		f.movesLocked(p)
 	}
-	if kind := a.desk.Secret(p); kind != "" && len(a.keys) == 0 {
-		a.session.secrets.Key(k, kind)
+	if kind := f.tracker.Secret(p); kind != "" && len(f.keys) == 0 {
+		f.session.secrets.Key(k, kind)
 		return
 	}
-	a.addLocked(&question{page: p, key: &k})
+	f.addLocked(&question{page: p, key: &k})
 }
 
 // addLocked adds a question. Those about keys are answered in their order.
-func (a *asker) addLocked(q *question) {
-	if len(a.queue) >= maxAsked {
-		a.session.hit(limits.Asked)
+func (f *focusProbe) addLocked(q *question) {
+	if len(f.queue) >= maxAsked {
+		f.session.hit(limits.Asked)
 		return
 	}
 	if q.key != nil {
-		a.keys = append(a.keys, q)
+		f.keys = append(f.keys, q)
 	}
-	a.queue = append(a.queue, q)
+	f.queue = append(f.queue, q)
 	select {
-	case a.wake <- struct{}{}:
+	case f.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (a *asker) take() []*question {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	taken := a.queue
-	a.queue = nil
+func (f *focusProbe) take() []*question {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	taken := f.queue
+	f.queue = nil
 	return taken
 }
 
 // run answers the questions in their order. It asks about the last page once more
 // a moment later, because the page may still have been handling the press, and
 // then for as long as a secret field has the focus there.
-func (a *asker) run() {
+func (f *focusProbe) run() {
 	var last *browser.Page
 	for {
 		var again <-chan time.Time
@@ -148,15 +148,15 @@ func (a *asker) run() {
 			again = time.After(askAgain)
 		}
 		select {
-		case <-a.ctx.Done():
+		case <-f.ctx.Done():
 			return
 		case <-again:
-			a.ask(last)
-			if a.desk.Secret(last) == "" || !a.session.control.Holder().IsPerson() {
+			f.ask(last)
+			if f.tracker.Secret(last) == "" || !f.session.control.Holder().IsPerson() {
 				last = nil
 			}
-		case <-a.wake:
-			if asked := a.answerAll(); asked != nil {
+		case <-f.wake:
+			if asked := f.answerAll(); asked != nil {
 				last = asked
 			}
 		}
@@ -164,38 +164,38 @@ func (a *asker) run() {
 }
 
 // answerAll answers the waiting questions, and returns the page of the last one.
-func (a *asker) answerAll() (last *browser.Page) {
-	for questions := a.take(); len(questions) > 0; questions = a.take() {
+func (f *focusProbe) answerAll() (last *browser.Page) {
+	for questions := f.take(); len(questions) > 0; questions = f.take() {
 		last = nil
 		for _, q := range questions {
 			if q.page != last {
-				a.ask(q.page)
+				f.ask(q.page)
 				last = q.page
 			}
-			a.answer(q)
+			f.answer(q)
 		}
 	}
 	return last
 }
 
 // answer records a key if its field was found to be secret.
-func (a *asker) answer(q *question) {
+func (f *focusProbe) answer(q *question) {
 	if q.key == nil {
 		return
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.keys = a.keys[1:]
-	reports, _ := a.desk.Reported(q.page)
-	if kind := a.desk.Secret(q.page); kind != "" && !(q.plain && reports > q.reports) {
-		a.session.secrets.Key(*q.key, kind)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keys = f.keys[1:]
+	reports, _ := f.tracker.Reported(q.page)
+	if kind := f.tracker.Secret(q.page); kind != "" && !(q.plain && reports > q.reports) {
+		f.session.secrets.Key(*q.key, kind)
 	}
 }
 
-func (a *asker) ask(p *browser.Page) {
-	ctx, cancel := context.WithTimeout(a.ctx, askTimeout)
+func (f *focusProbe) ask(p *browser.Page) {
+	ctx, cancel := context.WithTimeout(f.ctx, askTimeout)
 	defer cancel()
-	if err := a.desk.Ask(ctx, p); err != nil && a.ctx.Err() == nil {
-		a.session.log.Debug("ask for the focused field", "error", err)
+	if err := f.tracker.Ask(ctx, p); err != nil && f.ctx.Err() == nil {
+		f.session.log.Debug("ask for the focused field", "error", err)
 	}
 }

@@ -31,7 +31,7 @@ const binding = "takeoverReport"
 // their frames.
 const placePatience = 2 * time.Second
 
-// Options are the callbacks of a Desk. They are called on the model's goroutine
+// Options are the callbacks of a Tracker. They are called on the model's goroutine
 // and must not wait for the model.
 type Options struct {
 	// Changed is called when Focus or Cursor of a page have changed. Only the
@@ -73,9 +73,9 @@ const (
 	CursorChanged
 )
 
-// Desk follows what Chromium would draw outside the pages of a browser. Its
+// Tracker follows what Chromium would draw outside the pages of a browser. Its
 // methods may be called from any goroutine.
-type Desk struct {
+type Tracker struct {
 	model  *browser.Browser
 	o      Options
 	script *browser.InitScript
@@ -95,7 +95,7 @@ type pageState struct {
 	drag      bool           // a press under the pointer begins a drag
 	pointed   *browser.World // the world that reported the pointer's shape
 	pointedAt float64        // when the pointer was there; see report.At
-	focus     Focus          // what Desk.Focus returns, in the main frame's viewport
+	focus     Focus          // what Tracker.Focus returns, in the main frame's viewport
 	frame     *browser.Frame // the frame that has the focus, or nil
 	element   int            // the agent's number of the field with the focus
 	inner     Focus          // the newest report of the frame, in its own viewport
@@ -108,7 +108,7 @@ type pageState struct {
 
 // New puts an agent into every present and future document of the browser, and
 // follows the documents until Close. ctx bounds only New itself.
-func New(ctx context.Context, model *browser.Browser, o Options) (*Desk, error) {
+func New(ctx context.Context, model *browser.Browser, o Options) (*Tracker, error) {
 	agent, err := dist.ReadFile("dist/agent.js")
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrNotBuilt, err)
@@ -117,7 +117,7 @@ func New(ctx context.Context, model *browser.Browser, o Options) (*Desk, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrNotBuilt, err)
 	}
-	d := &Desk{model: model, o: o, pages: map[*browser.Page]*pageState{}, asking: askExpression(focused)}
+	d := &Tracker{model: model, o: o, pages: map[*browser.Page]*pageState{}, asking: askExpression(focused)}
 	if d.o.Logger == nil {
 		d.o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -137,19 +137,19 @@ func New(ctx context.Context, model *browser.Browser, o Options) (*Desk, error) 
 }
 
 // Close stops following.
-func (d *Desk) Close() {
-	d.stop()
-	d.mu.Lock()
-	d.cancel() // no goroutine starts after this
-	d.mu.Unlock()
-	d.placed.Wait()
+func (t *Tracker) Close() {
+	t.stop()
+	t.mu.Lock()
+	t.cancel() // no goroutine starts after this
+	t.mu.Unlock()
+	t.placed.Wait()
 }
 
 // Focus returns the place in a page where typed text goes.
-func (d *Desk) Focus(p *browser.Page) Focus {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if st := d.pages[p]; st != nil {
+func (t *Tracker) Focus(p *browser.Page) Focus {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if st := t.pages[p]; st != nil {
 		return st.focus
 	}
 	return Focus{}
@@ -157,10 +157,10 @@ func (d *Desk) Focus(p *browser.Page) Focus {
 
 // Secret returns the kind of the focused field if it is a field for passwords,
 // codes or cards, and otherwise "".
-func (d *Desk) Secret(p *browser.Page) string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if st := d.pages[p]; st != nil {
+func (t *Tracker) Secret(p *browser.Page) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if st := t.pages[p]; st != nil {
 		return st.secret()
 	}
 	return ""
@@ -181,10 +181,10 @@ func (st *pageState) secret() string {
 // Field returns the number of the field of a page that has the focus now, as in
 // Focus.Field. For a field in a frame, Focus knows it only when its position is
 // known.
-func (d *Desk) Field(p *browser.Page) uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if st := d.pages[p]; st != nil {
+func (t *Tracker) Field(p *browser.Page) uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if st := t.pages[p]; st != nil {
 		return st.inner.Field
 	}
 	return 0
@@ -193,10 +193,10 @@ func (d *Desk) Field(p *browser.Page) uint64 {
 // Pressed returns the number of the field with the focus, if it is at a point of the
 // page's viewport that was pressed at a time, and no document was replaced since.
 // Otherwise it returns 0.
-func (d *Desk) Pressed(p *browser.Page, x, y float64, at time.Time) uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	st := d.pages[p]
+func (t *Tracker) Pressed(p *browser.Page, x, y float64, at time.Time) uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	st := t.pages[p]
 	if st == nil || !st.focus.Editable() || !st.focus.Element.contains(x, y) || !st.changedAt.Before(at) {
 		return 0
 	}
@@ -205,90 +205,90 @@ func (d *Desk) Pressed(p *browser.Page, x, y float64, at time.Time) uint64 {
 
 // Drags reports whether a press under a page's pointer begins a drag, for example
 // of a slider.
-func (d *Desk) Drags(p *browser.Page) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	st := d.pages[p]
+func (t *Tracker) Drags(p *browser.Page) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	st := t.pages[p]
 	return st != nil && st.drag
 }
 
 // Cursor returns the shape of a page's pointer.
-func (d *Desk) Cursor(p *browser.Page) string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if st := d.pages[p]; st != nil && st.cursor != "" {
+func (t *Tracker) Cursor(p *browser.Page) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if st := t.pages[p]; st != nil && st.cursor != "" {
 		return st.cursor
 	}
 	return "default"
 }
 
 // onEvent handles an event on the model's goroutine.
-func (d *Desk) onEvent(ev browser.Event) {
+func (t *Tracker) onEvent(ev browser.Event) {
 	switch ev := ev.(type) {
 	case browser.BindingCalled:
 		if ev.Name == binding && ev.World.Kind() == browser.WorldUtility {
-			d.reported(ev.World, ev.Payload)
+			t.reported(ev.World, ev.Payload)
 		}
 	case browser.FrameNavigated:
 		if !ev.SameDocument && ev.Err == nil {
-			d.left(ev.Frame)
+			t.left(ev.Frame)
 		}
 	case browser.FrameDetached:
-		d.left(ev.Frame)
+		t.left(ev.Frame)
 	case browser.PageCrashed:
-		d.left(ev.Page.MainFrame())
+		t.left(ev.Page.MainFrame())
 	case browser.PageClosed:
-		d.mu.Lock()
-		delete(d.pages, ev.Page)
-		d.mu.Unlock()
+		t.mu.Lock()
+		delete(t.pages, ev.Page)
+		t.mu.Unlock()
 	}
 }
 
 // reported handles a report of the agent in a frame's document.
-func (d *Desk) reported(w *browser.World, payload string) {
+func (t *Tracker) reported(w *browser.World, payload string) {
 	r, err := parseReport(payload)
 	switch {
 	case err != nil:
-		d.o.Logger.Debug("report of a document", "error", err)
+		t.o.Logger.Debug("report of a document", "error", err)
 		return
 	case r.Open > 0:
-		if d.o.Opened != nil {
-			d.o.Opened(&Picker{world: w, number: r.Open})
+		if t.o.Opened != nil {
+			t.o.Opened(&Picker{world: w, number: r.Open})
 		}
 		return
 	case r.Gone > 0:
-		if d.o.Gone != nil {
-			d.o.Gone(&Picker{world: w, number: r.Gone})
+		if t.o.Gone != nil {
+			t.o.Gone(&Picker{world: w, number: r.Gone})
 		}
 		return
 	case r.Menu != nil:
-		if d.o.Menu != nil {
-			d.o.Menu(w.Page(), *r.Menu)
+		if t.o.Menu != nil {
+			t.o.Menu(w.Page(), *r.Menu)
 		}
 		return
 	case r.Printed:
-		if d.o.Printed != nil && w.Frame() == w.Page().MainFrame() {
-			d.o.Printed(w.Page())
+		if t.o.Printed != nil && w.Frame() == w.Page().MainFrame() {
+			t.o.Printed(w.Page())
 		}
 		return
 	case r.Refused != "":
-		if d.o.Refused != nil && w.Frame() == w.Page().MainFrame() {
-			d.o.Refused(&Refusal{Name: r.Refused, world: w})
+		if t.o.Refused != nil && w.Frame() == w.Page().MainFrame() {
+			t.o.Refused(&Refusal{Name: r.Refused, world: w})
 		}
 		return
 	}
 	f, p := w.Frame(), w.Page()
 	if r.Secret != "" {
-		if d.o.Secret != nil {
-			d.o.Secret(p, r.Secret)
+		if t.o.Secret != nil {
+			t.o.Secret(p, r.Secret)
 		}
 		return
 	}
-	d.mu.Lock()
-	st := d.pages[p]
+	t.mu.Lock()
+	st := t.pages[p]
 	if st == nil {
 		st = &pageState{}
-		d.pages[p] = st
+		t.pages[p] = st
 	}
 	var changes []Change
 	secret := st.secret()
@@ -312,27 +312,27 @@ func (d *Desk) reported(w *browser.World, payload string) {
 	case r.Focus != nil:
 		field := st.inner.Field
 		if st.frame != f || st.element != r.Element || st.inner.Kind != r.Focus.Kind {
-			field = d.o.Fields.Add(1)
+			field = t.o.Fields.Add(1)
 		}
 		st.frame, st.element, st.inner = f, r.Element, *r.Focus
 		st.inner.Field = field
-		if d.placeLocked(p, st) || secret != st.secret() {
+		if t.placeLocked(p, st) || secret != st.secret() {
 			changes = append(changes, FocusChanged)
 		}
 	case r.Blur && st.frame == f:
-		if d.blurLocked(st) {
+		if t.blurLocked(st) {
 			changes = append(changes, FocusChanged)
 		}
 	case r.Moved && st.frame != nil && st.frame != f:
-		d.placeLocked(p, st)
+		t.placeLocked(p, st)
 	}
 	if len(changes) == 0 && secret != st.secret() {
 		changes = append(changes, FocusChanged)
 	}
-	d.mu.Unlock()
-	d.tell(p, changes...)
-	if doubted && d.o.Doubted != nil {
-		d.o.Doubted(p)
+	t.mu.Unlock()
+	t.tell(p, changes...)
+	if doubted && t.o.Doubted != nil {
+		t.o.Doubted(p)
 	}
 }
 
@@ -345,21 +345,21 @@ func elsewhere(w *browser.World, at float64) {
 	})
 }
 
-func (d *Desk) tell(p *browser.Page, changes ...Change) {
+func (t *Tracker) tell(p *browser.Page, changes ...Change) {
 	for _, c := range changes {
-		d.o.Changed(p, c)
+		t.o.Changed(p, c)
 	}
 }
 
 // left handles the end of a frame's document.
-func (d *Desk) left(f *browser.Frame) {
+func (t *Tracker) left(f *browser.Frame) {
 	p := f.Page()
-	d.mu.Lock()
-	st := d.pages[p]
+	t.mu.Lock()
+	st := t.pages[p]
 	var changes []Change
 	if st == nil && f == p.MainFrame() {
 		st = &pageState{}
-		d.pages[p] = st
+		t.pages[p] = st
 	}
 	if st != nil {
 		st.changedAt = time.Now()
@@ -368,9 +368,9 @@ func (d *Desk) left(f *browser.Frame) {
 		secret := st.asked.Secret()
 		st.asked = Focus{}
 		document := f == p.MainFrame()
-		if d.blurLocked(st) || secret || document {
+		if t.blurLocked(st) || secret || document {
 			if document {
-				d.noneLocked(st)
+				t.noneLocked(st)
 			}
 			changes = append(changes, FocusChanged)
 		}
@@ -379,23 +379,23 @@ func (d *Desk) left(f *browser.Frame) {
 		st.cursor, st.drag, st.pointed, st.pointedAt = "", false, nil, 0
 		changes = append(changes, CursorChanged)
 	}
-	d.mu.Unlock()
-	d.tell(p, changes...)
+	t.mu.Unlock()
+	t.tell(p, changes...)
 }
 
 // noneLocked records that no field has the focus, of this document or in another
 // one.
-func (d *Desk) noneLocked(st *pageState) {
+func (t *Tracker) noneLocked(st *pageState) {
 	st.frame, st.element = nil, 0
-	st.inner = Focus{Field: d.o.Fields.Add(1)}
+	st.inner = Focus{Field: t.o.Fields.Add(1)}
 	st.focus = st.inner
 }
 
 // blurLocked forgets the focus, and reports whether there was one.
-func (d *Desk) blurLocked(st *pageState) bool {
+func (t *Tracker) blurLocked(st *pageState) bool {
 	was := st.focus.Editable() || st.inner.Editable()
 	if was {
-		d.noneLocked(st)
+		t.noneLocked(st)
 	}
 	return was
 }
@@ -403,51 +403,51 @@ func (d *Desk) blurLocked(st *pageState) bool {
 // placeLocked computes the position of the focus in the main frame's viewport,
 // and reports whether it is known and has changed. For a focus in a child frame, it
 // requests the frame's position and reports the focus later.
-func (d *Desk) placeLocked(p *browser.Page, st *pageState) bool {
+func (t *Tracker) placeLocked(p *browser.Page, st *pageState) bool {
 	if st.frame == p.MainFrame() {
 		changed := st.focus != st.inner
 		st.focus = st.inner
 		return changed
 	}
-	if st.asking || d.ctx.Err() != nil {
+	if st.asking || t.ctx.Err() != nil {
 		st.again = true
 		return false
 	}
 	st.asking, st.again = true, true
-	d.placed.Go(func() { d.place(p, st) })
+	t.placed.Go(func() { t.place(p, st) })
 	return false
 }
 
 // place requests the position of the frame with the focus, and again if
 // placeLocked was called meanwhile.
-func (d *Desk) place(p *browser.Page, st *pageState) {
+func (t *Tracker) place(p *browser.Page, st *pageState) {
 	for {
-		d.mu.Lock()
-		if !st.again || st.frame == nil || d.ctx.Err() != nil {
+		t.mu.Lock()
+		if !st.again || st.frame == nil || t.ctx.Err() != nil {
 			st.asking = false
-			d.mu.Unlock()
+			t.mu.Unlock()
 			return
 		}
 		st.again = false
 		f := st.frame
-		d.mu.Unlock()
+		t.mu.Unlock()
 
-		ctx, cancel := context.WithTimeout(d.ctx, placePatience)
+		ctx, cancel := context.WithTimeout(t.ctx, placePatience)
 		x, y, err := f.Place(ctx)
 		cancel()
-		if err != nil && d.ctx.Err() == nil {
-			d.o.Logger.Debug("place of a frame", "error", err)
+		if err != nil && t.ctx.Err() == nil {
+			t.o.Logger.Debug("place of a frame", "error", err)
 		}
-		d.mu.Lock()
+		t.mu.Lock()
 		changed := false
 		if err == nil && st.frame == f {
 			now := st.inner.moved(x, y)
 			changed = st.focus != now
 			st.focus = now
 		}
-		d.mu.Unlock()
+		t.mu.Unlock()
 		if changed {
-			d.tell(p, FocusChanged)
+			t.tell(p, FocusChanged)
 		}
 	}
 }

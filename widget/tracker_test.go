@@ -41,7 +41,7 @@ func TestFieldAndForm(t *testing.T) {
 		}
 		r.eval(frame, "document.getElementById('in').focus()")
 		var got widget.Focus
-		r.until("the focus on "+c.path, func() bool { got = r.desk.Focus(r.page); return got.Kind == "text" })
+		r.until("the focus on "+c.path, func() bool { got = r.tracker.Focus(r.page); return got.Kind == "text" })
 		want := [3]widget.Rect{{X: 100 + c.x, Y: 50 + c.y, Width: 200, Height: 40}, {X: 100 + c.x, Y: 50 + c.y, Width: 220, Height: got.Around[0].Height}, {X: 100 + c.x, Y: 50 + c.y, Width: 300, Height: 200}}
 		if have := [3]widget.Rect{got.Element, got.Around[0], got.Around[1]}; have != want || got.Text != 20 {
 			t.Errorf("%s: got %+v, want %+v", c.path, got, want)
@@ -166,7 +166,7 @@ func TestCursor(t *testing.T) {
 		r.cursor(c.x, c.y, c.want)
 	}
 	r.open("/frame")
-	if got := r.desk.Cursor(r.page); got != "default" && got != "wait" {
+	if got := r.tracker.Cursor(r.page); got != "default" && got != "wait" {
 		t.Errorf("cursor of another document: %q", got)
 	}
 }
@@ -188,7 +188,7 @@ func TestContexts(t *testing.T) {
 	r.eval(page.MainFrame(), "window.open('/popup')")
 	r.until("focus in a popup", func() bool {
 		for _, p := range other.Pages() {
-			if p != page && r.desk.Focus(p).Kind == "url" {
+			if p != page && r.tracker.Focus(p).Kind == "url" {
 				return true
 			}
 		}
