@@ -5,11 +5,11 @@ import (
 	"net"
 )
 
-// Lanes returns how many ways the proxy keeps.
-func (p *Proxy) Lanes() int {
+// Routes returns how many ways the proxy keeps.
+func (p *Proxy) Routes() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.lanes)
+	return len(p.routes)
 }
 
 // Open returns how many connections of Chromium are open.

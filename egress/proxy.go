@@ -43,24 +43,24 @@ const (
 	// have at most 2 MiB.
 	maxHead = 4 << 20
 
-	// maxLanes bounds the upstream proxies that the open contexts of one Chromium use
+	// maxRoutes bounds the upstream proxies that the open contexts of one Chromium use
 	// besides the session's.
-	maxLanes = 1000
+	maxRoutes = 1000
 )
 
 // errUnbound is the error for a request of a Chromium that has no session yet.
 var errUnbound = errors.New("this browser belongs to no session yet")
 
-// errLanes is the error for an upstream proxy beyond maxLanes.
-var errLanes = fmt.Errorf("contexts of this session use %d different proxies already; close some first", maxLanes)
+// errRoutes is the error for an upstream proxy beyond maxRoutes.
+var errRoutes = fmt.Errorf("contexts of this session use %d different proxies already; close some first", maxRoutes)
 
-// ownAddress begins the address of the session's own lane. Addresses of others that
+// ownAddress begins the address of the session's own route. Addresses of others that
 // have ended lead nowhere: what a context sends while it is being closed must not
 // take another way.
 const ownAddress = "127.0.0.1:"
 
-// errNoLane is the error for a request at an address of no lane.
-var errNoLane = errors.New("the context of this proxy was closed")
+// errNoRoute is the error for a request at an address of no route.
+var errNoRoute = errors.New("the context of this proxy was closed")
 
 // Proxy is the forward proxy of one Chromium. It belongs to no session until Bind,
 // because a warm Chromium is started before its session exists. All methods may be
@@ -73,10 +73,10 @@ type Proxy struct {
 	server *http.Server
 	from   atomic.Int64 // connections of Chromium
 
-	adding  sync.Mutex            // is held while Lane looks for a lane and adds it
+	adding  sync.Mutex            // is held while Route looks for a route and adds it
 	mu      sync.Mutex            // guards what follows
 	traffic *Traffic              // nil until Bind
-	lanes   map[string]*lane      // by the listener's address; the session's own is ""
+	routes  map[string]*route     // by the listener's address; the session's own is ""
 	conns   map[net.Conn]struct{} // to the network
 	closed  bool
 }
@@ -84,7 +84,7 @@ type Proxy struct {
 // NewProxy returns a proxy. The policy is only asked to protect its listeners;
 // requests are judged by the policy of the Traffic.
 func NewProxy(policy *Policy) *Proxy {
-	p := &Proxy{policy: policy, lanes: map[string]*lane{}, conns: map[net.Conn]struct{}{}}
+	p := &Proxy{policy: policy, routes: map[string]*route{}, conns: map[net.Conn]struct{}{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.server = &http.Server{
 		Handler: p, ReadHeaderTimeout: headTime, IdleTimeout: keptTime, MaxHeaderBytes: maxHead, ErrorLog: log.New(io.Discard, "", 0),
@@ -131,14 +131,14 @@ func (p *Proxy) Serve(listener net.Listener, uid int) {
 	})
 }
 
-// Lane returns the address of a listener whose requests use another upstream proxy
+// Route returns the address of a listener whose requests use another upstream proxy
 // than the session's, and a function that the caller calls once it no longer needs
 // the address. Callers with the same upstream proxy get the same address. For the
-// first of them, Lane calls open, which opens a listener and returns what closes it.
-func (p *Proxy) Lane(up *Upstream, open func() (address string, end func(), err error)) (string, func(), error) {
+// first of them, Route calls open, which opens a listener and returns what closes it.
+func (p *Proxy) Route(up *Upstream, open func() (address string, end func(), err error)) (string, func(), error) {
 	p.adding.Lock()
 	defer p.adding.Unlock()
-	address, err := p.findLane(up)
+	address, err := p.findRoute(up)
 	if err != nil {
 		return "", nil, err
 	}
@@ -148,46 +148,46 @@ func (p *Proxy) Lane(up *Upstream, open func() (address string, end func(), err 
 			return "", nil, err
 		}
 		p.mu.Lock()
-		l := p.newLane(up)
-		l.users, l.end = 1, end
-		p.lanes[address] = l
+		via := p.newRoute(up)
+		via.users, via.end = 1, end
+		p.routes[address] = via
 		p.mu.Unlock()
 	}
-	return address, sync.OnceFunc(func() { p.leaveLane(address) }), nil
+	return address, sync.OnceFunc(func() { p.leaveRoute(address) }), nil
 }
 
-// leaveLane ends a lane when nobody needs it any more.
-func (p *Proxy) leaveLane(address string) {
+// leaveRoute ends a route when nobody needs it any more.
+func (p *Proxy) leaveRoute(address string) {
 	p.mu.Lock()
-	l := p.lanes[address]
-	l.users--
-	if l.users > 0 {
+	via := p.routes[address]
+	via.users--
+	if via.users > 0 {
 		p.mu.Unlock()
 		return
 	}
-	delete(p.lanes, address)
+	delete(p.routes, address)
 	p.mu.Unlock()
-	l.end()
-	l.closeIdle()
+	via.end()
+	via.closeIdle()
 }
 
-// findLane returns the address for an upstream proxy, or an empty text if a lane
+// findRoute returns the address for an upstream proxy, or an empty text if a route
 // may be added for it.
-func (p *Proxy) findLane(up *Upstream) (string, error) {
+func (p *Proxy) findRoute(up *Upstream) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.traffic == nil {
 		return "", errUnbound
 	}
-	for address, l := range p.lanes {
-		if address != "" && l.up.equal(up) {
-			l.users++
+	for address, via := range p.routes {
+		if address != "" && via.up.equal(up) {
+			via.users++
 			return address, nil
 		}
 	}
-	if len(p.lanes) > maxLanes {
+	if len(p.routes) > maxRoutes {
 		p.traffic.options.Limits.Add(limits.Egress, 1)
-		return "", errLanes
+		return "", errRoutes
 	}
 	return "", nil
 }
@@ -200,13 +200,13 @@ func (p *Proxy) Close() error {
 	p.cancel()
 	err := p.server.Close()
 	p.mu.Lock()
-	conns, lanes := slices.Collect(maps.Keys(p.conns)), slices.Collect(maps.Values(p.lanes))
+	conns, routes := slices.Collect(maps.Keys(p.conns)), slices.Collect(maps.Values(p.routes))
 	p.mu.Unlock()
 	for _, conn := range conns {
 		_ = conn.Close() // ends the tunnels
 	}
-	for _, l := range lanes {
-		l.closeIdle()
+	for _, via := range routes {
+		via.closeIdle()
 	}
 	p.work.Wait()
 	return err
@@ -234,8 +234,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // enter begins a request that arrived at a listener's address, and returns its
-// lane.
-func (p *Proxy) enter(address string) (*lane, error) {
+// route.
+func (p *Proxy) enter(address string) (*route, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -244,18 +244,18 @@ func (p *Proxy) enter(address string) (*lane, error) {
 	case p.traffic == nil:
 		return nil, errUnbound
 	}
-	l := p.lanes[address]
-	if l == nil { // the session's own
+	via := p.routes[address]
+	if via == nil { // the session's own
 		if !strings.HasPrefix(address, ownAddress) {
-			return nil, errNoLane
+			return nil, errNoRoute
 		}
-		if l = p.lanes[""]; l == nil {
-			l = p.newLane(p.traffic.Upstream())
-			p.lanes[""] = l
+		if via = p.routes[""]; via == nil {
+			via = p.newRoute(p.traffic.Upstream())
+			p.routes[""] = via
 		}
 	}
 	p.work.Add(1)
-	return l, nil
+	return via, nil
 }
 
 // keep keeps a connection to the network, so that Close can close it.

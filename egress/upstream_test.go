@@ -110,20 +110,20 @@ func TestUpstream(t *testing.T) {
 	}
 }
 
-// TestLane gives one listener another upstream proxy than the session's.
-func TestLane(t *testing.T) {
+// TestRoute gives one listener another upstream proxy than the session's.
+func TestRoute(t *testing.T) {
 	proxy, _ := site(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "by proxy: ", r.URL) })
 	s, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "direct") })
 	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
 	var opened []string
 	closed := map[string]bool{}
-	lane := func(proxy string) (string, func()) {
+	route := func(proxy string) (string, func()) {
 		t.Helper()
 		up, err := egress.ParseUpstream(proxy)
 		if err != nil {
 			t.Fatal(err)
 		}
-		address, end, err := r.proxy.Lane(up, func() (string, func(), error) {
+		address, end, err := r.proxy.Route(up, func() (string, func(), error) {
 			address := listen(t, r.proxy, os.Geteuid())
 			opened = append(opened, address)
 			return address, func() { closed[address] = true }, nil
@@ -133,9 +133,9 @@ func TestLane(t *testing.T) {
 		}
 		return address, end
 	}
-	address, end := lane(proxy.URL)
-	again, endAgain := lane(proxy.URL)
-	if other, _ := lane("http://other.test"); again != address || other == address || len(opened) != 2 {
+	address, end := route(proxy.URL)
+	again, endAgain := route(proxy.URL)
+	if other, _ := route("http://other.test"); again != address || other == address || len(opened) != 2 {
 		t.Errorf("%s, again %s, another %s, opened %v", address, again, other, opened)
 	}
 	if _, body, err := r.get(s.URL); body != "direct" || err != nil {
@@ -143,24 +143,24 @@ func TestLane(t *testing.T) {
 	}
 	r.client = clientOf(t, address)
 	if _, body, err := r.get(s.URL + "/x"); body != "by proxy: "+s.URL+"/x" || err != nil {
-		t.Errorf("the lane: %s %v", body, err)
+		t.Errorf("the route: %s %v", body, err)
 	}
 	end()
 	end() // once more changes nothing
-	if len(closed) > 0 || r.proxy.Lanes() != 3 {
-		t.Errorf("one of two left it: closed %v, %d lanes", closed, r.proxy.Lanes())
+	if len(closed) > 0 || r.proxy.Routes() != 3 {
+		t.Errorf("one of two left it: closed %v, %d routes", closed, r.proxy.Routes())
 	}
 	endAgain()
-	if !closed[address] || len(closed) != 1 || r.proxy.Lanes() != 2 {
-		t.Errorf("both left it: closed %v, %d lanes", closed, r.proxy.Lanes())
+	if !closed[address] || len(closed) != 1 || r.proxy.Routes() != 2 {
+		t.Errorf("both left it: closed %v, %d routes", closed, r.proxy.Routes())
 	}
-	if next, _ := lane(proxy.URL); next == address {
+	if next, _ := route(proxy.URL); next == address {
 		t.Error("a closed address is given again")
 	}
 }
 
 // TestLaneAtOnce checks that two callers who need the same upstream proxy at once
-// share a lane.
+// share a route.
 func TestLaneAtOnce(t *testing.T) {
 	r := newRig(t, egress.Options{Networks: loopback}, egress.TrafficOptions{})
 	up, err := egress.ParseUpstream("http://up.test")
@@ -171,8 +171,8 @@ func TestLaneAtOnce(t *testing.T) {
 	second := make(chan struct{})
 	addresses := make([]string, 2)
 	var callers sync.WaitGroup
-	lane := func(i int, open func()) {
-		address, end, err := r.proxy.Lane(up, func() (string, func(), error) {
+	route := func(i int, open func()) {
+		address, end, err := r.proxy.Route(up, func() (string, func(), error) {
 			open()
 			return fmt.Sprintf("127.0.0.%d:1", opened.Add(1)+1), func() {}, nil
 		})
@@ -185,10 +185,10 @@ func TestLaneAtOnce(t *testing.T) {
 	}
 	lane2 := func() {
 		close(second)
-		lane(1, func() {})
+		route(1, func() {})
 	}
 	callers.Go(func() {
-		lane(0, func() {
+		route(0, func() {
 			callers.Go(lane2)
 			<-second
 			for range 100 { // the other caller gets as far as it can
@@ -198,14 +198,14 @@ func TestLaneAtOnce(t *testing.T) {
 	})
 	callers.Wait()
 	if opened.Load() != 1 || addresses[0] != addresses[1] {
-		t.Errorf("%d lanes for one upstream proxy: %q", opened.Load(), addresses)
+		t.Errorf("%d routes for one upstream proxy: %q", opened.Load(), addresses)
 	}
 }
 
-// TestAddressesWithoutLane checks that whoever connects to other addresses of a
+// TestAddressesWithoutRoute checks that whoever connects to other addresses of a
 // Chromium's network, as a context that is being closed may do, is refused, and
 // costs nothing that is kept.
-func TestAddressesWithoutLane(t *testing.T) {
+func TestAddressesWithoutRoute(t *testing.T) {
 	var way atomic.Pointer[string]
 	up, _ := site(t, func(_ http.ResponseWriter, r *http.Request) { way.Store(&r.RequestURI) })
 	upstream, err := egress.ParseUpstream(up.URL)
@@ -231,8 +231,8 @@ func TestAddressesWithoutLane(t *testing.T) {
 	if status, _, err := r.get("http://site.test/"); err != nil || status != 200 || way.Load() == nil {
 		t.Errorf("the session's own: %d %v", status, err)
 	}
-	if n := r.proxy.Lanes(); n != 1 {
-		t.Errorf("the proxy keeps %d lanes", n)
+	if n := r.proxy.Routes(); n != 1 {
+		t.Errorf("the proxy keeps %d routes", n)
 	}
 }
 

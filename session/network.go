@@ -110,6 +110,6 @@ func openProxy(proc *chromium.Process) func(*url.URL, []string) (string, func(),
 		if !ok {
 			return "", nil, chromium.ErrNoWayOut
 		}
-		return proxy.Lane(&egress.Upstream{URL: server, Bypass: bypass}, proc.OpenWay)
+		return proxy.Route(&egress.Upstream{URL: server, Bypass: bypass}, proc.OpenWay)
 	}
 }

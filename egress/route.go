@@ -14,9 +14,9 @@ import (
 	"github.com/elazarl/goproxy"
 )
 
-// lane is the way of a proxy's requests through one upstream proxy, or through
+// route is the way of a proxy's requests through one upstream proxy, or through
 // none.
-type lane struct {
+type route struct {
 	traffic *Traffic
 	up      *Upstream // nil for none
 	dialer  dialer
@@ -24,61 +24,61 @@ type lane struct {
 	direct  *http.Transport
 	proxied *http.Transport // by way of the upstream proxy
 
-	// For lanes besides the session's own:
+	// For routes besides the session's own:
 	users int    // how many contexts need it; guarded by Proxy.mu
 	end   func() // closes its address
 }
 
-// newLane returns a lane of a proxy that is bound to a session. p.mu is held.
-func (p *Proxy) newLane(up *Upstream) *lane {
-	l := &lane{traffic: p.traffic, up: up, dialer: dialer{traffic: p.traffic, opened: p.keep, closed: p.forget}}
-	l.direct = &http.Transport{ // idle connections take half of the session's room at most
-		DialContext:  l.dialer.request,
-		MaxIdleConns: int(l.traffic.options.Policy.shared.room.ofSession(2*maxIdle)) / 2, MaxIdleConnsPerHost: maxIdleHost, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHead,
+// newRoute returns a route of a proxy that is bound to a session. p.mu is held.
+func (p *Proxy) newRoute(up *Upstream) *route {
+	via := &route{traffic: p.traffic, up: up, dialer: dialer{traffic: p.traffic, opened: p.keep, closed: p.forget}}
+	via.direct = &http.Transport{ // idle connections take half of the session's room at most
+		DialContext:  via.dialer.request,
+		MaxIdleConns: int(via.traffic.options.Policy.shared.room.ofSession(2*maxIdle)) / 2, MaxIdleConnsPerHost: maxIdleHost, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHead,
 		DisableCompression: true, // bodies and headers stay as they are
 		ReadBufferSize:     readBuffer,
 	}
 	if up != nil {
-		through := l.dialer
+		through := via.dialer
 		through.via = up
-		l.proxied = l.direct.Clone()
-		l.proxied.DialContext, l.proxied.Proxy = through.raw, http.ProxyURL(up.URL)
+		via.proxied = via.direct.Clone()
+		via.proxied.DialContext, via.proxied.Proxy = through.raw, http.ProxyURL(up.URL)
 	}
-	l.proxy = goproxy.NewProxyHttpServer()
-	l.proxy.Logger = log.New(io.Discard, "", 0)
-	l.proxy.Tr = l.direct
-	l.proxy.KeepAcceptEncoding = true
-	l.proxy.NonproxyHandler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	via.proxy = goproxy.NewProxyHttpServer()
+	via.proxy.Logger = log.New(io.Discard, "", 0)
+	via.proxy.Tr = via.direct
+	via.proxy.KeepAcceptEncoding = true
+	via.proxy.NonproxyHandler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "This is a proxy.", http.StatusBadRequest)
 	})
-	l.proxy.OnRequest().DoFunc(l.prepare)
-	l.proxy.OnResponse().DoFunc(finish)
-	l.proxy.OnRequest().HandleConnectFunc(l.admit)
-	l.proxy.ConnectDialWithReq = l.open
-	l.proxy.ConnectionErrHandler = l.refuseTunnel
-	return l
+	via.proxy.OnRequest().DoFunc(via.prepare)
+	via.proxy.OnResponse().DoFunc(finish)
+	via.proxy.OnRequest().HandleConnectFunc(via.admit)
+	via.proxy.ConnectDialWithReq = via.open
+	via.proxy.ConnectionErrHandler = via.refuseTunnel
+	return via
 }
 
-func (l *lane) closeIdle() {
-	l.direct.CloseIdleConnections()
-	if l.proxied != nil {
-		l.proxied.CloseIdleConnections()
+func (via *route) closeIdle() {
+	via.direct.CloseIdleConnections()
+	if via.proxied != nil {
+		via.proxied.CloseIdleConnections()
 	}
 }
 
 // upstream returns the proxy through which a host is reached, or nil.
-func (l *lane) upstream(host string) *Upstream {
-	if l.up == nil || l.up.Bypasses(host) {
+func (via *route) upstream(host string) *Upstream {
+	if via.up == nil || via.up.Bypasses(host) {
 		return nil
 	}
-	return l.up
+	return via.up
 }
 
 // prepare makes goproxy send a request by way of roundTrip.
-func (l *lane) prepare(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *http.Response) {
+func (via *route) prepare(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *http.Response) {
 	answer := r.Header.Get("Proxy-Authorization") // to a challenge of the upstream proxy
 	path, query, written := rawPath(r.RequestURI)
-	if l.upstream(r.URL.Hostname()) != nil {
+	if via.upstream(r.URL.Hostname()) != nil {
 		path = "//" + r.URL.Host + path // a proxy gets the whole URL
 	} else if strings.HasPrefix(path, "//") {
 		written = false // net/http would take the first name for the host
@@ -90,7 +90,7 @@ func (l *lane) prepare(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *
 		r.Header["User-Agent"] = nil // net/http would add its own
 	}
 	ctx.RoundTripper = goproxy.RoundTripperFunc(func(r *http.Request, _ *goproxy.ProxyCtx) (*http.Response, error) {
-		return l.roundTrip(r, answer)
+		return via.roundTrip(r, answer)
 	})
 	return r, nil
 }
@@ -118,23 +118,23 @@ func rawPath(target string) (path, query string, ok bool) {
 }
 
 // roundTrip sends a request, if the policy allows it.
-func (l *lane) roundTrip(r *http.Request, answer string) (*http.Response, error) {
+func (via *route) roundTrip(r *http.Request, answer string) (*http.Response, error) {
 	to := *r.URL
 	to.Opaque = ""
 	err := checkExists(to.Hostname())
-	up := l.upstream(r.URL.Hostname())
+	up := via.upstream(r.URL.Hostname())
 	switch {
 	case err != nil:
 	case up != nil:
-		err = l.traffic.CheckURLBehind(&to)
+		err = via.traffic.CheckURLBehind(&to)
 	default:
-		err = l.traffic.CheckURL(&to)
+		err = via.traffic.CheckURL(&to)
 	}
 	var resp *http.Response
 	if err == nil {
-		transport := l.direct
+		transport := via.direct
 		if up != nil {
-			transport = l.proxied
+			transport = via.proxied
 			if answer != "" && up.URL.Scheme != "socks5" && up.URL.User == nil {
 				r.Header.Set("Proxy-Authorization", answer)
 			}
@@ -147,7 +147,7 @@ func (l *lane) roundTrip(r *http.Request, answer string) (*http.Response, error)
 	}
 	if err != nil {
 		if at, bad := endpointOf(&to); bad == nil {
-			l.traffic.failed(at, err)
+			via.traffic.failed(at, err)
 		}
 		return nil, err
 	}
@@ -188,19 +188,19 @@ func finish(resp *http.Response, _ *goproxy.ProxyCtx) *http.Response {
 }
 
 // admit judges a tunnel before it is opened.
-func (l *lane) admit(host string, ctx *goproxy.ProxyCtx) (*goproxy.ConnectAction, string) {
+func (via *route) admit(host string, ctx *goproxy.ProxyCtx) (*goproxy.ConnectAction, string) {
 	to, err := dialed(host)
 	if err == nil {
 		err = checkExists(to.host)
 	}
 	if err == nil {
-		err = l.traffic.policy.Load().check(to, "")
+		err = via.traffic.policy.Load().check(to, "")
 	}
 	if err == nil {
 		return goproxy.OkConnect, host
 	}
-	l.traffic.report(err)
-	l.traffic.failed(to, err)
+	via.traffic.report(err)
+	via.traffic.failed(to, err)
 	ctx.Resp = &http.Response{
 		StatusCode: http.StatusForbidden, ProtoMajor: 1, ProtoMinor: 1, Request: ctx.Req, Close: true,
 		Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(err.Error() + "\n")),
@@ -209,23 +209,23 @@ func (l *lane) admit(host string, ctx *goproxy.ProxyCtx) (*goproxy.ConnectAction
 }
 
 // open connects a tunnel.
-func (l *lane) open(r *http.Request, network, address string) (net.Conn, error) {
+func (via *route) open(r *http.Request, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), connectTimeout)
 	defer cancel()
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
-	if up := l.upstream(host); up != nil {
-		return l.dialer.tunnel(ctx, up, network, address, r.Header.Get("Proxy-Authorization"))
+	if up := via.upstream(host); up != nil {
+		return via.dialer.tunnel(ctx, up, network, address, r.Header.Get("Proxy-Authorization"))
 	}
-	return l.dialer.raw(ctx, network, address)
+	return via.dialer.raw(ctx, network, address)
 }
 
 // refuseTunnel answers a CONNECT for which open failed.
-func (l *lane) refuseTunnel(w io.Writer, ctx *goproxy.ProxyCtx, err error) {
+func (via *route) refuseTunnel(w io.Writer, ctx *goproxy.ProxyCtx, err error) {
 	if to, bad := dialed(ctx.Req.URL.Host); bad == nil {
-		l.traffic.failed(to, err)
+		via.traffic.failed(to, err)
 	}
 	status := http.StatusBadGateway
 	var header strings.Builder
