@@ -51,7 +51,7 @@ func opFill(ctx context.Context, c *Client, t *fillParams) (any, error) {
 	pl, value, err := c.retry(p, &t.target, "fill", callParams{Value: &t.Value, Force: t.Force})
 	for err == nil && string(value) == `"needsinput"` {
 		var waited bool
-		if waited, err = p.gate(); err != nil || !waited {
+		if waited, err = p.awaitControl(); err != nil || !waited {
 			break
 		}
 		pl, value, err = c.retry(p, &t.target, "fill", callParams{Value: &t.Value, Force: t.Force})
@@ -137,7 +137,7 @@ func (c *Client) press(p *progress, t *pressParams) error {
 	pl, _, err := c.retry(p, &t.target, "focus", callParams{ResetSelection: true})
 	for err == nil {
 		var waited bool
-		if waited, err = p.gate(); err != nil || !waited {
+		if waited, err = p.awaitControl(); err != nil || !waited {
 			break
 		}
 		pl, _, err = c.retry(p, &t.target, "focus", callParams{})

@@ -28,13 +28,13 @@ var keepsParameters = map[string]bool{
 // ClientOptions connect a client with its owner. The zero value of each field is
 // its default.
 type ClientOptions struct {
-	// Gate blocks until the client may change the page, and returns an error when
+	// AwaitControl blocks until the client may change the page, and returns an error when
 	// it will never be allowed to. It is called before each operation that
 	// writes, before an operation that waited for its element changes anything,
 	// and before each key and mouse movement. When the context has already ended,
 	// it does not block but reports whether it would. caller is the operation's
 	// Call.Caller, or nil.
-	Gate func(ctx context.Context, caller any) error
+	AwaitControl func(ctx context.Context, caller any) error
 
 	// Waits reports whether what writes waits for a person now. Operations that look
 	// for an element then outlive the crash of their page, which the person may load
@@ -119,8 +119,8 @@ func (a *Automation) NewClient(o ClientOptions) *Client {
 	if o.Veil == nil {
 		o.Veil = func(context.Context, *browser.Page) error { return nil }
 	}
-	if o.Gate == nil {
-		o.Gate = func(context.Context, any) error { return nil }
+	if o.AwaitControl == nil {
+		o.AwaitControl = func(context.Context, any) error { return nil }
 	}
 	if o.Waits == nil {
 		o.Waits = func() bool { return false }
@@ -158,10 +158,10 @@ type Call struct {
 	Params json.RawMessage
 
 	// Started is called when the operation begins. One that writes begins after it has
-	// passed the gate; one that is refused before that does not begin. Default: nothing.
+	// passed AwaitControl; one that is refused before that does not begin. Default: nothing.
 	Started func() error
 
-	// Caller is what the client's gate gets. Default: nil.
+	// Caller is what AwaitControl gets. Default: nil.
 	Caller any
 }
 
@@ -180,12 +180,12 @@ func runningIn(ctx context.Context) *running {
 	return r
 }
 
-// gate waits until the operation that a context belongs to may change the page.
-func (c *Client) gate(ctx context.Context) error {
+// awaitControl waits until the operation that a context belongs to may change the page.
+func (c *Client) awaitControl(ctx context.Context) error {
 	if r := runningIn(ctx); r != nil {
-		return c.options.Gate(ctx, r.caller)
+		return c.options.AwaitControl(ctx, r.caller)
 	}
-	return c.options.Gate(ctx, nil)
+	return c.options.AwaitControl(ctx, nil)
 }
 
 // Do runs one operation. The error is an *Error; its name is "TimeoutError" if
@@ -224,7 +224,7 @@ func (c *Client) Do(ctx context.Context, call Call) (json.RawMessage, error) {
 		defer func() { traced(now.progress) }()
 	}
 	if o.waits(params) {
-		if err := c.gate(ctx); err != nil {
+		if err := c.awaitControl(ctx); err != nil {
 			return nil, explain(err, nil)
 		}
 	}
@@ -284,7 +284,7 @@ func (c *Client) mayWrite(ctx context.Context) bool {
 	if r := runningIn(ctx); r != nil {
 		caller = r.caller
 	}
-	return c.options.Gate(ended, caller) == nil
+	return c.options.AwaitControl(ended, caller) == nil
 }
 
 // Close cancels running operations and waits for them, releases keys and buttons,

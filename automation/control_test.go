@@ -11,7 +11,7 @@ import (
 	"takeover/automation"
 )
 
-// lease is a gate that tests close and open, as if a person took control.
+// lease lets tests take control and give it back, as if a person took control.
 type lease struct {
 	mu     sync.Mutex
 	open   chan struct{} // closed while the client may change the page
@@ -44,7 +44,7 @@ func (l *lease) held(t *testing.T, what string, done <-chan error) {
 	}
 }
 
-func (l *lease) gate(ctx context.Context, _ any) error {
+func (l *lease) awaitControl(ctx context.Context, _ any) error {
 	l.mu.Lock()
 	open := l.open
 	l.mu.Unlock()
@@ -222,11 +222,11 @@ func TestGateOfScreenshots(t *testing.T) {
 	l.giveBack()
 }
 
-// gated returns a rig whose client has a gate, and a second rig for the person.
+// gated returns a rig whose client waits for control, and a second rig for the person.
 func gated(t *testing.T) (r, person *rig, l *lease) {
 	person = newRig(t)
 	l = newLease()
-	c := person.automation.NewClient(automation.ClientOptions{Context: person.context, Gate: l.gate, Emit: func(string, json.RawMessage) {}})
+	c := person.automation.NewClient(automation.ClientOptions{Context: person.context, AwaitControl: l.awaitControl, Emit: func(string, json.RawMessage) {}})
 	t.Cleanup(c.Close)
 	r = &rig{TB: person.TB, browser: person.browser, automation: person.automation, client: c, context: person.context, told: make(chan struct{}, 1)}
 	r.rename()

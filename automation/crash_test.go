@@ -23,9 +23,9 @@ func TestOperationsOutliveACrash(t *testing.T) {
 			ended, cancel := context.WithCancel(t.Context())
 			cancel()
 			var asked atomic.Int32
-			c := person.automation.NewClient(automation.ClientOptions{Context: person.context, Gate: l.gate, Emit: func(string, json.RawMessage) {}, Waits: func() bool {
+			c := person.automation.NewClient(automation.ClientOptions{Context: person.context, AwaitControl: l.awaitControl, Emit: func(string, json.RawMessage) {}, Waits: func() bool {
 				asked.Add(1)
-				return l.gate(ended, nil) != nil
+				return l.awaitControl(ended, nil) != nil
 			}})
 			t.Cleanup(c.Close)
 			r := &rig{TB: person.TB, browser: person.browser, automation: person.automation, client: c, context: person.context, told: make(chan struct{}, 1)}

@@ -201,7 +201,7 @@ func (c *Client) tellOfCrash(p *browser.Page) {
 		return
 	}
 	c.calls.Go(func() {
-		if c.options.Gate(c.life, nil) == nil && p.Crashed() {
+		if c.options.AwaitControl(c.life, nil) == nil && p.Crashed() {
 			tell()
 		}
 	})

@@ -223,7 +223,7 @@ func TestGate(t *testing.T) {
 	r.html(`<button onclick="this.textContent='clicked'">x</button>`)
 	open := make(chan struct{})
 	asked := make(chan struct{}, 1)
-	gated := r.automation.NewClient(automation.ClientOptions{Context: r.context, Emit: r.emit, Gate: func(ctx context.Context, _ any) error {
+	gated := r.automation.NewClient(automation.ClientOptions{Context: r.context, Emit: r.emit, AwaitControl: func(ctx context.Context, _ any) error {
 		select {
 		case asked <- struct{}{}:
 		default:

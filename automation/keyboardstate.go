@@ -165,7 +165,7 @@ func (s *inputState) callKey(ctx context.Context, ev input.DispatchKeyEventParam
 // press presses a key or a chord such as "Control+Shift+A". It releases the keys
 // after delay, in milliseconds, and waits only for the reply to the last event.
 func (s *inputState) press(ctx context.Context, chord string, delay float64) error {
-	if _, err := s.gate(ctx); err != nil {
+	if _, err := s.awaitControl(ctx); err != nil {
 		return err
 	}
 	acts(ctx)
@@ -221,24 +221,24 @@ func chordKeys(chord string) []string {
 	return append(names, name)
 }
 
-// gate waits until the client may use the mouse and the keyboard.
-func (s *inputState) gate(ctx context.Context) (waited bool, err error) {
+// awaitControl waits until the client may use the mouse and the keyboard.
+func (s *inputState) awaitControl(ctx context.Context) (waited bool, err error) {
 	if p, ok := ctx.(*progress); ok {
-		return p.gate()
+		return p.awaitControl()
 	}
 	if s.client.mayWrite(ctx) {
 		return false, nil
 	}
-	return true, s.client.gate(ctx)
+	return true, s.client.awaitControl(ctx)
 }
 
 // typeText types text key by key, and inserts characters that are not on the
-// keyboard. After a wait for the gate, it continues in the element that refocus,
+// keyboard. After a wait for control, it continues in the element that refocus,
 // if set, has focused again.
 func (s *inputState) typeText(ctx context.Context, text string, delay float64, refocus func() error) error {
 	for _, r := range text {
 		char := string(r)
-		waited, err := s.gate(ctx)
+		waited, err := s.awaitControl(ctx)
 		if err == nil && waited && refocus != nil {
 			err = refocus()
 		}
@@ -262,7 +262,7 @@ func (s *inputState) typeText(ctx context.Context, text string, delay float64, r
 }
 
 func (s *inputState) insertText(ctx context.Context, text string) error {
-	if _, err := s.gate(ctx); err != nil {
+	if _, err := s.awaitControl(ctx); err != nil {
 		return err
 	}
 	acts(ctx)

@@ -88,7 +88,7 @@ func (s *inputState) path(x, y float64, steps int) []input.DispatchMouseEventPar
 func (s *inputState) play(ctx context.Context, events ...input.DispatchMouseEventParams) error {
 	for i, ev := range events {
 		if ev.Type != input.DispatchMouseEventTypeMouseReleased {
-			if _, err := s.gate(ctx); err != nil {
+			if _, err := s.awaitControl(ctx); err != nil {
 				s.unplay(events[i:])
 				return err
 			}

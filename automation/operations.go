@@ -12,7 +12,7 @@ import (
 )
 
 // operation is a row of the table of operations. An operation that writes changes
-// the page or sends it input, and waits for the client's gate before it runs.
+// the page or sends it input, and waits for AwaitControl before it runs.
 type operation struct {
 	writes bool
 	reads  func(params json.RawMessage) bool // whether these parameters of an operation that writes change nothing; nil for none
@@ -100,7 +100,7 @@ func compose(tables ...table) table {
 	return whole
 }
 
-// waits reports whether the operation waits for the client's gate.
+// waits reports whether the operation waits for AwaitControl.
 func (o operation) waits(params json.RawMessage) bool {
 	return o.writes && (o.reads == nil || !o.reads(params))
 }

@@ -115,7 +115,7 @@ func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 			return nil
 		}
 		if errors.Is(err, errYield) { // the person may have changed everything
-			if _, err := p.gate(); err != nil {
+			if _, err := p.awaitControl(); err != nil {
 				return err
 			}
 			params.Resume, params.Attempt = nil, 0
@@ -153,7 +153,7 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 		return covered, pl.layer.call(p, "abandon", nil, at.ID)
 	}
 	// The guard also affects a person's events. So from here on, the gesture is
-	// abandoned instead of waiting for the gate.
+	// abandoned instead of waiting for control.
 	p.guarded = true
 	defer func() {
 		p.guarded = false
@@ -163,7 +163,7 @@ func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at 
 			}
 		}
 	}()
-	if _, err := p.gate(); err != nil {
+	if _, err := p.awaitControl(); err != nil {
 		return "", err
 	}
 	page := pl.frame.Page()

@@ -30,7 +30,7 @@ type progress struct {
 	client   *Client
 	parent   context.Context //nolint:containedctx // the same without the operation's own timeout
 	page     bool            // the page measures the time
-	guarded  bool            // a gesture is being performed and must not wait for the gate
+	guarded  bool            // a gesture is being performed and must not wait for control
 	looks    bool            // check the page at least once, even after the timeout
 	acted    bool            // a press or a key was sent
 	absent   bool            // if a frame that leads to the target is missing, the operation ends without an error and without a place
@@ -68,9 +68,9 @@ func (p *progress) until(deadline time.Time) {
 // change the page.
 var errYield = errors.New("the client may not change the page now")
 
-// gate waits until the client may change the page. The wait does not count
+// awaitControl waits until the client may change the page. The wait does not count
 // towards the operation's timeout. waited means that the page may have changed.
-func (p *progress) gate() (waited bool, err error) {
+func (p *progress) awaitControl() (waited bool, err error) {
 	if p.client.mayWrite(p.parent) {
 		return false, nil
 	}
@@ -78,7 +78,7 @@ func (p *progress) gate() (waited bool, err error) {
 		return true, errYield
 	}
 	began := time.Now()
-	if err := p.client.gate(p.parent); err != nil {
+	if err := p.client.awaitControl(p.parent); err != nil {
 		return true, err
 	}
 	if p.timeout > 0 {

@@ -90,7 +90,7 @@ func (r *retrying) attempt(n int) (pl *place, value json.RawMessage, next verdic
 		return nil, nil, afterPause, nil
 	}
 	if changes[r.method] {
-		waited, err := p.gate()
+		waited, err := p.awaitControl()
 		if err != nil {
 			return nil, nil, finished, err
 		}

@@ -22,7 +22,7 @@ var routeOperations = table{
 	// route {request: requestInit} for each matching request, and must answer it.
 	"page.setRoutes":    op(false, opSetRoutes),
 	"context.setRoutes": op(false, opSetRoutes),
-	// These do not wait for the gate, because a page whose request is held would
+	// These do not wait for control, because a page whose request is held would
 	// be blocked for the person, too.
 	"route.continue": op(false, opRouteContinue),
 	"route.fulfill":  op(false, opRouteFulfill),

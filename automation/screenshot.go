@@ -21,7 +21,7 @@ var screenshotTargetOperations = table{
 // screenshotOperations are the operations of this file.
 var screenshotOperations = table{
 	// {page,type,quality,fullPage,clip,omitBackground,scale,caret,animations,style,mask:[targets],maskColor,timeout}
-	// → {data}. The clip counts in the viewport or, with clipInDocument, in the document. A screenshot that changes more than the caret waits for the gate.
+	// → {data}. The clip counts in the viewport or, with clipInDocument, in the document. A screenshot that changes more than the caret waits for control.
 	"page.screenshot": op(false, opPageScreenshot),
 }
 
@@ -112,7 +112,7 @@ func opPageScreenshot(ctx context.Context, c *Client, o *pageShot) (any, error) 
 	}
 	switch {
 	case o.disturbs() || o.ClipInDocument:
-		if err := c.gate(ctx); err != nil {
+		if err := c.awaitControl(ctx); err != nil {
 			return nil, err
 		}
 	case !c.mayWrite(ctx):

@@ -33,7 +33,7 @@ type actor struct {
 // pages. End it with leave.
 func (s *Session) newActor(eng *engine, holder control.Holder, emit func(event string, params json.RawMessage)) actor {
 	return actor{holder, eng.auto.NewClient(automation.ClientOptions{
-		Gate: func(ctx context.Context, caller any) error { return s.admit(ctx, holder, caller) }, Waits: func() bool { return !s.control.Free() },
+		AwaitControl: func(ctx context.Context, caller any) error { return s.admit(ctx, holder, caller) }, Waits: func() bool { return !s.control.Free() },
 		Alone: func() bool { return !s.control.MustWait() && s.control.Alone(holder) },
 		Veil:  s.unveiled, AwaitRest: s.atRest, Hide: s.monitor.Redactor().Bytes, ActivePage: s.pageShown, Emit: emit,
 	})}

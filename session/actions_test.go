@@ -121,7 +121,7 @@ func TestErrorsDoNotTellWhatWasEntered(t *testing.T) {
 }
 
 // gatedActor returns a client of a session, the id of the shown page's frame, and
-// a channel that gets a value each time the client's gate has to wait.
+// a channel that gets a value each time the client has to wait for control.
 func gatedActor(t *testing.T, s *Session) (by actor, frame string, asked <-chan struct{}) {
 	t.Helper()
 	eng, err := s.ready()
@@ -134,7 +134,7 @@ func gatedActor(t *testing.T, s *Session) (by actor, frame string, asked <-chan 
 	}
 	asks := make(chan struct{}, 100)
 	holder := control.Client("c")
-	by = actor{holder, eng.auto.NewClient(automation.ClientOptions{Gate: func(ctx context.Context, caller any) error {
+	by = actor{holder, eng.auto.NewClient(automation.ClientOptions{AwaitControl: func(ctx context.Context, caller any) error {
 		if ctx.Err() == nil {
 			asks <- struct{}{}
 		}
@@ -165,7 +165,7 @@ func TestActionsBeginBehindTheGate(t *testing.T) {
 	v.take()
 	by, frame, asked := gatedActor(t, s)
 	acted := actLater(s, by, "frame.setContent", fmt.Sprintf(`{"frame":%q,"html":"x"}`, frame))
-	waitFor(t, "the gate", asked)
+	waitFor(t, "a wait for control", asked)
 	if started, _, _ := actionsOf(t, s); len(started) > 0 {
 		t.Errorf("it began while a person was in control: %v", started)
 	}
@@ -200,7 +200,7 @@ func TestActionsDoNotCountPeople(t *testing.T) {
 	by, frame, asked := gatedActor(t, s)
 	began := time.Now()
 	acted := actLater(s, by, "frame.click", fmt.Sprintf(`{"frame":%q,"selector":"#late"}`, frame))
-	waitFor(t, "the gate at the beginning", asked)
+	waitFor(t, "a wait at the beginning", asked)
 	browsertest.Until(t, "the action's beginning", func() bool { started, _, _ := actionsOf(t, s); return len(started) == 1 })
 	v.take()
 	p, err := s.activePage()
@@ -208,7 +208,7 @@ func TestActionsDoNotCountPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	runIn(t, p, `document.body.innerHTML = '<button id=late>x</button>'`)
-	waitFor(t, "the gate before the click", asked)
+	waitFor(t, "a wait before the click", asked)
 	waits := time.Now()
 	for range 100 { // the person works
 		runIn(t, p, `document.title += '.'`)
@@ -256,7 +256,7 @@ func TestActionsHaveBothEnds(t *testing.T) {
 		runIn(t, p, `document.body.innerHTML = ''`)
 		_, _, already := actionsOf(t, s)
 		acted := actLater(s, by, "frame.click", fmt.Sprintf(`{"frame":%q,"selector":"#late"}`, frame))
-		waitFor(t, "the gate", asked)
+		waitFor(t, "a wait for control", asked)
 		if c.before {
 			browsertest.Until(t, "the beginning", func() bool { _, _, all := actionsOf(t, s); return all != already })
 		}
