@@ -71,15 +71,15 @@ type Client struct {
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup // takeovers, waiting commands
 
-	sight                  // what the client sees of the browser
-	holding  chan struct{} // one token: a page waits for the client
-	watched  chan struct{} // one token: a page is paused or has crashed
-	waiting  waiting       // commands that wait until the client may write
-	acting   acting        // commands whose end is not reported
-	handoffs handoffs      // takeovers by the names of other vendors
-	tracings tracings      // traces with pictures
-	windows  windows       // that the client has asked for
-	shooting sync.Mutex    // held by the command that waits for a turn to take a picture
+	targets  visibleTargets // what the client sees of the browser
+	holding  chan struct{}  // one token: a page waits for the client
+	watched  chan struct{}  // one token: a page is paused or has crashed
+	waiting  waiting        // commands that wait until the client may write
+	acting   acting         // commands whose end is not reported
+	handoffs handoffs       // takeovers by the names of other vendors
+	tracings tracings       // traces with pictures
+	windows  windows        // that the client has asked for
+	shooting sync.Mutex     // held by the command that waits for a turn to take a picture
 }
 
 // call is a command that was sent to Chromium.
@@ -106,7 +106,7 @@ type call struct {
 // Open connects to the session's Chromium. End the client with Serve or Close. The
 // errors are those of session.OpenRawClient.
 func Open(ctx context.Context, o Options) (*Client, error) {
-	c := &Client{options: o, outbox: socket.NewOutbox[item](cmp.Or(o.unread, socket.MaxUnread)), sight: newSight(), holding: make(chan struct{}, 1), watched: make(chan struct{}, 1)}
+	c := &Client{options: o, outbox: socket.NewOutbox[item](cmp.Or(o.unread, socket.MaxUnread)), targets: newVisibleTargets(), holding: make(chan struct{}, 1), watched: make(chan struct{}, 1)}
 	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	raw, err := session.OpenRawClient(ctx, o.Session, o.Page, sink{c})
 	if err != nil {
@@ -115,7 +115,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	}
 	c.raw, c.log = raw, o.Logger.With("session", o.Session.ID(), "client", raw.ID())
 	raw.OnPerson(c.letGoThen)
-	c.begin(raw, o.Page)
+	c.targets.begin(raw, o.Page)
 	return c, nil
 }
 
@@ -123,7 +123,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 func (c *Client) Close() {
 	c.cancel(socket.ErrLeft)
 	c.work.Wait()
-	c.raw.Resume(c.sight.paused())
+	c.raw.Resume(c.targets.paused())
 	if err := c.raw.Close(); err != nil {
 		c.log.Warn("close CDP client", "error", err)
 	}
@@ -171,7 +171,7 @@ func (c *Client) isPaused() bool {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return len(c.sight.paused()) > 0
+		return len(c.targets.paused()) > 0
 	case <-c.ctx.Done():
 		return false
 	}
@@ -320,7 +320,7 @@ func (c *Client) handle(raw []byte) {
 
 // carryOut checks a command and passes it on. The error is the reply.
 func (c *Client) carryOut(cmd *call) error {
-	to, ok := c.find(cmd.session)
+	to, ok := c.targets.find(cmd.session)
 	if !ok {
 		return &policy.RefusedError{Code: codeSession, Message: textSession}
 	}
@@ -381,7 +381,7 @@ func (c *Client) post(cmd *call) (sent bool, err error) {
 			}
 		}()
 	}
-	on, ok := c.find(cmd.on)
+	on, ok := c.targets.find(cmd.on)
 	if cmd.writes && !cmd.reported {
 		cmd.reported = true
 		c.acting.begin(cmd, c.raw.Action(on.target, cmd.method, cmd.params))
@@ -420,7 +420,7 @@ func (c *Client) post(cmd *call) (sent bool, err error) {
 // turnOf returns what the lease knows of a command that writes.
 func (c *Client) turnOf(cmd *call) *control.Action {
 	if cmd.turn == nil {
-		on, _ := c.find(cmd.on)
+		on, _ := c.targets.find(cmd.on)
 		cmd.turn = c.raw.Act(on.target, cmd.method, cmd.params)
 	}
 	return cmd.turn
@@ -456,7 +456,7 @@ func (s sink) Put(ev cdp.Event) {
 		if ev.Err != nil {
 			c.notTraced(to)
 		}
-		if on, ok := c.find(to.on); ok {
+		if on, ok := c.targets.find(to.on); ok {
 			ev.Err = on.scope.Answered(to.checked, ev.Err)
 			ev.Params = on.scope.Result(to.checked, ev.Params)
 			if to.checked.Method.Draws && ev.Err == nil && c.raw.Veiled(on.target) {

@@ -71,7 +71,7 @@ func (c *Client) targetOf(cmd *call, named *string) (string, error) {
 		}
 		return *named, nil
 	}
-	if on, ok := c.find(cmd.session); ok && c.raw.HasPage(on.target) {
+	if on, ok := c.targets.find(cmd.session); ok && c.raw.HasPage(on.target) {
 		return on.target, nil
 	}
 	return c.raw.Shown(), nil

@@ -19,9 +19,9 @@ import (
 	"takeover/session"
 )
 
-// sight is what a client sees of the browser: its sessions, and which targets are
+// visibleTargets are what a client sees of the browser: its sessions, and which targets are
 // the server's own.
-type sight struct {
+type visibleTargets struct {
 	mu       sync.Mutex // guards what follows
 	root     cdp.SessionID
 	browser  string // the client's own target of type browser
@@ -42,30 +42,30 @@ type attached struct {
 	scope      *policy.Scope
 }
 
-func newSight() sight {
-	return sight{sessions: map[cdp.SessionID]*attached{}, hidden: map[string]bool{}}
+func newVisibleTargets() visibleTargets {
+	return visibleTargets{sessions: map[cdp.SessionID]*attached{}, hidden: map[string]bool{}}
 }
 
 // begin sets the root, before the first command.
-func (s *sight) begin(raw *session.RawClient, page string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.root, s.browser = raw.Root(), raw.BrowserTarget()
+func (v *visibleTargets) begin(raw *session.RawClient, page string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.root, v.browser = raw.Root(), raw.BrowserTarget()
 	kind := "page"
 	if page == "" {
-		page, kind = s.browser, "browser"
+		page, kind = v.browser, "browser"
 	}
-	s.sessions[s.root] = &attached{id: s.root, target: page, scope: policy.NewScope(raw, policy.Client, page, kind)}
+	v.sessions[v.root] = &attached{id: v.root, target: page, scope: policy.NewScope(raw, policy.Client, page, kind)}
 }
 
 // find returns the session that a client names; an empty id is its root.
-func (s *sight) find(id cdp.SessionID) (attached, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (v *visibleTargets) find(id cdp.SessionID) (attached, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if id == "" {
-		id = s.root
+		id = v.root
 	}
-	a := s.sessions[id]
+	a := v.sessions[id]
 	if a == nil {
 		return attached{}, false
 	}
@@ -73,25 +73,25 @@ func (s *sight) find(id cdp.SessionID) (attached, bool) {
 }
 
 // change changes a session, if it is still there.
-func (s *sight) change(id cdp.SessionID, change func(*attached)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if a := s.sessions[id]; a != nil {
+func (v *visibleTargets) change(id cdp.SessionID, change func(*attached)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if a := v.sessions[id]; a != nil {
 		change(a)
 	}
 }
 
 // start records that the client has set up a session, or has sent something else that
 // writes.
-func (s *sight) start(id cdp.SessionID) {
-	s.change(id, func(a *attached) { a.begun = true })
+func (v *visibleTargets) start(id cdp.SessionID) {
+	v.change(id, func(a *attached) { a.begun = true })
 }
 
 // paused returns the sessions whose targets wait for the client.
-func (s *sight) paused() (ids []cdp.SessionID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, a := range s.sessions {
+func (v *visibleTargets) paused() (ids []cdp.SessionID) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id, a := range v.sessions {
 		if a.paused && !a.begun {
 			ids = append(ids, id)
 		}
@@ -159,8 +159,8 @@ func (t targetInfo) isOurs() bool {
 
 // isStrange reports whether the client must not see a target: one of the server's,
 // or the browser target of another client.
-func (s *sight) isStrange(t targetInfo) bool {
-	return t.isOurs() || t.Type == "browser" && t.TargetID != s.browser
+func (v *visibleTargets) isStrange(t targetInfo) bool {
+	return t.isOurs() || t.Type == "browser" && t.TargetID != v.browser
 }
 
 // decode decodes what Chromium sent.
@@ -172,15 +172,15 @@ func decode(raw []byte, into any) bool {
 // removes the session's id from events of the root. It runs on the connection's
 // read loop.
 func (c *Client) shows(ev *cdp.Event) bool {
-	c.sight.mu.Lock()
-	on := c.sight.sessions[ev.Session]
-	root := c.sight.root
+	c.targets.mu.Lock()
+	on := c.targets.sessions[ev.Session]
+	root := c.targets.root
 	var target string
 	var scope *policy.Scope
 	if on != nil {
 		target, scope = on.target, on.scope
 	}
-	c.sight.mu.Unlock()
+	c.targets.mu.Unlock()
 	if on == nil {
 		c.mayEnd(ev, root)
 		return false
@@ -230,30 +230,30 @@ func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
 	}
 	switch ev.Method {
 	case target.TargetCreated.Method, target.TargetInfoChanged.Method:
-		c.sight.mu.Lock()
-		defer c.sight.mu.Unlock()
-		if strange := c.sight.isStrange(e.Info); !strange {
+		c.targets.mu.Lock()
+		defer c.targets.mu.Unlock()
+		if strange := c.targets.isStrange(e.Info); !strange {
 			return true
 		}
-		c.sight.hidden[e.Info.TargetID] = true
+		c.targets.hidden[e.Info.TargetID] = true
 		return false
 	case target.TargetDestroyed.Method, target.TargetCrashed.Method:
-		c.sight.mu.Lock()
-		hidden := c.sight.hidden[e.TargetID]
+		c.targets.mu.Lock()
+		hidden := c.targets.hidden[e.TargetID]
 		if ev.Method == target.TargetDestroyed.Method {
-			delete(c.sight.hidden, e.TargetID)
-			c.sight.forget(func(k crash) bool { return k.target == e.TargetID })
+			delete(c.targets.hidden, e.TargetID)
+			c.targets.forget(func(k crash) bool { return k.target == e.TargetID })
 		}
-		c.sight.mu.Unlock()
+		c.targets.mu.Unlock()
 		return !hidden && (ev.Method == target.TargetDestroyed.Method || c.showsCrash(ev, at, e.TargetID))
 	case target.AttachedToTarget.Method:
 		if e.Info.isOurs() {
 			c.leave(at, e.SessionID)
 			return false
 		}
-		c.sight.mu.Lock()
-		defer c.sight.mu.Unlock()
-		c.sight.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused, since: time.Now(), scope: policy.NewScope(c.raw, policy.Client, e.Info.TargetID, e.Info.Type)}
+		c.targets.mu.Lock()
+		defer c.targets.mu.Unlock()
+		c.targets.sessions[e.SessionID] = &attached{id: e.SessionID, target: e.Info.TargetID, paused: e.Paused, since: time.Now(), scope: policy.NewScope(c.raw, policy.Client, e.Info.TargetID, e.Info.Type)}
 		if e.Paused {
 			c.watchOver()
 			select {
@@ -262,11 +262,11 @@ func (c *Client) showsTarget(ev *cdp.Event, at cdp.SessionID) bool {
 			}
 		}
 	case target.DetachedFromTarget.Method:
-		c.sight.mu.Lock()
-		defer c.sight.mu.Unlock()
-		known := c.sight.sessions[e.SessionID] != nil
-		delete(c.sight.sessions, e.SessionID)
-		c.sight.forget(func(k crash) bool { return k.at == e.SessionID })
+		c.targets.mu.Lock()
+		defer c.targets.mu.Unlock()
+		known := c.targets.sessions[e.SessionID] != nil
+		delete(c.targets.sessions, e.SessionID)
+		c.targets.forget(func(k crash) bool { return k.at == e.SessionID })
 		return known
 	}
 	return true
@@ -287,9 +287,9 @@ func (c *Client) leave(parent, child cdp.SessionID) {
 func (c *Client) countDialogs(method string, at cdp.SessionID) {
 	switch method {
 	case page.JavascriptDialogOpening.Method:
-		c.sight.change(at, func(a *attached) { a.dialogs++; a.dialogOpen = true })
+		c.targets.change(at, func(a *attached) { a.dialogs++; a.dialogOpen = true })
 	case page.JavascriptDialogClosed.Method:
-		c.sight.change(at, func(a *attached) { a.dialogOpen = false })
+		c.targets.change(at, func(a *attached) { a.dialogOpen = false })
 	}
 }
 
@@ -299,7 +299,7 @@ func (c *Client) stillMeant(cmd *call) error {
 	if cmd.method != page.HandleJavaScriptDialog.Method || cmd.dialogs == 0 {
 		return nil
 	}
-	if now, ok := c.find(cmd.session); ok && now.dialogOpen && now.dialogs == cmd.dialogs {
+	if now, ok := c.targets.find(cmd.session); ok && now.dialogOpen && now.dialogs == cmd.dialogs {
 		return nil
 	}
 	return &policy.RefusedError{Code: policy.CodeParams, Message: "No dialog is showing"}
@@ -309,7 +309,7 @@ func (c *Client) stillMeant(cmd *call) error {
 func (c *Client) bringToFront(cmd *call) {
 	switch cmd.method {
 	case page.BringToFront.Method:
-		if on, ok := c.find(cmd.session); ok {
+		if on, ok := c.targets.find(cmd.session); ok {
 			c.raw.Show(on.target)
 		}
 	case target.ActivateTarget.Method:
@@ -325,7 +325,7 @@ func (c *Client) bringToFront(cmd *call) {
 // observe records what a command that is about to be sent changes.
 func (c *Client) observe(cmd *call, on attached) {
 	if cmd.method == runtime.RunIfWaitingForDebugger.Method || cmd.writes && !on.paused && !cmd.answered {
-		c.sight.start(on.id)
+		c.targets.start(on.id)
 	}
 	switch {
 	case cmd.method == page.Enable.Method:

@@ -281,7 +281,7 @@ func getTargets(c *Client, cmd *call, _ attached) (bool, error) {
 		}
 		list.Infos = slices.DeleteFunc(list.Infos, func(raw jsontext.Value) bool {
 			var info targetInfo
-			return !decode(raw, &info) || c.sight.isStrange(info)
+			return !decode(raw, &info) || c.targets.isStrange(info)
 		})
 		return jsonv2.Marshal(list, jsontext.AllowInvalidUTF8(true))
 	}
@@ -334,7 +334,7 @@ func ofOpenTarget(c *Client, cmd *call, _ attached) (bool, error) {
 	if err := c.raw.Call(c.ctx, target.GetTargetInfo.Method, map[string]string{"targetId": p.Target}, &told); err != nil {
 		return false, err
 	}
-	if c.sight.isStrange(told.Info) {
+	if c.targets.isStrange(told.Info) {
 		return false, &policy.RefusedError{Code: policy.CodeParams, Message: "No target with given id found"}
 	}
 	return false, nil

@@ -67,8 +67,8 @@ func (c *Client) watch() {
 func (c *Client) letRun() (more bool) {
 	inControl := c.raw.PersonInControl()
 	var late []cdp.SessionID
-	c.sight.mu.Lock()
-	for id, a := range c.sight.sessions {
+	c.targets.mu.Lock()
+	for id, a := range c.targets.sessions {
 		switch {
 		case !a.paused || a.begun:
 		case inControl && time.Since(a.since) >= min(holdTime, c.options.StallLimit):
@@ -78,7 +78,7 @@ func (c *Client) letRun() (more bool) {
 			more = true
 		}
 	}
-	c.sight.mu.Unlock()
+	c.targets.mu.Unlock()
 	for _, id := range late {
 		c.tell(id, runtime.RunIfWaitingForDebugger.Method, nil, nil)
 	}
@@ -136,9 +136,9 @@ func (c *Client) letGoThen(done func()) {
 // something to do later.
 func (c *Client) letGoOn() (more bool) {
 	person := c.raw.PersonInControl()
-	c.sight.mu.Lock()
-	sessions := slices.Collect(maps.Values(c.sight.sessions))
-	c.sight.mu.Unlock()
+	c.targets.mu.Lock()
+	sessions := slices.Collect(maps.Values(c.targets.sessions))
+	c.targets.mu.Unlock()
 	for _, a := range sessions {
 		for _, call := range a.scope.LetGoOn(person, min(policy.AnswerTime, c.options.StallLimit)) {
 			c.tell(a.id, call.Method, call.Params, c.letting.add())
@@ -157,10 +157,10 @@ type crash struct {
 }
 
 // forget drops crashes, and returns how many. The lock must be held.
-func (s *sight) forget(drop func(crash) bool) int {
-	before := len(s.crashes)
-	s.crashes = slices.DeleteFunc(s.crashes, drop)
-	return before - len(s.crashes)
+func (v *visibleTargets) forget(drop func(crash) bool) int {
+	before := len(v.crashes)
+	v.crashes = slices.DeleteFunc(v.crashes, drop)
+	return before - len(v.crashes)
 }
 
 // showsCrash reports whether a client is told at once that a renderer has died. While
@@ -170,9 +170,9 @@ func (c *Client) showsCrash(ev *cdp.Event, at cdp.SessionID, target string) bool
 	if !c.raw.ForPerson() {
 		return true
 	}
-	c.sight.mu.Lock()
-	defer c.sight.mu.Unlock()
-	c.sight.crashes = append(c.sight.crashes, crash{at: at, target: target, method: ev.Method, params: bytes.Clone(ev.Params)})
+	c.targets.mu.Lock()
+	defer c.targets.mu.Unlock()
+	c.targets.crashes = append(c.targets.crashes, crash{at: at, target: target, method: ev.Method, params: bytes.Clone(ev.Params)})
 	c.watchOver()
 	return false
 }
@@ -181,28 +181,28 @@ func (c *Client) showsCrash(ev *cdp.Event, at cdp.SessionID, target string) bool
 // crashed. It reports whether crashes are left to tell.
 func (c *Client) tellOfCrashes() (more bool) {
 	waits := c.raw.ForPerson()
-	c.sight.mu.Lock()
-	defer c.sight.mu.Unlock()
+	c.targets.mu.Lock()
+	defer c.targets.mu.Unlock()
 	if waits {
-		return len(c.sight.crashes) > 0
+		return len(c.targets.crashes) > 0
 	}
-	for _, k := range c.sight.crashes {
+	for _, k := range c.targets.crashes {
 		if c.raw.Revived(k.target) {
 			continue
 		}
-		if k.at == c.sight.root {
+		if k.at == c.targets.root {
 			k.at = ""
 		}
 		c.emit(k.method, k.at, k.params)
 	}
-	c.sight.crashes = nil
+	c.targets.crashes = nil
 	return false
 }
 
 // showsRevival reports whether a client is told that a page was loaded again: it is if
 // it knows of the crash.
 func (c *Client) showsRevival(at cdp.SessionID) bool {
-	c.sight.mu.Lock()
-	defer c.sight.mu.Unlock()
-	return c.sight.forget(func(k crash) bool { return k.at == at && k.method == inspector.TargetCrashed.Method }) == 0
+	c.targets.mu.Lock()
+	defer c.targets.mu.Unlock()
+	return c.targets.forget(func(k crash) bool { return k.at == at && k.method == inspector.TargetCrashed.Method }) == 0
 }

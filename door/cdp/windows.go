@@ -79,7 +79,7 @@ func (c *Client) resizePage(cmd *call) {
 		p.Bounds = p.size
 	}
 	page := c.windows.target(p.Window)
-	on, ok := c.sight.sessionOf(page)
+	on, ok := c.targets.sessionOf(page)
 	if !ok || page == "" || p.Bounds.Width <= 0 || p.Bounds.Height <= 0 {
 		return
 	}
@@ -93,10 +93,10 @@ func (c *Client) resizePage(cmd *call) {
 }
 
 // sessionOf returns the client's session with a target.
-func (s *sight) sessionOf(target string) (cdp.SessionID, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, on := range s.sessions {
+func (v *visibleTargets) sessionOf(target string) (cdp.SessionID, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id, on := range v.sessions {
 		if on.target == target {
 			return id, true
 		}
