@@ -14,10 +14,10 @@ import (
 )
 
 // BenchmarkConfinedLaunch takes Chromiums from pools without warm ones, in turn
-// without rooms, in rooms, in rooms with a way out, and the last again from a pool
+// without rooms, in rooms, in rooms with a proxy, and the last again from a pool
 // in which no launcher waits. It reports the medians and their ratios to the first.
 func BenchmarkConfinedLaunch(b *testing.B) {
-	kinds := []chromium.LaunchOptions{{}, {Launcher: testLauncher}, {Launcher: testLauncher, WayOut: deadEnd}, {Launcher: testLauncher, WayOut: deadEnd}}
+	kinds := []chromium.LaunchOptions{{}, {Launcher: testLauncher}, {Launcher: testLauncher, Proxy: deadEnd}, {Launcher: testLauncher, Proxy: deadEnd}}
 	unready := len(kinds) - 1
 	times := make([][]time.Duration, len(kinds))
 	pools := make([]*chromium.Pool, len(kinds))
@@ -58,8 +58,8 @@ func BenchmarkConfinedLaunch(b *testing.B) {
 	report(b, times, "without", "rooms", "way-out", "unready")
 }
 
-// BenchmarkWayOut loads a page with and without the way out in turn.
-func BenchmarkWayOut(b *testing.B) {
+// BenchmarkProxy loads a page with and without the proxy in turn.
+func BenchmarkProxy(b *testing.B) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, "<title>%s</title>", r.URL.Path)
@@ -68,9 +68,9 @@ func BenchmarkWayOut(b *testing.B) {
 		}
 	}))
 	b.Cleanup(site.Close)
-	var w wayOut
+	var w testProxy
 	pages := [2]*browsertest.TestPage{}
-	for i, o := range []chromium.LaunchOptions{{}, {Launcher: testLauncher, WayOut: w.open}} {
+	for i, o := range []chromium.LaunchOptions{{}, {Launcher: testLauncher, Proxy: w.open}} {
 		pages[i] = browsertest.PageOf(b, browsertest.Launch(b, o).Conn())
 	}
 	times := make([][]time.Duration, 2)

@@ -45,7 +45,7 @@ func needRooms(t *testing.T, p *chromium.Process) {
 // TestConfined checks from outside that every process of a confined Chromium
 // stands in the rooms, and that Chromium's own sandbox is on as well.
 func TestConfined(t *testing.T) {
-	p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, WayOut: deadEnd})
+	p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, Proxy: deadEnd})
 	needRooms(t, p)
 	if !p.Sandboxed() {
 		t.Error("Chromium's own sandbox is off")
@@ -206,11 +206,11 @@ func TestConfinedDraws(t *testing.T) {
 	}
 }
 
-// deadEnd makes a way out that answers nothing.
-func deadEnd() chromium.WayOut { return &wayOut{} }
+// deadEnd makes a proxy that answers nothing.
+func deadEnd() chromium.Proxy { return &testProxy{} }
 
-// wayOut is a proxy that dials outside and counts what it was asked for.
-type wayOut struct {
+// testProxy is a proxy that dials outside and counts what it was asked for.
+type testProxy struct {
 	asked  atomic.Int32
 	hosts  sync.Map // the addresses that it was asked for; Chromium asks for some of its own
 	at     sync.Map // host that was asked for → the address at which the last such request arrived
@@ -224,7 +224,7 @@ type wayOut struct {
 }
 
 // open gives the proxy to the one Chromium that a test launches.
-func (w *wayOut) open() chromium.WayOut {
+func (w *testProxy) open() chromium.Proxy {
 	proxy := goproxy.NewProxyHttpServer()
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		w.asked.Add(1)
@@ -241,8 +241,8 @@ func (w *wayOut) open() chromium.WayOut {
 	return w
 }
 
-// Serve implements chromium.WayOut.
-func (w *wayOut) Serve(ln net.Listener, _ int) {
+// Serve implements chromium.Proxy.
+func (w *testProxy) Serve(ln net.Listener, _ int) {
 	w.mu.Lock()
 	w.lns = append(w.lns, ln)
 	w.mu.Unlock()
@@ -251,8 +251,8 @@ func (w *wayOut) Serve(ln net.Listener, _ int) {
 	}
 }
 
-// Close implements chromium.WayOut.
-func (w *wayOut) Close() error {
+// Close implements chromium.Proxy.
+func (w *testProxy) Close() error {
 	w.closed.Store(true)
 	w.mu.Lock()
 	for _, ln := range w.lns {
@@ -279,8 +279,8 @@ func TestOnlyWayOut(t *testing.T) {
 	udp := stunServer(t)
 
 	t.Run("through the proxy", func(t *testing.T) {
-		var w wayOut
-		p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, WayOut: w.open})
+		var w testProxy
+		p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, Proxy: w.open})
 		needRooms(t, p)
 		pg := browsertest.PageOf(t, p.Conn())
 		if title := load(t, pg, site.URL); title != "reached" {
@@ -294,8 +294,8 @@ func TestOnlyWayOut(t *testing.T) {
 		}
 	})
 	t.Run("around the proxy", func(t *testing.T) {
-		var w wayOut
-		p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, WayOut: w.open, Args: []string{
+		var w testProxy
+		p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, Proxy: w.open, Args: []string{
 			// Chromium is told to use no proxy, and WebRTC to use everything.
 			"--no-proxy-server", "--webrtc-ip-handling-policy=default",
 		}})
@@ -448,7 +448,7 @@ func runInstead(t *testing.T, o chromium.LaunchOptions, then func()) (text []byt
 	go func() {
 		o.UserAgent = "Test/1"
 		if o.Launcher != nil {
-			o.WayOut = deadEnd
+			o.Proxy = deadEnd
 		}
 		_, err := chromium.Launch(ctx, o)
 		done <- err

@@ -393,7 +393,7 @@ func tryEscapes(text string) {
 // it is, and as a control without rooms.
 func TestEscapes(t *testing.T) {
 	g := setGoals(t)
-	needRooms(t, browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, WayOut: deadEnd}))
+	needRooms(t, browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, Proxy: deadEnd}))
 	for _, launcher := range [][]string{testLauncher, nil} {
 		outcomes := tryInstead(t, g, launcher)
 		for _, e := range escapes {

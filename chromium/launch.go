@@ -30,21 +30,21 @@ const (
 // LaunchOptions configures the start of a Chromium. The zero value of each field
 // except Dir is its default.
 type LaunchOptions struct {
-	ExecPath          string        // the executable; default: FindExecutable
-	Dir               string        // required: the folder of this Chromium's profile, home and temporary files
-	Width, Height     int           // window size in CSS pixels; default DefaultWidth × DefaultHeight
-	DeviceScaleFactor float64       // device pixels per CSS pixel; default 1
-	UserAgent         string        // default: the user agent of this Chromium with a window
-	Locale            string        // such as "de-DE": language of the interface and of Accept-Language; default: Chromium's own
-	ProxyServer       string        // such as "http://127.0.0.1:3128", also for loopback addresses; default: none
-	Args              []string      // further switches; they come last and override others
-	Logger            *slog.Logger  // default: discard
-	Launcher          []string      // the command that runs confine.Main, to start Chromium in rooms of its own; default: started without them
-	Hide              []string      // the server's own files and folders, of which Chromium in rooms gets only its Dir; default: none
-	UserData          []byte        // from Process.PackUserData, for a Dir that has no profile yet; default: a new profile
-	CPU               float64       // cores that its processes may use together, where there is a control group; 0 for all
-	Memory            int64         // bytes that its processes may use together, where there is a control group; default confine.DefaultMemory
-	WayOut            func() WayOut // makes the proxy of each Chromium, which replaces ProxyServer; default: none
+	ExecPath          string       // the executable; default: FindExecutable
+	Dir               string       // required: the folder of this Chromium's profile, home and temporary files
+	Width, Height     int          // window size in CSS pixels; default DefaultWidth × DefaultHeight
+	DeviceScaleFactor float64      // device pixels per CSS pixel; default 1
+	UserAgent         string       // default: the user agent of this Chromium with a window
+	Locale            string       // such as "de-DE": language of the interface and of Accept-Language; default: Chromium's own
+	ProxyServer       string       // such as "http://127.0.0.1:3128", also for loopback addresses; default: none
+	Args              []string     // further switches; they come last and override others
+	Logger            *slog.Logger // default: discard
+	Launcher          []string     // the command that runs confine.Main, to start Chromium in rooms of its own; default: started without them
+	Hide              []string     // the server's own files and folders, of which Chromium in rooms gets only its Dir; default: none
+	UserData          []byte       // from Process.PackUserData, for a Dir that has no profile yet; default: a new profile
+	CPU               float64      // cores that its processes may use together, where there is a control group; 0 for all
+	Memory            int64        // bytes that its processes may use together, where there is a control group; default confine.DefaultMemory
+	Proxy             func() Proxy // makes the proxy of each Chromium, which replaces ProxyServer; default: none
 
 	ownShm  bool     // the rooms have a /dev/shm of their own, which is large enough
 	without []string // measures of the launcher that a trial leaves out

@@ -448,7 +448,7 @@ func (p *Pool) makeDir() (string, error) {
 	return os.MkdirTemp(p.root, "")
 }
 
-// merge fills the empty fields of o with the pool's values. Launcher and WayOut are
+// merge fills the empty fields of o with the pool's values. Launcher and Proxy are
 // always the pool's.
 func (p *Pool) merge(o LaunchOptions) LaunchOptions {
 	m := p.launch
@@ -481,7 +481,7 @@ func (p *Pool) merge(o LaunchOptions) LaunchOptions {
 func (p *Pool) isWarmKind(o LaunchOptions) bool {
 	warm := p.launch
 	o.Logger, o.Dir = warm.Logger, warm.Dir
-	o.WayOut, warm.WayOut = nil, nil // the same, see merge; functions cannot be compared
+	o.Proxy, warm.Proxy = nil, nil // the same, see merge; functions cannot be compared
 	return reflect.DeepEqual(o, warm)
 }
 

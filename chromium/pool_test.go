@@ -105,9 +105,9 @@ func TestPoolGivesWarmOnes(t *testing.T) {
 }
 
 // TestPoolGivesConfinedWarmOnes checks that warm ones stand in rooms, and that the
-// way out is no reason to start another one.
+// proxy is no reason to start another one.
 func TestPoolGivesConfinedWarmOnes(t *testing.T) {
-	pool, root := newPool(t, 1, chromium.LaunchOptions{Launcher: testLauncher, WayOut: deadEnd})
+	pool, root := newPool(t, 1, chromium.LaunchOptions{Launcher: testLauncher, Proxy: deadEnd})
 	browsertest.Until(t, "a warm one", func() bool { return pool.Warm() == 1 })
 	made, err := os.ReadDir(root)
 	if err != nil || len(made) != 1 {

@@ -57,7 +57,7 @@ type Process struct {
 	pid       int
 	folder    *folder
 	sandboxed bool
-	way       *wayOut // nil for none
+	proxy     *listeningProxy // nil for none
 	stderr    *stderrTail
 	log       *slog.Logger
 
@@ -261,18 +261,18 @@ func (p *Process) run(o LaunchOptions, sandbox bool) error {
 // launcher that will start it in rooms of its own.
 func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, error) {
 	if o.Launcher == nil {
-		if o.WayOut != nil { // nothing enforces it
+		if o.Proxy != nil { // nothing enforces it
 			listener, err := net.Listen("tcp4", "127.0.0.1:0") //nolint:noctx // it does not wait
 			if err != nil {
 				return nil, fmt.Errorf("start chromium's proxy: %w", err)
 			}
 			o.ProxyServer = "http://" + listener.Addr().String()
-			p.way = leadOut(o.WayOut(), listener, p.folder.uid, nil)
+			p.proxy = serveProxy(o.Proxy(), listener, p.folder.uid, nil)
 		}
 		cmd := exec.Command(o.ExecPath, switches(o, p.folder, p.sandboxed)...) //nolint:noctx // a context bounds the start only, the process lives on
 		cmd.ExtraFiles = []*os.File{in, out}                                   // fds 3 and 4, as --remote-debugging-pipe expects
 		cmd.Stderr = stderr
-		cmd.Env = p.folder.environment(o.WayOut != nil)
+		cmd.Env = p.folder.environment(o.Proxy != nil)
 		cmd.SysProcAttr = p.folder.attributes()
 		return cmd, cmd.Start()
 	}
@@ -282,7 +282,7 @@ func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, e
 	}
 	p.rooms, p.confinement = started, started.Report
 	if started.Proxy != nil {
-		p.way = leadOut(o.WayOut(), started.Proxy, p.folder.uid, started.Report)
+		p.proxy = serveProxy(o.Proxy(), started.Proxy, p.folder.uid, started.Report)
 	}
 	return started.Cmd, nil
 }
@@ -296,7 +296,7 @@ func (p *Process) supervise(begin func() (*exec.Cmd, error), stderr *os.File, st
 	becomeSubreaper()
 	cmd, err := begin()
 	if err != nil {
-		p.endWay()
+		p.closeProxy()
 		started <- err
 		return
 	}
@@ -331,7 +331,7 @@ func (p *Process) supervise(begin func() (*exec.Cmd, error), stderr *os.File, st
 		p.log.Error("processes of this chromium go on running", "pid", p.pid, "error", err)
 	}
 	_ = p.conn.Close()
-	p.endWay()
+	p.closeProxy()
 	// All writers are dead, unless one left the group and has our user id.
 	_ = stderr.SetReadDeadline(time.Now().Add(stderrGrace))
 	others.Wait()

@@ -18,8 +18,8 @@ var errEnded = errors.New("it ended at once")
 // roomsFor describes the rooms of one start.
 func roomsFor(o LaunchOptions, f *folder, pipes [2]*os.File, stderr *os.File) confine.Options {
 	return confine.Options{
-		Launcher: o.Launcher, Path: o.ExecPath, Env: f.environment(o.WayOut != nil), Pipes: pipes, Stderr: stderr, UID: f.uid,
-		Network: o.WayOut != nil, Without: o.without, Memory: o.Memory, CPU: o.CPU,
+		Launcher: o.Launcher, Path: o.ExecPath, Env: f.environment(o.Proxy != nil), Pipes: pipes, Stderr: stderr, UID: f.uid,
+		Network: o.Proxy != nil, Without: o.without, Memory: o.Memory, CPU: o.CPU,
 		Write: []string{f.profile(), f.home(), f.temp, f.files(), f.downloads()},
 		Keep:  []string{f.dir},
 		Read:  slices.Concat([]string{programFolder(o.ExecPath)}, chromiumReads, readFromEnvironment()),

@@ -281,8 +281,8 @@ func TestWayOutWithoutNamespaces(t *testing.T) {
 		{"around the proxy", []string{"--no-proxy-server", "--webrtc-ip-handling-policy=default"}, false},
 	} {
 		t.Run(way.name, func(t *testing.T) {
-			var w wayOut
-			p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, WayOut: w.open, Args: way.args})
+			var w testProxy
+			p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, Proxy: w.open, Args: way.args})
 			if p.Confinement().On(confine.Users) {
 				t.Fatal("there are namespaces")
 			}

@@ -58,9 +58,9 @@ func TestPoolKeepsALauncherReady(t *testing.T) {
 		fmt.Fprint(w, "<title>reached</title>")
 	}))
 	t.Cleanup(site.Close)
-	var w wayOut
-	ways := []func() chromium.WayOut{deadEnd, w.open}
-	pool, root := newPool(t, 0, chromium.LaunchOptions{Launcher: testLauncher, WayOut: func() chromium.WayOut {
+	var w testProxy
+	ways := []func() chromium.Proxy{deadEnd, w.open}
+	pool, root := newPool(t, 0, chromium.LaunchOptions{Launcher: testLauncher, Proxy: func() chromium.Proxy {
 		way := ways[0]
 		ways = append(ways[1:], deadEnd)
 		return way()

@@ -163,7 +163,7 @@ func setUp(what spec, lent []int) (ready, int, error) {
 	proxy := -1
 	if what.Listen != 0 {
 		var err error
-		if proxy, err = openWayOut(what.Listen); err != nil {
+		if proxy, err = openLoopback(what.Listen); err != nil {
 			return said, -1, fmt.Errorf("%s: %w", Network, err)
 		}
 	}
@@ -244,9 +244,9 @@ func limitNamespaces() error {
 	return nil
 }
 
-// openWayOut makes the namespace's loopback work and returns a listener at all its
+// openLoopback makes the namespace's loopback work and returns a listener at all its
 // addresses, which is the only thing that can be reached from the namespace.
-func openWayOut(port int) (int, error) {
+func openLoopback(port int) (int, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return -1, err

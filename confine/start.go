@@ -313,7 +313,7 @@ func attributes(o Options, rooms uintptr) *syscall.SysProcAttr {
 // arrange tells the launcher what to do, and keeps what it answers.
 func (s *Started) arrange(control int, o Options, what spec) error {
 	var err error
-	if s.ProxyServer, err = s.wayOut(o, &what); err != nil {
+	if s.ProxyServer, err = s.proxyAddress(o, &what); err != nil {
 		return err
 	}
 	var mounts []int
@@ -354,9 +354,9 @@ func (s *Started) arrange(control int, o Options, what spec) error {
 	return s.Report.missing(what.Required)
 }
 
-// wayOut decides where the proxy listens, and returns its address: in the network
+// proxyAddress decides where the proxy listens, and returns its address: in the network
 // namespace, where the launcher makes the listener, or here.
-func (s *Started) wayOut(o Options, what *spec) (string, error) {
+func (s *Started) proxyAddress(o Options, what *spec) (string, error) {
 	switch {
 	case !o.Network:
 		return "", nil

@@ -71,7 +71,7 @@ func benchPage(b *testing.B, policy *egress.Policy) *browser.Page {
 	b.Helper()
 	o := chromium.LaunchOptions{Dir: b.TempDir(), Args: []string{"--ignore-certificate-errors"}}
 	if policy != nil {
-		o.WayOut = func() chromium.WayOut { return egress.NewProxy(policy) }
+		o.Proxy = func() chromium.Proxy { return egress.NewProxy(policy) }
 	}
 	proc, err := chromium.Launch(browsertest.Context(b, "launch"), o)
 	if err != nil {

@@ -175,7 +175,7 @@ func NewManager(o Options) (*Manager, error) {
 		Size: o.WarmBrowsers, Root: root,
 		Launch: chromium.LaunchOptions{
 			ExecPath: o.ChromiumPath, Launcher: o.Launcher, Memory: o.Memory, CPU: o.CPU, Hide: append([]string{o.Dir}, o.Hide...), Logger: o.Logger,
-			WayOut: func() chromium.WayOut { return egress.NewProxy(o.Egress) },
+			Proxy: func() chromium.Proxy { return egress.NewProxy(o.Egress) },
 		},
 	})
 	ctx, stop := context.WithCancel(context.Background())

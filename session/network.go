@@ -97,7 +97,7 @@ func recordBlocked(s *Session, b *egress.BlockedError) {
 
 // bindProxy gives the proxy of a Chromium to a session.
 func bindProxy(proc *chromium.Process, traffic *egress.Traffic) {
-	if proxy, ok := proc.WayOut().(*egress.Proxy); ok {
+	if proxy, ok := proc.Proxy().(*egress.Proxy); ok {
 		proxy.Bind(traffic)
 	}
 }
@@ -106,10 +106,10 @@ func bindProxy(proc *chromium.Process, traffic *egress.Traffic) {
 // own proxy, and what ends it.
 func openProxy(proc *chromium.Process) func(*url.URL, []string) (string, func(), error) {
 	return func(server *url.URL, bypass []string) (string, func(), error) {
-		proxy, ok := proc.WayOut().(*egress.Proxy)
+		proxy, ok := proc.Proxy().(*egress.Proxy)
 		if !ok {
-			return "", nil, chromium.ErrNoWayOut
+			return "", nil, chromium.ErrNoProxy
 		}
-		return proxy.Route(&egress.Upstream{URL: server, Bypass: bypass}, proc.OpenWay)
+		return proxy.Route(&egress.Upstream{URL: server, Bypass: bypass}, proc.OpenProxyAddress)
 	}
 }

@@ -141,7 +141,7 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 	start := time.Now()
 	p, err := chromium.Launch(ctx, chromium.LaunchOptions{
 		ExecPath: d.Chromium, Dir: dir, Launcher: launcher, Hide: []string{d.DataDir},
-		WayOut: func() chromium.WayOut { return egress.NewProxy(policy) }, // which answers nothing without a session
+		Proxy: func() chromium.Proxy { return egress.NewProxy(policy) }, // which answers nothing without a session
 	})
 	if err != nil {
 		return []finding{good("chromium", "%v", err).as("failed", "Install it: apt-get install chromium, or name it with --chromium.")}

@@ -34,7 +34,7 @@ type Client struct {
 	log     *slog.Logger
 
 	folder  *folder
-	proxy   wayOut
+	proxy   forwardProxy
 	process *process
 	inner   *stream // of Playwright's protocol, to the process
 	browser *stream // of the DevTools protocol, to the process

@@ -48,8 +48,8 @@ var bridge string
 // is started.
 var ErrNoRooms = errors.New("this machine cannot confine the process that speaks Playwright's protocol")
 
-// wayOut is the proxy of one process.
-type wayOut interface {
+// forwardProxy is the proxy of one process.
+type forwardProxy interface {
 	Serve(listener net.Listener, uid int)
 	Close() error
 }
@@ -61,7 +61,7 @@ type processOptions struct {
 	node     string   // Node's executable
 	pkg      Package
 	folder   *folder
-	proxy    wayOut
+	proxy    forwardProxy
 	uid      int
 	client   *os.File // descriptor 3
 	browser  *os.File // descriptor 4

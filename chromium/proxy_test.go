@@ -15,9 +15,9 @@ import (
 	"takeover/confine"
 )
 
-// TestOpenWay gives contexts addresses of their own, in a network namespace and
-// without one, and checks that the way out can tell the contexts by them.
-func TestOpenWay(t *testing.T) {
+// TestOpenProxyAddress gives contexts addresses of their own, in a network namespace and
+// without one, and checks that the proxy can tell the contexts by them.
+func TestOpenProxyAddress(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<title>reached</title><link rel=icon href=data:,>") // a request for an icon might come late
@@ -25,8 +25,8 @@ func TestOpenWay(t *testing.T) {
 	t.Cleanup(site.Close)
 	for name, launcher := range map[string][]string{"in a network namespace": testLauncher, "without rooms": nil} {
 		t.Run(name, func(t *testing.T) {
-			var w wayOut
-			p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: launcher, WayOut: w.open})
+			var w testProxy
+			p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: launcher, Proxy: w.open})
 			if launcher != nil && !p.Confinement().On(confine.Network) {
 				t.Skip(p.Confinement().Refused())
 			}
@@ -56,7 +56,7 @@ func TestOpenWay(t *testing.T) {
 			var addresses []string
 			var contexts []*browser.Context
 			for range 2 {
-				address, end, err := p.OpenWay()
+				address, end, err := p.OpenProxyAddress()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -85,7 +85,7 @@ func TestOpenWay(t *testing.T) {
 					t.Errorf("%s can be reached: %v", addresses[i], got)
 				}
 			}
-			if next, _, err := p.OpenWay(); err != nil || next != "127.0.0.4:"+port {
+			if next, _, err := p.OpenProxyAddress(); err != nil || next != "127.0.0.4:"+port {
 				t.Errorf("the next address is %s %v", next, err)
 			}
 			if err := p.Close(); err != nil {
@@ -100,12 +100,12 @@ func TestOpenWay(t *testing.T) {
 				}
 			}
 			if !w.closed.Load() {
-				t.Error("the way out was not closed")
+				t.Error("the proxy was not closed")
 			}
 		})
 	}
-	if _, _, err := browsertest.Launch(t, chromium.LaunchOptions{}).OpenWay(); !errors.Is(err, chromium.ErrNoWayOut) {
-		t.Errorf("a Chromium without a way out: %v", err)
+	if _, _, err := browsertest.Launch(t, chromium.LaunchOptions{}).OpenProxyAddress(); !errors.Is(err, chromium.ErrNoProxy) {
+		t.Errorf("a Chromium without a proxy: %v", err)
 	}
 }
 
