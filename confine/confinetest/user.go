@@ -45,7 +45,7 @@ func placesFor(t *testing.T, uid int, parents []string) (places []string) {
 				t.Error(err)
 			}
 		})
-		if err := errors.Join(os.Chmod(place, 0o755), os.Chown(place, uid, uid)); err != nil {
+		if err := errors.Join(os.Chmod(place, 0o755), os.Chown(place, uid, uid)); err != nil { //nolint:gosec // programs read in it, as in /opt
 			t.Fatal(err)
 		}
 		places = append(places, place)
