@@ -173,7 +173,7 @@ func opSelectOption(ctx context.Context, c *Client, t *selectParams) (any, error
 		t.Options = []json.RawMessage{}
 	}
 	_, value, err := c.retryIn(p, &t.target, browser.WorldUtility, "selectOption", &callParams{Options: t.Options, Force: t.Force},
-		func(pl *place) ([]runtime.RemoteObjectID, error) { return c.objectsIn(p, pl.layer.world, t.Elements) })
+		func(pl *searchRoot) ([]runtime.RemoteObjectID, error) { return c.objectsIn(p, pl.layer.world, t.Elements) })
 	if err != nil {
 		return nil, p.fail(err)
 	}
@@ -198,7 +198,7 @@ func opDispatchEvent(ctx context.Context, c *Client, t *dispatchParams) (any, er
 		handles = t.EventInit.Handles
 	}
 	_, _, err := c.retryIn(p, &t.target, browser.WorldMain, "dispatch", params,
-		func(pl *place) ([]runtime.RemoteObjectID, error) { return c.objectsIn(p, pl.layer.world, handles) })
+		func(pl *searchRoot) ([]runtime.RemoteObjectID, error) { return c.objectsIn(p, pl.layer.world, handles) })
 	if err != nil {
 		return nil, p.fail(err)
 	}

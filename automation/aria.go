@@ -87,7 +87,7 @@ type ariaAnswer struct {
 }
 
 // ariaTree takes a snapshot that includes frames.
-func (c *Client) ariaTree(p *progress, o *ariaParams) (*place, json.RawMessage, error) {
+func (c *Client) ariaTree(p *progress, o *ariaParams) (*searchRoot, json.RawMessage, error) {
 	pl, value, err := c.retry(p, &o.target, "ariaTree", o.question())
 	if err != nil {
 		return nil, nil, err
@@ -102,7 +102,7 @@ func (c *Client) ariaTree(p *progress, o *ariaParams) (*place, json.RawMessage, 
 
 // withFrames inserts frame snapshots below the frames' elements. A frame without
 // a snapshot stays empty.
-func (c *Client) withFrames(p *progress, pl *place, a *ariaAnswer, o ariaParams) (json.RawMessage, error) {
+func (c *Client) withFrames(p *progress, pl *searchRoot, a *ariaAnswer, o ariaParams) (json.RawMessage, error) {
 	frames := map[string]json.RawMessage{}
 	for _, ref := range a.IframeRefs {
 		depth, shown := a.IframeDepths[ref]
@@ -175,7 +175,7 @@ func opNormalize(ctx context.Context, c *Client, t *target) (any, error) {
 	}
 	defer release(pl.layer.world, o.ObjectID)
 	var selector string
-	at := &place{frame: pl.frame, layer: pl.layer, scope: o.ObjectID, search: search{Selector: ":scope"}}
+	at := &searchRoot{frame: pl.frame, layer: pl.layer, scope: o.ObjectID, search: search{Selector: ":scope"}}
 	for f := pl.frame; ; {
 		var part string
 		if err := at.ask(p, "get", &callParams{search: at.search, Property: "selector"}, &part); err != nil {
@@ -198,7 +198,7 @@ func opNormalize(ctx context.Context, c *Client, t *target) (any, error) {
 }
 
 // aroundFrame returns a frame's parent, and the frame's element there.
-func (c *Client) aroundFrame(ctx context.Context, f *browser.Frame) (*browser.Frame, *place, error) {
+func (c *Client) aroundFrame(ctx context.Context, f *browser.Frame) (*browser.Frame, *searchRoot, error) {
 	parent := f.Parent()
 	pl, err := c.placeIn(ctx, parent, browser.WorldUtility)
 	if err != nil {

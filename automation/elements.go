@@ -160,7 +160,7 @@ func (c *Client) box(p *progress, t *target, method string, params callParams) (
 }
 
 // query returns the first element of a target by object reference, or nil.
-func (c *Client) query(ctx context.Context, t *target) (*place, *runtime.RemoteObject, error) {
+func (c *Client) query(ctx context.Context, t *target) (*searchRoot, *runtime.RemoteObject, error) {
 	p, cancel := c.begin(ctx, t.Timeout, true)
 	defer cancel()
 	pl, err := c.resolve(p, t, browser.WorldUtility)
@@ -252,7 +252,7 @@ func opWaitForSelector(ctx context.Context, c *Client, t *waitForSelector) (any,
 }
 
 // awaitState waits for a state. An element in a missing frame counts as hidden.
-func (c *Client) awaitState(p *progress, t *target, state string, keep bool) (*place, json.RawMessage, error) {
+func (c *Client) awaitState(p *progress, t *target, state string, keep bool) (*searchRoot, json.RawMessage, error) {
 	p.absent = state == "hidden" || state == "detached"
 	return c.retry(p, t, "waitFor", callParams{State: state, Keep: keep})
 }
@@ -272,7 +272,7 @@ func (c *Client) waitFor(p *progress, t *target, state string) (*handle, error) 
 }
 
 // taken returns a handle of the element that the last operation at a place kept.
-func (c *Client) taken(p *progress, pl *place) (*handle, error) {
+func (c *Client) taken(p *progress, pl *searchRoot) (*handle, error) {
 	o, err := pl.layer.reference(p, "take", pl.task)
 	if err != nil {
 		return nil, err

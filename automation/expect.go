@@ -98,7 +98,7 @@ func (c *Client) expect(ctx context.Context, t *expectParams) (*expectResult, er
 	if t.Expression == expectProperty {
 		kind = browser.WorldMain
 	}
-	_, value, err := c.retryIn(p, &t.target, kind, "expect", params, func(pl *place) ([]runtime.RemoteObjectID, error) {
+	_, value, err := c.retryIn(p, &t.target, kind, "expect", params, func(pl *searchRoot) ([]runtime.RemoteObjectID, error) {
 		switch {
 		case t.Expression == expectAria:
 			yaml, err := c.automation.yamlOf(p, pl.layer.world)

@@ -153,7 +153,7 @@ func (c *Client) setNamedFiles(ctx context.Context, t *filesParams) (any, error)
 
 // giveFiles puts files into the input that the last operation kept. Chromium
 // itself dispatches the input's events.
-func (c *Client) giveFiles(ctx context.Context, pl *place, paths []string) error {
+func (c *Client) giveFiles(ctx context.Context, pl *searchRoot, paths []string) error {
 	input, err := pl.layer.reference(ctx, "take", pl.task)
 	if err != nil {
 		return err

@@ -89,7 +89,7 @@ func (c *Client) clear(p *progress, handlers []*overlayHandler, begin func()) er
 	return nil
 }
 
-func (c *Client) runOverlayHandler(p *progress, h *overlayHandler, pl *place) error {
+func (c *Client) runOverlayHandler(p *progress, h *overlayHandler, pl *searchRoot) error {
 	finished := c.hooks.beginOverlay(h)
 	if finished == nil {
 		return nil

@@ -79,8 +79,8 @@ var errLost = errors.New("pointer events went elsewhere")
 // from us.
 const maxLost = 3
 
-// aim is the page side's reply with the point for the mouse.
-type aim struct {
+// hitPoint is the page side's reply with the point for the mouse.
+type hitPoint struct {
 	ID      int     `json:"id"`
 	X       float64 `json:"x"`
 	Y       float64 `json:"y"`
@@ -103,14 +103,14 @@ func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 		if err != nil {
 			return err
 		}
-		var at aim
+		var at hitPoint
 		if err := json.Unmarshal(value, &at); err != nil {
 			return err
 		}
 		if at.Done {
 			return nil
 		}
-		covered, err := c.strike(p, pl, o, g, at, lost < maxLost)
+		covered, err := c.performAt(p, pl, o, g, at, lost < maxLost)
 		if err == nil && covered == "" {
 			return nil
 		}
@@ -138,10 +138,10 @@ func (c *Client) point(p *progress, o *pointerParams, g gesture) error {
 	}
 }
 
-// strike moves the mouse for one attempt. covered names the element that was hit
+// performAt moves the mouse for one attempt. covered names the element that was hit
 // instead, or that covers the target. If check is set, the error is errLost when
 // the events went to a process other than the frame's.
-func (c *Client) strike(p *progress, pl *place, o *pointerParams, g gesture, at aim, check bool) (covered string, err error) {
+func (c *Client) performAt(p *progress, pl *searchRoot, o *pointerParams, g gesture, at hitPoint, check bool) (covered string, err error) {
 	x, y, covered, ok, err := c.outward(p, pl.frame, at.X, at.Y, !o.Force)
 	if err != nil {
 		return "", err

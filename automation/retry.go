@@ -18,7 +18,7 @@ var changes = map[string]bool{
 // retry runs an operation on a target until the page reports a result, also
 // across navigations and in frames that come and go. If the time runs out, retry
 // returns an error, and the page's last report as the value.
-func (c *Client) retry(p *progress, t *target, method string, params callParams) (*place, json.RawMessage, error) {
+func (c *Client) retry(p *progress, t *target, method string, params callParams) (*searchRoot, json.RawMessage, error) {
 	return c.retryIn(p, t, browser.WorldUtility, method, &params, nil)
 }
 
@@ -26,7 +26,7 @@ func (c *Client) retry(p *progress, t *target, method string, params callParams)
 // objects that the operation needs in each place where it looks for the target;
 // it may also complete params.
 func (c *Client) retryIn(p *progress, t *target, kind browser.Kind, method string, params *callParams,
-	objects func(*place) ([]runtime.RemoteObjectID, error)) (*place, json.RawMessage, error) {
+	objects func(*searchRoot) ([]runtime.RemoteObjectID, error)) (*searchRoot, json.RawMessage, error) {
 	r := &retrying{client: c, p: p, target: t, kind: kind, method: method, params: params, objects: objects}
 	pauses := 0 // pauses in a row
 	for n := 0; ; n++ {
@@ -58,7 +58,7 @@ type retrying struct {
 	kind    browser.Kind
 	method  string
 	params  *callParams
-	objects func(*place) ([]runtime.RemoteObjectID, error) // nil for none
+	objects func(*searchRoot) ([]runtime.RemoteObjectID, error) // nil for none
 
 	quiet    bool            // the log already says what the operation waits for
 	refusals int             // refusals by Chromium
@@ -76,7 +76,7 @@ const (
 
 // attempt finds the target and asks the page once. If err is set, value is the
 // page's last report.
-func (r *retrying) attempt(n int) (pl *place, value json.RawMessage, next verdict, err error) {
+func (r *retrying) attempt(n int) (pl *searchRoot, value json.RawMessage, next verdict, err error) {
 	c, p := r.client, r.p
 	pl, err = c.resolve(p, r.target, r.kind)
 	switch {
@@ -129,7 +129,7 @@ func (r *retrying) attempt(n int) (pl *place, value json.RawMessage, next verdic
 }
 
 // call calls the page side.
-func (r *retrying) call(pl *place, left float64) (reply, error) {
+func (r *retrying) call(pl *searchRoot, left float64) (reply, error) {
 	objects := []runtime.RemoteObjectID{pl.scope}
 	if r.objects != nil {
 		more, err := r.objects(pl)
@@ -149,7 +149,7 @@ func (r *retrying) call(pl *place, left float64) (reply, error) {
 }
 
 // failed decides whether an error ends the operation.
-func (r *retrying) failed(err error) (*place, json.RawMessage, verdict, error) {
+func (r *retrying) failed(err error) (*searchRoot, json.RawMessage, verdict, error) {
 	r.params.Resumed = nil
 	if refused(err) {
 		r.refusals++

@@ -36,8 +36,8 @@ const frameSlice = 1000
 // the operation fails. Nodes can disappear, but not every time.
 const maxRefusals = 20
 
-// place is where a target's elements are looked for.
-type place struct {
+// searchRoot is where a target's elements are looked for.
+type searchRoot struct {
 	frame   *browser.Frame
 	layer   *layer
 	scope   runtime.RemoteObjectID // root of the search, or empty
@@ -70,7 +70,7 @@ func (c *Client) start(t *target) (*browser.Frame, *handle, error) {
 
 // resolve finds the place of a target. It returns nil and no error when a frame
 // that leads to the element does not exist.
-func (c *Client) resolve(p *progress, t *target, kind browser.Kind) (*place, error) {
+func (c *Client) resolve(p *progress, t *target, kind browser.Kind) (*searchRoot, error) {
 	frame, h, err := c.start(t)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (c *Client) resolve(p *progress, t *target, kind browser.Kind) (*place, err
 	return c.enter(p, pl, kind)
 }
 
-func (c *Client) placeIn(ctx context.Context, f *browser.Frame, kind browser.Kind) (*place, error) {
+func (c *Client) placeIn(ctx context.Context, f *browser.Frame, kind browser.Kind) (*searchRoot, error) {
 	w, err := f.World(ctx, kind)
 	if err != nil {
 		return nil, err
@@ -110,11 +110,11 @@ func (c *Client) placeIn(ctx context.Context, f *browser.Frame, kind browser.Kin
 	if err != nil {
 		return nil, err
 	}
-	return &place{frame: f, layer: l}, nil
+	return &searchRoot{frame: f, layer: l}, nil
 }
 
 // enter follows a selector through the frames that it enters.
-func (c *Client) enter(p *progress, pl *place, kind browser.Kind) (*place, error) {
+func (c *Client) enter(p *progress, pl *searchRoot, kind browser.Kind) (*searchRoot, error) {
 	var chunks int
 	if err := pl.ask(p, "chunks", &callParams{search: pl.search}, &chunks); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (c *Client) enter(p *progress, pl *place, kind browser.Kind) (*place, error
 }
 
 // ask calls a method that does not wait for elements.
-func (pl *place) ask(ctx context.Context, method string, params *callParams, out any) error {
+func (pl *searchRoot) ask(ctx context.Context, method string, params *callParams, out any) error {
 	got, err := pl.layer.run(ctx, method, params, pl.scope)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (pl *place) ask(ctx context.Context, method string, params *callParams, out
 }
 
 // contentFrame returns the frame shown by the element that a task kept, or nil.
-func (c *Client) contentFrame(ctx context.Context, pl *place, task int64) (*browser.Frame, error) {
+func (c *Client) contentFrame(ctx context.Context, pl *searchRoot, task int64) (*browser.Frame, error) {
 	element, err := pl.layer.reference(ctx, "take", task)
 	if err != nil || element.ObjectID == "" {
 		return nil, err
