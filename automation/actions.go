@@ -173,7 +173,9 @@ func opSelectOption(ctx context.Context, c *Client, t *selectParams) (any, error
 		t.Options = []json.RawMessage{}
 	}
 	_, value, err := c.retryIn(p, &t.target, browser.WorldUtility, "selectOption", &callParams{Options: t.Options, Force: t.Force},
-		func(pl *searchRoot) ([]runtime.RemoteObjectID, error) { return c.objectsIn(p, pl.layer.world, t.Elements) })
+		func(pl *searchRoot) ([]runtime.RemoteObjectID, error) {
+			return c.objectsIn(p, pl.layer.world, t.Elements)
+		})
 	if err != nil {
 		return nil, p.fail(err)
 	}

@@ -39,7 +39,7 @@ func (v *Viewer) Control(action string) error {
 // Mouse sends a mouse event to the page if the viewer is in control under the
 // stamp's epoch. With an old epoch, the event is dropped without an error.
 func (v *Viewer) Mouse(m Mouse, made Stamp) error {
-	return v.dispatch(made, m.Validate, func(at aim) error {
+	return v.dispatch(made, m.Validate, func(at inputTarget) error {
 		switch m.Event {
 		case "down":
 			v.session.secrets.Elsewhere()
@@ -57,7 +57,7 @@ func (v *Viewer) Mouse(m Mouse, made Stamp) error {
 
 // Key sends a key event; see Mouse.
 func (v *Viewer) Key(k Key, made Stamp) error {
-	return v.dispatch(made, k.Validate, func(at aim) error {
+	return v.dispatch(made, k.Validate, func(at inputTarget) error {
 		v.session.typed(k, at)
 		v.session.pressed(at)
 		if k.Event == "down" {
@@ -69,7 +69,7 @@ func (v *Viewer) Key(k Key, made Stamp) error {
 
 // Text enters committed text; see Mouse.
 func (v *Viewer) Text(t Text, made Stamp) error {
-	return v.dispatch(made, t.Validate, func(at aim) error {
+	return v.dispatch(made, t.Validate, func(at inputTarget) error {
 		v.session.typed(Key{Event: "down", Text: t.Text}, at)
 		v.session.gestures.enter(at.page)
 		return at.input.Text(t)
@@ -78,7 +78,7 @@ func (v *Viewer) Text(t Text, made Stamp) error {
 
 // Compose shows an input method's text before it is committed; see Mouse.
 func (v *Viewer) Compose(c Compose, made Stamp) error {
-	return v.dispatch(made, c.Validate, func(at aim) error {
+	return v.dispatch(made, c.Validate, func(at inputTarget) error {
 		v.session.gestures.enter(at.page)
 		return at.input.Compose(c)
 	})
@@ -86,7 +86,7 @@ func (v *Viewer) Compose(c Compose, made Stamp) error {
 
 // Touch sends a touch event; see Mouse.
 func (v *Viewer) Touch(t Touch, made Stamp) error {
-	return v.dispatch(made, t.Validate, func(at aim) error {
+	return v.dispatch(made, t.Validate, func(at inputTarget) error {
 		switch t.Event {
 		case "start":
 			v.session.secrets.Elsewhere()
@@ -113,7 +113,7 @@ func (v *Viewer) Drop(d Drop, made Stamp) error {
 	if err != nil {
 		return err
 	}
-	return v.dispatch(made, d.Validate, func(at aim) error { return at.input.Drop(d, paths) })
+	return v.dispatch(made, d.Validate, func(at inputTarget) error { return at.input.Drop(d, paths) })
 }
 
 // releaseInput releases everything that is held down, on every page, after the

@@ -79,7 +79,7 @@ func (v *Viewer) Clipboard(ctx context.Context, c Clipboard, made Stamp) error {
 			return v.Text(Text{Text: c.Text}, made)
 		}
 	}
-	return v.dispatch(made, c.Validate, func(at aim) error {
+	return v.dispatch(made, c.Validate, func(at inputTarget) error {
 		if c.Action == "paste" {
 			s.typed(Key{Event: "down", Text: c.Text}, at)
 		}

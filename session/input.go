@@ -7,8 +7,8 @@ import (
 	"takeover/input"
 )
 
-// aim is the target of a person's input: the page that viewers see.
-type aim struct {
+// inputTarget is the target of a person's input: the page that viewers see.
+type inputTarget struct {
 	*focus
 	input *input.Dispatcher
 }
@@ -26,7 +26,7 @@ type aim struct {
 // these hold others: the probe's those of the tracker and of secrets, the dispatcher's
 // that of the connection. No lock is held while anything waits. It does not take the
 // session's mu.
-func (v *Viewer) dispatch(made Stamp, validate func() error, send func(aim) error) error {
+func (v *Viewer) dispatch(made Stamp, validate func() error, send func(inputTarget) error) error {
 	if err := validate(); err != nil {
 		return news(made, v.refuse(made, untakenInput, err))
 	}
@@ -57,7 +57,7 @@ func (*earlyError) Error() string { return "the page cannot take input yet" }
 
 // sendInput writes an input to the page, if it is the viewer's next one, and counts
 // it. An earlyError leaves it uncounted.
-func (v *Viewer) sendInput(made Stamp, send func(aim) error) error {
+func (v *Viewer) sendInput(made Stamp, send func(inputTarget) error) error {
 	s := v.session
 	s.inputMu.Lock()
 	defer s.inputMu.Unlock()
@@ -75,7 +75,7 @@ func (v *Viewer) sendInput(made Stamp, send func(aim) error) error {
 }
 
 // write writes an input to the page that viewers see.
-func (v *Viewer) write(made Stamp, send func(aim) error) error {
+func (v *Viewer) write(made Stamp, send func(inputTarget) error) error {
 	s := v.session
 	if err := v.may(); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (v *Viewer) write(made Stamp, send func(aim) error) error {
 	if to == nil {
 		return ErrNotReady
 	}
-	if err := aimed(made, to); err != nil {
+	if err := checkTarget(made, to); err != nil {
 		return err
 	}
 	page := to.eng.live.Attached(to.page.ID())
@@ -103,7 +103,7 @@ func (v *Viewer) write(made Stamp, send func(aim) error) error {
 		}}
 	}
 	s.gestures.act()
-	return send(aim{to, page.Input})
+	return send(inputTarget{to, page.Input})
 }
 
 // attachInput attaches the live view to a page, for input that arrives before
@@ -118,13 +118,13 @@ func (s *Session) attachInput(to *focus) {
 
 // pressed records that a person pressed something. It also opens the remote
 // clipboard, so that a copy caused by the press is noticed.
-func (s *Session) pressed(at aim) {
+func (s *Session) pressed(at inputTarget) {
 	s.gestures.press(at.page)
 	at.eng.live.Clipboard().Want()
 }
 
 // typed records a person's key in a secret field, before the page gets it.
-func (s *Session) typed(k Key, at aim) {
+func (s *Session) typed(k Key, at inputTarget) {
 	if k.Event == "down" {
 		at.eng.probe.typed(at.page, k)
 	}

@@ -21,7 +21,7 @@ func (v *Viewer) Navigate(ctx context.Context, tab uint32, action, url string) e
 	if f == nil {
 		return ErrNotReady
 	}
-	if err := aimed(Stamp{Tab: tab}, f); err != nil {
+	if err := checkTarget(Stamp{Tab: tab}, f); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)

@@ -135,7 +135,7 @@ func (v *Viewer) turn(at Stamp) error {
 		return v.again(wrong)
 	}
 	if to := s.shown(); to != nil {
-		if err := aimed(at, to); err != nil {
+		if err := checkTarget(at, to); err != nil {
 			v.countLocked(at.N, untaken(err))
 			return err
 		}
@@ -143,9 +143,9 @@ func (v *Viewer) turn(at Stamp) error {
 	return nil
 }
 
-// aimed returns an error if an input was made for another tab than the one that is
+// checkTarget returns an error if an input was made for another tab than the one that is
 // shown, or for another field than the one that has the focus.
-func aimed(at Stamp, to *focus) error {
+func checkTarget(at Stamp, to *focus) error {
 	switch {
 	case at.Tab != 0 && at.Tab != to.tab:
 		return errOtherTab

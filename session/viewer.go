@@ -45,30 +45,30 @@ type Viewer struct {
 	departure sync.Once // runs Leave or Lost; a second call waits for the first, so that resume finds the reservation that Lost made
 
 	mu   sync.Mutex // guards what follows
-	seen *place     // nil while it sees nothing
+	seen *watching  // nil while it sees nothing
 	view screencast.View
 	left bool
 }
 
-// place is a viewer's subscription to the cast of the shown page.
-type place struct {
+// watching is a viewer's subscription to the cast of the shown page.
+type watching struct {
 	focus               *focus
 	sub                 *screencast.Subscription // ends when the focus or the viewer ends
 	offFocus, offViewer func() bool              // stop sub from closing when the focus or the viewer ends
 }
 
 // lookAt joins the cast of f.
-func (v *Viewer) lookAt(f *focus, cast *screencast.Cast) *place {
+func (v *Viewer) lookAt(f *focus, cast *screencast.Cast) *watching {
 	sub := cast.Join(v.view, &v.carried.line)
-	return &place{focus: f, sub: sub, offFocus: context.AfterFunc(f.ctx, sub.Close), offViewer: context.AfterFunc(v.ctx, sub.Close)}
+	return &watching{focus: f, sub: sub, offFocus: context.AfterFunc(f.ctx, sub.Close), offViewer: context.AfterFunc(v.ctx, sub.Close)}
 }
 
-// close closes the place, which may be nil.
-func (p *place) close() {
-	if p != nil {
-		p.offFocus()
-		p.offViewer()
-		p.sub.Close()
+// close closes the subscription, which may be nil.
+func (w *watching) close() {
+	if w != nil {
+		w.offFocus()
+		w.offViewer()
+		w.sub.Close()
 	}
 }
 
