@@ -118,7 +118,7 @@ type Policy struct {
 // shared is what a policy has in common with those made from it.
 type shared struct {
 	blocked map[Reason]*atomic.Uint64 // how often each reason applied
-	room    *room
+	budget  *connBudget
 	names   names
 
 	mu    sync.Mutex                  // guards what follows
@@ -127,7 +127,7 @@ type shared struct {
 
 // NewPolicy returns a policy. The error says which option is not valid.
 func NewPolicy(o Options) (*Policy, error) {
-	p := &Policy{options: o, shared: &shared{blocked: map[Reason]*atomic.Uint64{}, room: newRoom(o.Files), ports: map[netip.AddrPort]struct{}{}}}
+	p := &Policy{options: o, shared: &shared{blocked: map[Reason]*atomic.Uint64{}, budget: newConnBudget(o.Files), ports: map[netip.AddrPort]struct{}{}}}
 	p.shared.names = names{resolver: o.Resolver, of: map[string]resolved{}}
 	for _, reason := range Reasons {
 		p.shared.blocked[reason] = new(atomic.Uint64)

@@ -124,7 +124,7 @@ func (p *Proxy) Serve(listener net.Listener, uid int) {
 		}
 		listener = ownedListener{listener, uid}
 	}
-	listener = roomyListener{listener, p}
+	listener = budgetListener{listener, p}
 	p.work.Go(func() {
 		defer end()
 		_ = p.server.Serve(listener) // it closes the listener

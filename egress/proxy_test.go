@@ -354,9 +354,9 @@ func TestEmptyLabels(t *testing.T) {
 	}
 }
 
-// TestRoom checks that neither a page nor a process in Chromium's rooms takes the
-// files that the server needs, and that closed connections give their room back.
-func TestRoom(t *testing.T) {
+// TestConnBudget checks that neither a page nor a process in Chromium's rooms takes the
+// files that the server needs, and that closed connections give their places back.
+func TestConnBudget(t *testing.T) {
 	const files = 256 // 64 for all sessions, 16 of one on each side
 	hits := limits.New()
 	r := newRig(t, egress.Options{Networks: loopback, Files: files}, egress.TrafficOptions{Limits: hits})

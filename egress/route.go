@@ -32,9 +32,9 @@ type route struct {
 // newRoute returns a route of a proxy that is bound to a session. p.mu is held.
 func (p *Proxy) newRoute(up *Upstream) *route {
 	via := &route{traffic: p.traffic, up: up, dialer: dialer{traffic: p.traffic, opened: p.keep, closed: p.forget}}
-	via.direct = &http.Transport{ // idle connections take half of the session's room at most
+	via.direct = &http.Transport{ // idle connections take half of the session's places at most
 		DialContext:  via.dialer.request,
-		MaxIdleConns: int(via.traffic.options.Policy.shared.room.ofSession(2*maxIdle)) / 2, MaxIdleConnsPerHost: maxIdleHost, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHead,
+		MaxIdleConns: int(via.traffic.options.Policy.shared.budget.ofSession(2*maxIdle)) / 2, MaxIdleConnsPerHost: maxIdleHost, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHead,
 		DisableCompression: true, // bodies and headers stay as they are
 		ReadBufferSize:     readBuffer,
 	}

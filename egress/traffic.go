@@ -25,7 +25,7 @@ const (
 	paceBurst = 64 << 10
 )
 
-// errTooMany is the error for a connection for which there is no room.
+// errTooMany is the error for a connection beyond the budget.
 var errTooMany = errors.New("the session has too many connections")
 
 // TrafficOptions configures a Traffic. The zero value of each field except Policy
@@ -200,14 +200,14 @@ func (d dialer) dial(ctx context.Context, network string, to endpoint, judged bo
 	if d.behind != (endpoint{}) {
 		c.to, c.tunneled = d.behind, true
 	}
-	room := t.options.Policy.shared.room
-	if !room.take(&t.open, maxOpen) {
+	budget := t.options.Policy.shared.budget
+	if !budget.take(&t.open, maxOpen) {
 		t.options.Limits.Add(limits.Egress, 1)
 		return nil, errTooMany
 	}
 	var err error
 	if c.tcpConn, err = t.connect(ctx, network, to, judged, policy); err != nil {
-		room.give(&t.open)
+		budget.give(&t.open)
 		t.report(err)
 		return nil, err
 	}
@@ -329,7 +329,7 @@ func (c *counted) wait(n int) {
 func (c *counted) Close() error {
 	if !c.closed.Swap(true) {
 		t := c.traffic
-		t.options.Policy.shared.room.give(&t.open)
+		t.options.Policy.shared.budget.give(&t.open)
 		t.mu.Lock()
 		delete(t.conns, c)
 		t.mu.Unlock()

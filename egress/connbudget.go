@@ -25,84 +25,84 @@ const (
 	sessionShare = 4
 )
 
-// room counts the open connections of all sessions, so that no page takes the
+// connBudget counts the open connections of all sessions, so that no page takes the
 // descriptors that the server and its store need.
-type room struct {
+type connBudget struct {
 	max  int64
 	open atomic.Int64
 }
 
-// newRoom returns a room. files is how many files the process may open; 0 means
+// newConnBudget returns a budget. files is how many files the process may open; 0 means
 // its limit.
-func newRoom(files int) *room {
+func newConnBudget(files int) *connBudget {
 	var limit syscall.Rlimit
 	if files == 0 && syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil {
 		files = int(min(limit.Cur, 1<<30)) // it may be infinite
 	}
-	return &room{max: max(int64(files)/FilesShare, sessionShare)}
+	return &connBudget{max: max(int64(files)/FilesShare, sessionShare)}
 }
 
-// take makes room for a connection of a session, which has open ones already and
-// may have at most most. It returns false if there is no room.
-func (r *room) take(open *atomic.Int64, most int64) bool {
-	if open.Add(1) > r.ofSession(most) {
+// take takes a place for a connection of a session, which has open ones already and
+// may have at most most. It returns false if none is left.
+func (b *connBudget) take(open *atomic.Int64, most int64) bool {
+	if open.Add(1) > b.ofSession(most) {
 		open.Add(-1)
 		return false
 	}
-	if r.open.Add(1) > r.max {
-		r.give(open)
+	if b.open.Add(1) > b.max {
+		b.give(open)
 		return false
 	}
 	return true
 }
 
 // ofSession returns how many of most connections one session may have.
-func (r *room) ofSession(most int64) int64 { return min(most, r.max/sessionShare) }
+func (b *connBudget) ofSession(most int64) int64 { return min(most, b.max/sessionShare) }
 
-// give takes a connection out of the room.
-func (r *room) give(open *atomic.Int64) {
-	r.open.Add(-1)
+// give gives the place of a connection back.
+func (b *connBudget) give(open *atomic.Int64) {
+	b.open.Add(-1)
 	open.Add(-1)
 }
 
-// roomyListener accepts connections while there is room for them.
-type roomyListener struct {
+// budgetListener accepts connections while the budget has places.
+type budgetListener struct {
 	net.Listener
 	proxy *Proxy
 }
 
 // Accept implements net.Listener.
-func (l roomyListener) Accept() (net.Conn, error) {
+func (l budgetListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
 		tcp, ok := conn.(tcpConn)
-		if ok && l.proxy.policy.shared.room.take(&l.proxy.from, maxFrom) {
-			return &roomyConn{tcpConn: tcp, proxy: l.proxy}, nil
+		if ok && l.proxy.policy.shared.budget.take(&l.proxy.from, maxFrom) {
+			return &budgetConn{tcpConn: tcp, proxy: l.proxy}, nil
 		}
 		l.proxy.refused()
 		_ = conn.Close()
 	}
 }
 
-// roomyConn gives its room back when it is closed.
-type roomyConn struct {
+// budgetConn gives its place back when it is closed.
+type budgetConn struct {
 	tcpConn
 	proxy  *Proxy
 	closed atomic.Bool
 }
 
 // Close implements net.Conn.
-func (c *roomyConn) Close() error {
+func (c *budgetConn) Close() error {
 	if !c.closed.Swap(true) {
-		c.proxy.policy.shared.room.give(&c.proxy.from)
+		c.proxy.policy.shared.budget.give(&c.proxy.from)
 	}
 	return c.tcpConn.Close()
 }
 
-// refused counts a connection of Chromium for which there is no room.
+// refused counts a connection of Chromium beyond the budget.
 func (p *Proxy) refused() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
