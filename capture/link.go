@@ -88,7 +88,7 @@ type frame struct {
 // dial attaches a new client.
 func (m *Monitor) dial(ctx context.Context, conn *cdp.Conn) (*link, error) {
 	in := newIntake(m.queue.Events, m.queue.Bytes)
-	sink := newAsker(in)
+	sink := newSilenceProbe(in)
 	client, err := conn.NewClient(ctx, sink)
 	if err != nil {
 		return nil, fmt.Errorf("attach capture: %w", err)
