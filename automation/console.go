@@ -76,7 +76,7 @@ type pageErrorInit struct {
 
 func (i pageErrorInit) size() int { return len(i.Message) + len(i.Stack) }
 
-func locationOf(p browser.Place) location { return location{p.URL, p.Line, p.Column} }
+func locationOf(p browser.SourceLocation) location { return location{p.URL, p.Line, p.Column} }
 
 // addMessage remembers a message and returns those to drop.
 func (j *journal) addMessage(m *consoleMessage) (dropped []*consoleMessage) {
@@ -144,7 +144,7 @@ func (c *Client) tellMessage(m *consoleMessage) *consoleInit {
 	}
 	ev := m.event
 	init := &consoleInit{
-		Type: ev.Type, Text: ev.Text, Location: locationOf(ev.Place),
+		Type: ev.Type, Text: ev.Text, Location: locationOf(ev.Location),
 		Timestamp: float64(ev.At.UnixMicro()) / 1000, Args: []handleResult{},
 	}
 	if ev.Worker != nil {
@@ -171,7 +171,7 @@ func (c *Client) tellMessage(m *consoleMessage) *consoleInit {
 
 // onException remembers an error and reports it to a listening client.
 func (c *Client) onException(ev browser.ExceptionThrown) {
-	init := pageErrorInit{Page: c.idOf("page", ev.Page), Name: ev.Err.Name, Message: ev.Err.Message, Stack: ownFrames(ev.Err.Stack), Location: locationOf(ev.Place)}
+	init := pageErrorInit{Page: c.idOf("page", ev.Page), Name: ev.Err.Name, Message: ev.Err.Message, Stack: ownFrames(ev.Err.Stack), Location: locationOf(ev.Location)}
 	if !strings.Contains(init.Stack, "\n    at ") {
 		init.Stack = "" // the stack only repeats the message
 	}

@@ -11,8 +11,8 @@ import (
 // reported.
 const keptEarly = 1000
 
-// Place is a position in a script; line and column start at 0.
-type Place struct {
+// SourceLocation is a position in a script; line and column start at 0.
+type SourceLocation struct {
 	URL          string
 	Line, Column int64
 }
@@ -21,22 +21,22 @@ type Place struct {
 // Chromium. Its objects live in World's session; subscribers release them. Only
 // sent while somebody listens; see HearConsole.
 type ConsoleCalled struct {
-	Page   *Page
-	Worker *Worker // owner of the console, or nil; for a service worker, Page is a page that is never reported
-	World  *World  // nil for a message from Chromium
-	Type   string  // as named in the protocol
-	Args   []*runtime.RemoteObject
-	Text   string // for a message from Chromium
-	Place  Place
-	At     time.Time
+	Page     *Page
+	Worker   *Worker // owner of the console, or nil; for a service worker, Page is a page that is never reported
+	World    *World  // nil for a message from Chromium
+	Type     string  // as named in the protocol
+	Args     []*runtime.RemoteObject
+	Text     string // for a message from Chromium
+	Location SourceLocation
+	At       time.Time
 }
 
 // ExceptionThrown reports an uncaught exception in a page. Only sent while
 // somebody listens; see HearConsole.
 type ExceptionThrown struct {
-	Page  *Page
-	Err   *ScriptError
-	Place Place
+	Page     *Page
+	Err      *ScriptError
+	Location SourceLocation
 }
 
 // BindingCalled reports that a page called the binding of an InitScript. The
@@ -78,7 +78,7 @@ func (a *attachment) consoleCalledLocked(e runtime.EventConsoleAPICalled) {
 	}
 	a.page.tellLaterLocked(ConsoleCalled{
 		Page: a.page, Worker: a.worker, World: w, Type: string(e.Type), Args: e.Args,
-		Place: topFrame(e.StackTrace, Place{}), At: timeOf(e.Timestamp),
+		Location: topFrame(e.StackTrace, SourceLocation{}), At: timeOf(e.Timestamp),
 	})
 }
 
@@ -92,7 +92,7 @@ func (a *attachment) logEntryLocked(e log.EventEntryAdded) {
 	}
 	a.page.tellLaterLocked(ConsoleCalled{
 		Page: a.page, Type: string(entry.Level), Text: entry.Text,
-		Place: Place{URL: entry.URL, Line: entry.LineNumber}, At: timeOf(entry.Timestamp),
+		Location: SourceLocation{URL: entry.URL, Line: entry.LineNumber}, At: timeOf(entry.Timestamp),
 	})
 }
 
@@ -104,18 +104,18 @@ func (a *attachment) exceptionThrownLocked(e runtime.EventExceptionThrown) {
 	if w := a.worldLocked(d.ExecutionContextID); w != nil && w.kind != WorldMain {
 		return // thrown in a world of ours
 	}
-	place := topFrame(d.StackTrace, Place{URL: d.URL, Line: d.LineNumber, Column: d.ColumnNumber})
-	a.page.tellLaterLocked(ExceptionThrown{Page: a.page, Err: newScriptError(d), Place: place})
+	at := topFrame(d.StackTrace, SourceLocation{URL: d.URL, Line: d.LineNumber, Column: d.ColumnNumber})
+	a.page.tellLaterLocked(ExceptionThrown{Page: a.page, Err: newScriptError(d), Location: at})
 }
 
 // topFrame returns the position of a stack's innermost frame. For a stack without
 // frames, it returns otherwise.
-func topFrame(stack *runtime.StackTrace, otherwise Place) Place {
+func topFrame(stack *runtime.StackTrace, otherwise SourceLocation) SourceLocation {
 	if stack == nil || len(stack.CallFrames) == 0 {
 		return otherwise
 	}
 	f := stack.CallFrames[0]
-	return Place{URL: f.URL, Line: f.LineNumber, Column: f.ColumnNumber}
+	return SourceLocation{URL: f.URL, Line: f.LineNumber, Column: f.ColumnNumber}
 }
 
 func timeOf(t runtime.Timestamp) time.Time { return time.UnixMicro(int64(float64(t) * 1000)) }

@@ -35,8 +35,8 @@ type PermissionMessage struct {
 	Closed bool   `json:"closed,omitempty"`
 }
 
-// Place is the position that pages see, in degrees and meters.
-type Place = browser.Geolocation
+// Geolocation is the position that pages see, in degrees and meters.
+type Geolocation = browser.Geolocation
 
 // Permissions are the permissions that pages were refused, and those that people
 // allowed. No page waits for them, because a Chromium without a window refuses at
@@ -48,7 +48,7 @@ type Permissions struct {
 	mu      sync.Mutex // guards what follows
 	browser Browser    // the present browser; its fields are nil before the first
 	allowed []permission
-	place   *Place // the position for pages that may know it; nil until people allow geolocation
+	place   *Geolocation // the position for pages that may know it; nil until people allow geolocation
 }
 
 // permission is a named permission of a site.
@@ -118,8 +118,8 @@ func (p *Permissions) ask(page *browser.Page, wanted permission) {
 // becomes the position of all pages that may know it. Without place, an earlier
 // position stays; if there is none, these pages get an error. The error is an
 // *invalid.Error, ErrAllowed or the browser's.
-func (p *Permissions) Answer(ctx context.Context, id string, allow bool, place *Place) error {
-	if err := checkPlace(place); err != nil {
+func (p *Permissions) Answer(ctx context.Context, id string, allow bool, place *Geolocation) error {
+	if err := checkGeolocation(place); err != nil {
 		return err
 	}
 	q := p.open.take(id, isAbout[permission])
@@ -137,7 +137,7 @@ func (p *Permissions) Answer(ctx context.Context, id string, allow bool, place *
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	if wanted.name == "geolocation" {
-		if err := p.setPlace(ctx, page.Context(), place); err != nil {
+		if err := p.setGeolocation(ctx, page.Context(), place); err != nil {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func (p *Permissions) Answer(ctx context.Context, id string, allow bool, place *
 	return nil
 }
 
-func checkPlace(place *Place) error {
+func checkGeolocation(place *Geolocation) error {
 	switch {
 	case place == nil:
 		return nil
@@ -167,14 +167,14 @@ func checkPlace(place *Place) error {
 	return nil
 }
 
-// setPlace sets the position of pages. nil keeps the present one, or makes the
+// setGeolocation sets the position of pages. nil keeps the present one, or makes the
 // position unknown if there is none.
-func (p *Permissions) setPlace(ctx context.Context, bc *browser.Context, place *Place) error {
+func (p *Permissions) setGeolocation(ctx context.Context, bc *browser.Context, place *Geolocation) error {
 	if place == nil {
 		if bc.Options().Geolocation != nil {
 			return nil
 		}
-		place = &Place{Unknown: true}
+		place = &Geolocation{Unknown: true}
 	}
 	p.mu.Lock()
 	p.place = place

@@ -29,7 +29,7 @@ func TestPermissions(t *testing.T) {
 		t.Helper()
 		return await(who, what, func(m PermissionMessage) bool { return !m.Closed })
 	}
-	answer := func(who *viewer, id string, allow bool, place *Place) error {
+	answer := func(who *viewer, id string, allow bool, place *Geolocation) error {
 		return who.Permission(browsertest.Context(t, "answer"), id, allow, place)
 	}
 
@@ -64,7 +64,7 @@ func TestPermissions(t *testing.T) {
 	v.click(100, 25, epoch)
 	v.titled("no place 1")
 	place := refused(other, "place")
-	if err := answer(v, place.ID, true, &Place{Latitude: 91}); err == nil {
+	if err := answer(v, place.ID, true, &Geolocation{Latitude: 91}); err == nil {
 		t.Error("a place beyond the pole was taken")
 	}
 	if err := answer(v, place.ID, true, nil); err != nil {

@@ -24,8 +24,8 @@ type (
 	PermissionMessage = questions.PermissionMessage
 	// SelectMessage reports a picker of a page, or its end.
 	SelectMessage = questions.SelectMessage
-	// Place is the position that pages get for geolocation.
-	Place = questions.Place
+	// Geolocation is the position that pages get for geolocation.
+	Geolocation = questions.Geolocation
 )
 
 // questionsHost adapts a session to the interface that its pages' questions need.
@@ -143,7 +143,7 @@ func (v *Viewer) Auth(ctx context.Context, id string, accept bool, username, pas
 // permission, and the page is loaded again. place, for geolocation, becomes the
 // position of all pages that may know it. With nil, an earlier position stays;
 // if there is none, the position is unknown. See Dialog for who may answer.
-func (v *Viewer) Permission(ctx context.Context, id string, allow bool, place *Place) error {
+func (v *Viewer) Permission(ctx context.Context, id string, allow bool, place *Geolocation) error {
 	if err := v.mayAnswer(); err != nil {
 		return err
 	}

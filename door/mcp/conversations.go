@@ -17,13 +17,13 @@ type conversations struct {
 	work sync.WaitGroup // one goroutine per conversation, which waits for the session's end
 
 	mu      sync.Mutex // guards what follows; not held while a program closes
-	open    map[place]*conversation
-	created map[place]bool // the sessions that callers have created here
+	open    map[conversationKey]*conversation
+	created map[conversationKey]bool // the sessions that callers have created here
 	closed  bool
 }
 
-// place says whose conversation it is, and in which session.
-type place struct{ caller, session string }
+// conversationKey says whose conversation it is, and in which session.
+type conversationKey struct{ caller, session string }
 
 // of returns a caller's conversation in a session.
 func (s *conversations) of(caller Caller, in *session.Session) (*conversation, error) {
@@ -32,7 +32,7 @@ func (s *conversations) of(caller Caller, in *session.Session) (*conversation, e
 	if s.closed {
 		return nil, errClosed
 	}
-	at := place{caller.Key, in.ID()}
+	at := conversationKey{caller.Key, in.ID()}
 	if known := s.open[at]; known != nil {
 		return known, nil
 	}
@@ -43,7 +43,7 @@ func (s *conversations) of(caller Caller, in *session.Session) (*conversation, e
 		return nil, err
 	}
 	if s.open == nil {
-		s.open = map[place]*conversation{}
+		s.open = map[conversationKey]*conversation{}
 	}
 	s.open[at] = one
 	s.work.Go(func() {
@@ -73,9 +73,9 @@ func (s *conversations) own(caller Caller, created *session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.created == nil {
-		s.created = map[place]bool{}
+		s.created = map[conversationKey]bool{}
 	}
-	s.created[place{caller.Key, created.ID()}] = true
+	s.created[conversationKey{caller.Key, created.ID()}] = true
 }
 
 // only returns the session that a caller means without naming one: the only live one
@@ -99,7 +99,7 @@ func (s *conversations) ownOf(caller Caller) (own []*session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.door.o.Manager.List() {
-		if !one.Status().Ended() && s.created[place{caller.Key, one.ID()}] {
+		if !one.Status().Ended() && s.created[conversationKey{caller.Key, one.ID()}] {
 			own = append(own, one)
 		}
 	}

@@ -267,9 +267,9 @@ func (m *authMessage) act(ctx context.Context, v *session.Viewer) error {
 }
 
 func (m *permissionMessage) act(ctx context.Context, v *session.Viewer) error {
-	var place *session.Place
+	var place *session.Geolocation
 	if m.Latitude != nil && m.Longitude != nil {
-		place = &session.Place{Latitude: *m.Latitude, Longitude: *m.Longitude, Accuracy: m.Accuracy}
+		place = &session.Geolocation{Latitude: *m.Latitude, Longitude: *m.Longitude, Accuracy: m.Accuracy}
 	}
 	return v.Permission(ctx, m.ID, m.Allow, place)
 }
