@@ -19,7 +19,7 @@ const (
 // focusProbe finds out which field a person's keys go to. The agents in the pages
 // report secret fields, but a script with a CDP session could stop them. So
 // when a person presses or types something and no secret field is known, the
-// focusProbe asks Chromium. It does not delay the keys: a first key that is found to
+// probe asks Chromium. It does not delay the keys: a first key that is found to
 // belong to a secret is added a moment after the page got it.
 type focusProbe struct {
 	session *Session
