@@ -497,8 +497,13 @@ func TestLateAnswers(t *testing.T) {
 		t.Error("a name is hidden like a password")
 	}
 
+	before, _ := eng.tracker.Reported(page)
 	press(25)
 	v.focused("email")
+	browsertest.Until(t, "the focus is reported", func() bool { n, _ := eng.tracker.Reported(page); return n > before })
+	before, _ = eng.tracker.Reported(page)
+	press(25) // where the focus is already
+	browsertest.Until(t, "the focus is reported again", func() bool { n, _ := eng.tracker.Reported(page); return n > before })
 	typed("another")
 	late.typed(page, Key{Event: "down", Key: "Tab"})
 	v.stroke(t, epoch, "Tab", "")

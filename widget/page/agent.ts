@@ -60,10 +60,14 @@ function install(ours: Ours): Agent {
     waiting ||= setTimeout(tellFocus, PAUSE);
   }
 
-  /** Reports the focus in any case: meanwhile the server may have heard that another document has it. */
+  /** Reports the focus in any case: meanwhile the server may have heard that another document has it, or waits to hear where a press has left it. */
   function refocused(event: Event): void {
     if (event.isTrusted) focus = '';
     later();
+  }
+
+  function keyed(event: KeyboardEvent): void {
+    if (event.key === 'Tab' || event.key === 'Enter') refocused(event);
   }
 
   function tellFocus(): void {
@@ -157,7 +161,7 @@ function install(ours: Ours): Agent {
   }
 
   const listeners: [string, (event: never) => void][] = [
-    ['focusin', refocused], ['focusout', later], ['selectionchange', later], ['input', later],
+    ['focusin', refocused], ['mousedown', refocused], ['keydown', keyed], ['focusout', later], ['selectionchange', later], ['input', later],
     ['input', secretTyped(report)], ['scroll', moved], ['resize', moved],
     ['mousemove', pointed], ['mouseover', pointed],
     ['pointerdown', opening], ['pointerup', opening], ['mousedown', opening], ['click', opening], ['keydown', opening], ['input', opening], ['focusout', gone],
