@@ -14,6 +14,7 @@ const (
 	askTimeout = time.Second            // how long a page may take to say which field has the focus
 	askAgain   = 500 * time.Millisecond // until the next question about a page where a person acted
 	maxAsked   = 256                    // keys that wait for the answer
+	agentLate  = 250 * time.Millisecond // how long an agent may take to say where a press has moved the focus
 )
 
 // focusProbe finds out which field a person's keys go to. The agents in the pages
@@ -167,15 +168,47 @@ func (f *focusProbe) run() {
 func (f *focusProbe) answerAll() (last *browser.Page) {
 	for questions := f.take(); len(questions) > 0; questions = f.take() {
 		last = nil
+		waited := false
 		for _, q := range questions {
 			if q.page != last {
 				f.ask(q.page)
 				last = q.page
 			}
+			if !waited && f.doubtful(q) {
+				f.awaitReport(q)
+				waited = true
+			}
 			f.answer(q)
 		}
 	}
 	return last
+}
+
+// doubtful reports whether a key went to a field that is not secret by an agent, which has
+// not yet said that the focus is in a secret field now: it may be late, or stopped.
+func (f *focusProbe) doubtful(q *question) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	reports, _ := f.tracker.Reported(q.page)
+	return q.plain && reports == q.reports && f.tracker.Secret(q.page) != ""
+}
+
+// awaitReport waits for the agent of a doubtful key, for agentLate at most.
+func (f *focusProbe) awaitReport(q *question) {
+	late := time.After(agentLate)
+	for {
+		changed := f.session.secrets.Changed()
+		if !f.doubtful(q) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-late:
+			return
+		case <-f.ctx.Done():
+			return
+		}
+	}
 }
 
 // answer records a key if its field was found to be secret.
