@@ -36,7 +36,7 @@ const maxAddress = 1<<24 - 2
 // listeningProxy is a Proxy and where it listens: at 127.0.0.1, and for each context that
 // needs another proxy at the next loopback address, with the same port.
 type listeningProxy struct {
-	proxy Proxy
+	Proxy
 	uid   int  // AnyUser in a network namespace
 	rooms bool // the listener is in a network namespace, and answers at all addresses
 	port  int
@@ -47,7 +47,7 @@ type listeningProxy struct {
 
 // serveProxy starts a proxy on the listener that Chromium was told to use.
 func serveProxy(proxy Proxy, listener net.Listener, uid int, rooms confine.Report) *listeningProxy {
-	l := &listeningProxy{proxy: proxy, uid: uid, rooms: rooms.On(confine.Network), last: 1}
+	l := &listeningProxy{Proxy: proxy, uid: uid, rooms: rooms.On(confine.Network), last: 1}
 	l.port = listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // all of them are TCP listeners
 	if l.rooms {
 		l.uid = AnyUser
@@ -69,7 +69,7 @@ func (l *listeningProxy) open() (string, func(), error) {
 		}
 		listener, err := net.Listen("tcp4", address) //nolint:noctx // it does not wait
 		if err == nil {
-			l.proxy.Serve(listener, l.uid)
+			l.Serve(listener, l.uid)
 			return address, func() { _ = listener.Close() }, nil // the Proxy may have closed it
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
@@ -84,7 +84,7 @@ func (p *Process) Proxy() Proxy {
 	if p.proxy == nil {
 		return nil
 	}
-	return p.proxy.proxy
+	return p.proxy.Proxy
 }
 
 // OpenProxyAddress opens a further address of the proxy, as host:port, for a context that
@@ -101,7 +101,7 @@ func (p *Process) closeProxy() {
 	if p.proxy == nil {
 		return
 	}
-	if err := p.proxy.proxy.Close(); err != nil {
+	if err := p.proxy.Close(); err != nil {
 		p.log.Warn("close chromium's proxy", "error", err)
 	}
 }

@@ -168,45 +168,52 @@ func (f *focusProbe) run() {
 func (f *focusProbe) answerAll() (last *browser.Page) {
 	for questions := f.take(); len(questions) > 0; questions = f.take() {
 		last = nil
-		waited := false
+		late := false // an agent has not told where the focus is; the others of these keys do not wait for it
 		for _, q := range questions {
 			if q.page != last {
 				f.ask(q.page)
 				last = q.page
 			}
-			if !waited && f.doubtful(q) {
-				f.awaitReport(q)
-				waited = true
-			}
+			late = late || !f.awaitReport(q)
 			f.answer(q)
 		}
 	}
 	return last
 }
 
-// doubtful reports whether a key went to a field that is not secret by an agent, which has
-// not yet said that the focus is in a secret field now: it may be late, or stopped.
-func (f *focusProbe) doubtful(q *question) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// secretLocked returns the kind of the secret field to which a key went, or "". sure is
+// false while an agent has said that the key's field is not secret, but not yet that the
+// focus has moved on to a secret one: it may be late, or stopped.
+func (f *focusProbe) secretLocked(q *question) (kind string, sure bool) {
 	reports, _ := f.tracker.Reported(q.page)
-	return q.plain && reports == q.reports && f.tracker.Secret(q.page) != ""
+	kind = f.tracker.Secret(q.page)
+	switch {
+	case kind == "" || !q.plain:
+		return kind, true
+	case reports > q.reports:
+		return "", true
+	}
+	return kind, false
 }
 
-// awaitReport waits for the agent of a doubtful key, for agentLate at most.
-func (f *focusProbe) awaitReport(q *question) {
+// awaitReport waits until it is sure where a key went, for agentLate at most. It returns
+// false if that was too short.
+func (f *focusProbe) awaitReport(q *question) bool {
 	late := time.After(agentLate)
 	for {
 		changed := f.session.secrets.Changed()
-		if !f.doubtful(q) {
-			return
+		f.mu.Lock()
+		_, sure := f.secretLocked(q)
+		f.mu.Unlock()
+		if sure {
+			return true
 		}
 		select {
 		case <-changed:
 		case <-late:
-			return
+			return false
 		case <-f.ctx.Done():
-			return
+			return false
 		}
 	}
 }
@@ -219,8 +226,7 @@ func (f *focusProbe) answer(q *question) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keys = f.keys[1:]
-	reports, _ := f.tracker.Reported(q.page)
-	if kind := f.tracker.Secret(q.page); kind != "" && !(q.plain && reports > q.reports) {
+	if kind, _ := f.secretLocked(q); kind != "" {
 		f.session.secrets.Key(*q.key, kind)
 	}
 }

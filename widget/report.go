@@ -45,7 +45,7 @@ type Focus struct {
 	Around [maxAround]Rect
 	Text   float64 // size of the field's text in CSS pixels
 	// Field is a number that no other field with the focus has, also of other pages
-	// and of the desks that share Options.Fields. It changes with the focused field,
+	// and of the trackers that share Options.Fields. It changes with the focused field,
 	// also to none, and with the document.
 	Field uint64
 }
