@@ -1,4 +1,7 @@
 import { expect, test, type Browser, type Page } from './test.js';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { accessible, auth, getCookie, hasPicture, newSession, signIn } from './remote.js';
 
 /** The regions of a session's page: what loads or comes does not move what a person is about to press. */
@@ -126,6 +129,32 @@ test('pages are laid out before their scripts run', async ({ browser, request })
     for (const path of ['/', `/sessions/${id}`, '/takeovers', '/trajectories', '/scripts', '/profiles', '/settings', '/docs']) await look(path);
     expect(moved).toEqual({});
     await page.context().close();
+  }
+});
+
+test('a page that comes slowly is drawn when it is whole', async ({ page, request, server }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  await getCookie(page);
+  const whole = await (await page.context().request.get(`/sessions/${id}`)).text();
+  const half = whole.indexOf('id="hold-button"');
+  const slow = createServer((incoming, outgoing) => {
+    if (!incoming.url?.startsWith('/sessions/')) return void outgoing.writeHead(307, { location: server.url + incoming.url }).end();
+    outgoing.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).write(whole.slice(0, half));
+    setTimeout(() => outgoing.end(whole.slice(half)), 1_500);
+  }).listen(0, '127.0.0.1');
+  try {
+    await once(slow, 'listening');
+    await page.goto(`http://127.0.0.1:${(slow.address() as AddressInfo).port}/sessions/${id}`);
+    const { came, drawn } = await page.evaluate(async () => {
+      const [first] = await new Promise<PerformanceEntry[]>((found) => new PerformanceObserver((list) => found(list.getEntriesByName('first-paint'))).observe({ type: 'paint', buffered: true }));
+      const [{ responseEnd: came }] = performance.getEntriesByType('navigation') as [PerformanceNavigationTiming];
+      return { came, drawn: first?.startTime ?? 0 };
+    });
+    expect(came).toBeGreaterThan(1_000);
+    expect(drawn, 'drawn when all of it had come').toBeGreaterThanOrEqual(came);
+  } finally {
+    slow.closeAllConnections();
+    slow.close();
   }
 });
 
