@@ -179,7 +179,7 @@ func (s *server) memory() (float64, error) {
 }
 
 // parentOf returns the parent of a process, which is a launcher if the server
-// started Chromium in rooms.
+// started Chromium confined.
 func parentOf(pid string) string {
 	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 	if err != nil {
@@ -202,7 +202,7 @@ func (s *server) chromium() (executable string, switches []string, ok bool) {
 	for _, path := range children {
 		dir := filepath.Dir(path)
 		parent := parentOf(filepath.Base(dir))
-		if server := strconv.Itoa(s.cmd.Process.Pid); parent != server && parentOf(parent) != server { // the launcher of its rooms may be in between
+		if server := strconv.Itoa(s.cmd.Process.Pid); parent != server && parentOf(parent) != server { // its launcher may be in between
 			continue
 		}
 		cmdline, err1 := os.ReadFile(filepath.Join(dir, "cmdline"))

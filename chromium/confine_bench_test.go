@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkConfinedLaunch takes Chromiums from pools without warm ones, in turn
-// without rooms, in rooms, in rooms with a proxy, and the last again from a pool
+// without confinement, confined, confined with a proxy, and the last again from a pool
 // in which no launcher waits. It reports the medians and their ratios to the first.
 func BenchmarkConfinedLaunch(b *testing.B) {
 	kinds := []chromium.LaunchOptions{{}, {Launcher: testLauncher}, {Launcher: testLauncher, Proxy: deadEnd}, {Launcher: testLauncher, Proxy: deadEnd}}
@@ -55,7 +55,7 @@ func BenchmarkConfinedLaunch(b *testing.B) {
 			times[i] = append(times[i], take(i))
 		}
 	}
-	report(b, times, "without", "rooms", "way-out", "unready")
+	report(b, times, "without", "confined", "way-out", "unready")
 }
 
 // BenchmarkProxy loads a page with and without the proxy in turn.

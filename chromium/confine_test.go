@@ -29,8 +29,8 @@ import (
 
 var testLauncher = []string{"/proc/self/exe", confine.Command}
 
-// needRooms skips on a kernel that refuses a measure.
-func needRooms(t *testing.T, p *chromium.Process) {
+// needConfinement skips on a kernel that refuses a measure.
+func needConfinement(t *testing.T, p *chromium.Process) {
 	t.Helper()
 	if len(p.Confinement()) == 0 {
 		t.Fatal("nothing was reported")
@@ -43,10 +43,10 @@ func needRooms(t *testing.T, p *chromium.Process) {
 }
 
 // TestConfined checks from outside that every process of a confined Chromium
-// stands in the rooms, and that Chromium's own sandbox is on as well.
+// is confined, and that Chromium's own sandbox is on as well.
 func TestConfined(t *testing.T) {
 	p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, Proxy: deadEnd})
-	needRooms(t, p)
+	needConfinement(t, p)
 	if !p.Sandboxed() {
 		t.Error("Chromium's own sandbox is off")
 	}
@@ -68,9 +68,9 @@ func TestConfined(t *testing.T) {
 		if ids := strings.Fields(status(t, pid, "NSpid")); len(ids) < 2 {
 			t.Errorf("%s is in the server's process namespace", kind)
 		}
-		for _, room := range []string{"user", "pid", "mnt", "ipc", "net"} {
-			if namespace(t, pid, room) == namespace(t, os.Getpid(), room) {
-				t.Errorf("%s is in the server's %s namespace", kind, room)
+		for _, space := range []string{"user", "pid", "mnt", "ipc", "net"} {
+			if namespace(t, pid, space) == namespace(t, os.Getpid(), space) {
+				t.Errorf("%s is in the server's %s namespace", kind, space)
 			}
 		}
 		if kind == "launcher" || kind == "browser" || kind == "gpu-process" {
@@ -175,7 +175,7 @@ func namespace(t *testing.T, pid int, kind string) string {
 }
 
 // TestConfinedDraws checks that pictures and WebGL, which is drawn in software,
-// are the same as without rooms.
+// are the same as without confinement.
 func TestConfinedDraws(t *testing.T) {
 	draw := `(() => {
 		const gl = document.querySelector("canvas").getContext("webgl");
@@ -199,7 +199,7 @@ func TestConfinedDraws(t *testing.T) {
 		pictures[i] = string(shot.Data)
 	}
 	if results[0] != results[1] || !strings.HasPrefix(results[1], "51,102,153,255") {
-		t.Errorf("WebGL: %q without rooms, %q in them", results[0], results[1])
+		t.Errorf("WebGL: %q without confinement, %q with it", results[0], results[1])
 	}
 	if pictures[0] != pictures[1] {
 		t.Error("the pictures differ")
@@ -281,7 +281,7 @@ func TestOnlyWayOut(t *testing.T) {
 	t.Run("through the proxy", func(t *testing.T) {
 		var w testProxy
 		p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, Proxy: w.open})
-		needRooms(t, p)
+		needConfinement(t, p)
 		pg := browsertest.PageOf(t, p.Conn())
 		if title := load(t, pg, site.URL); title != "reached" {
 			t.Errorf("the page shows %q", title)
@@ -299,7 +299,7 @@ func TestOnlyWayOut(t *testing.T) {
 			// Chromium is told to use no proxy, and WebRTC to use everything.
 			"--no-proxy-server", "--webrtc-ip-handling-policy=default",
 		}})
-		needRooms(t, p)
+		needConfinement(t, p)
 		pg := browsertest.PageOf(t, p.Conn())
 		if title := load(t, pg, site.URL); title == "reached" {
 			t.Error("the page was reached without the proxy")
@@ -311,7 +311,7 @@ func TestOnlyWayOut(t *testing.T) {
 			t.Errorf("WebRTC reached the server of the test: %s", found)
 		}
 	})
-	t.Run("without rooms", func(t *testing.T) { // shows that the other cases could fail
+	t.Run("without confinement", func(t *testing.T) { // shows that the other cases could fail
 		p := browsertest.Launch(t, chromium.LaunchOptions{Args: []string{"--webrtc-ip-handling-policy=default"}})
 		pg := browsertest.PageOf(t, p.Conn())
 		if title := load(t, pg, site.URL); title != "reached" {
@@ -381,9 +381,9 @@ func load(t *testing.T, pg *browsertest.TestPage, url string) string {
 	return title
 }
 
-// TestRoomsHideTheServer runs a shell in place of Chromium, and compares what it
-// can reach with and without rooms.
-func TestRoomsHideTheServer(t *testing.T) {
+// TestConfinementHidesTheServer runs a shell in place of Chromium, and compares what it
+// can reach with and without confinement.
+func TestConfinementHidesTheServer(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("of the server"), 0o644); err != nil {
 		t.Fatal(err)
@@ -394,7 +394,7 @@ func TestRoomsHideTheServer(t *testing.T) {
 	address := strings.Replace(strings.TrimPrefix(site.URL, "http://"), ":", "/", 1)
 	trials := []struct {
 		name, command string
-		inRooms       bool
+		confined      bool
 	}{
 		{"writes to its home", `echo x >"$HOME/x"`, true},
 		{"reads libraries", "cat /etc/fonts/fonts.conf", true},
@@ -421,8 +421,8 @@ func TestRoomsHideTheServer(t *testing.T) {
 			t.Fatalf("the shell said %s", text)
 		}
 		for _, trial := range trials {
-			if want := launcher == nil || trial.inRooms; got[trial.name] != want {
-				t.Errorf("in rooms: %v: %s: %v", launcher != nil, trial.name, got[trial.name])
+			if want := launcher == nil || trial.confined; got[trial.name] != want {
+				t.Errorf("confined: %v: %s: %v", launcher != nil, trial.name, got[trial.name])
 			}
 		}
 	}

@@ -42,7 +42,7 @@ type goals struct {
 	Marker   string   // an argument for a process that shall outlive its session
 }
 
-// When an escape succeeds without rooms.
+// When an escape succeeds without confinement.
 const (
 	always   = iota
 	sameUser // only if Chromium has the server's user
@@ -389,11 +389,11 @@ func tryEscapes(text string) {
 	}
 }
 
-// TestEscapes puts a process in Chromium's place that tries to leave its rooms, as
-// it is, and as a control without rooms.
+// TestEscapes puts a process in Chromium's place that tries to leave its confinement, as
+// it is, and as a control without confinement.
 func TestEscapes(t *testing.T) {
 	g := setGoals(t)
-	needRooms(t, browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, Proxy: deadEnd}))
+	needConfinement(t, browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher, Proxy: deadEnd}))
 	for _, launcher := range [][]string{testLauncher, nil} {
 		outcomes := tryInstead(t, g, launcher)
 		for _, e := range escapes {
@@ -402,9 +402,9 @@ func TestEscapes(t *testing.T) {
 			case !tried:
 				t.Errorf("%s: not tried", e.name)
 			case launcher != nil && failed == "":
-				t.Errorf("a process in the rooms can %s", e.name)
+				t.Errorf("a confined process can %s", e.name)
 			case launcher == nil && failed != "" && (e.free == always || e.free == sameUser && os.Geteuid() != 0):
-				t.Errorf("without rooms nobody can %s: %s", e.name, failed)
+				t.Errorf("without confinement nobody can %s: %s", e.name, failed)
 			}
 		}
 	}

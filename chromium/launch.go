@@ -39,14 +39,14 @@ type LaunchOptions struct {
 	ProxyServer       string       // such as "http://127.0.0.1:3128", also for loopback addresses; default: none
 	Args              []string     // further switches; they come last and override others
 	Logger            *slog.Logger // default: discard
-	Launcher          []string     // the command that runs confine.Main, to start Chromium in rooms of its own; default: started without them
-	Hide              []string     // the server's own files and folders, of which Chromium in rooms gets only its Dir; default: none
+	Launcher          []string     // the command that runs confine.Main, to start Chromium confined; default: not confined
+	Hide              []string     // the server's own files and folders, of which a confined Chromium gets only its Dir; default: none
 	UserData          []byte       // from Process.PackUserData, for a Dir that has no profile yet; default: a new profile
 	CPU               float64      // cores that its processes may use together, where there is a control group; 0 for all
 	Memory            int64        // bytes that its processes may use together, where there is a control group; default confine.DefaultMemory
 	Proxy             func() Proxy // makes the proxy of each Chromium, which replaces ProxyServer; default: none
 
-	ownShm  bool     // the rooms have a /dev/shm of their own, which is large enough
+	ownShm  bool     // it has a /dev/shm of its own, which is large enough
 	without []string // measures of the launcher that a trial leaves out
 }
 
@@ -124,14 +124,14 @@ func launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	}
 	folder.seed = o.UserData
 	sandbox := mayBeSandboxed(o, folder)
-	p, err := startInRooms(ctx, o, folder, sandbox)
+	p, err := startConfined(ctx, o, folder, sandbox)
 	if errors.Is(err, errSandboxRefused) {
 		o.Logger.Warn("Chromium runs without its sandbox: the kernel refuses it", "error", err)
 		unsandboxed.Store(o.ExecPath, struct{}{})
 		if folder, err = folder.reopen(); err != nil {
 			return nil, err
 		}
-		p, err = startInRooms(ctx, o, folder, false)
+		p, err = startConfined(ctx, o, folder, false)
 	}
 	if err != nil {
 		return nil, errors.Join(err, folder.emptyTemp())
@@ -184,8 +184,8 @@ func (p *Process) await(ctx context.Context, o LaunchOptions, sandbox bool) erro
 	if sandbox && p.stderr.sandboxRefused() {
 		return fmt.Errorf("%w%s", errSandboxRefused, p.stderr.quote())
 	}
-	if p.rooms != nil {
-		return fmt.Errorf("%w, in its rooms (`takeover doctor` shows them): %w", errEnded, p.Err())
+	if p.launcher != nil {
+		return fmt.Errorf("%w, in its confinement (`takeover doctor` shows it): %w", errEnded, p.Err())
 	}
 	return fmt.Errorf("%w: %w", errEnded, p.Err())
 }

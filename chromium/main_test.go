@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 			tryEscapes(goals)
 		}
 	}
-	if limits := os.Getenv(roomTrial); limits != "" && limits != "itself" {
+	if limits := os.Getenv(confinementTrial); limits != "" && limits != "itself" {
 		startWithLimits(limits)
 		return
 	}

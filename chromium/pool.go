@@ -47,8 +47,7 @@ type PoolOptions struct {
 }
 
 // Pool keeps Chromiums ready, so that sessions need not wait for a start. It also
-// keeps a launcher ready in its rooms, so that a start takes no longer than without
-// rooms. All methods may be called from any goroutine. End it with Close.
+// keeps a launcher ready in its confinement, so that this costs a start no time. All methods may be called from any goroutine. End it with Close.
 type Pool struct {
 	size   int
 	launch LaunchOptions
@@ -138,7 +137,7 @@ func (p *Pool) Get(ctx context.Context, o LaunchOptions) (*Process, error) {
 		}
 	}
 	b, err := p.start(ctx, o)
-	if err == nil && b.rooms != nil {
+	if err == nil && b.launcher != nil {
 		p.askSpare()
 	}
 	return b, err
@@ -217,9 +216,9 @@ func (p *Pool) askSpare() {
 	}
 }
 
-// keepSpare starts a launcher after each start of a Chromium in rooms, and ends it
+// keepSpare starts a launcher after each start of a confined Chromium, and ends it
 // when nobody has used it for SpareTime. Before the first start it keeps no launcher,
-// because that start shows which rooms the kernel allows.
+// because that start shows which measures the kernel allows.
 func (p *Pool) keepSpare() {
 	var died <-chan struct{}
 	var old <-chan time.Time
@@ -251,7 +250,7 @@ func (p *Pool) keepSpare() {
 	}
 }
 
-// newSpare starts a launcher in rooms, with a new folder.
+// newSpare starts a launcher with a new folder.
 func (p *Pool) newSpare() (*Process, error) {
 	dir, err := p.makeDir()
 	if err != nil {

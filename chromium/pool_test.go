@@ -104,7 +104,7 @@ func TestPoolGivesWarmOnes(t *testing.T) {
 	browsertest.Until(t, "two new warm ones", func() bool { return pool.Warm() == 2 })
 }
 
-// TestPoolGivesConfinedWarmOnes checks that warm ones stand in rooms, and that the
+// TestPoolGivesConfinedWarmOnes checks that warm ones are confined, and that the
 // proxy is no reason to start another one.
 func TestPoolGivesConfinedWarmOnes(t *testing.T) {
 	pool, root := newPool(t, 1, chromium.LaunchOptions{Launcher: testLauncher, Proxy: deadEnd})
@@ -117,7 +117,7 @@ func TestPoolGivesConfinedWarmOnes(t *testing.T) {
 	if filepath.Base(p.Dir()) != made[0].Name() {
 		t.Error("the warm one was not taken")
 	}
-	needRooms(t, p)
+	needConfinement(t, p)
 }
 
 func TestPoolStartsColdWhatIsAskedOtherwise(t *testing.T) {

@@ -61,9 +61,9 @@ type Process struct {
 	stderr    *stderrTail
 	log       *slog.Logger
 
-	rooms       *confine.Started // or nil; set before the connection
-	starved     atomic.Int64     // its OutOfMemory at the end
-	confinement confine.Report   // also set when the launcher did not work
+	launcher    *confine.Launcher // or nil; set before the connection
+	starved     atomic.Int64      // its OutOfMemory at the end
+	confinement confine.Report    // also set when the launcher did not work
 	version     *cdpbrowser.GetVersionResult
 
 	close sync.Once
@@ -191,8 +191,8 @@ func (p *Process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.exited {
-		if p.rooms != nil {
-			p.rooms.EndMembers() // some may have left the group
+		if p.launcher != nil {
+			p.launcher.EndMembers() // some may have left the group
 		}
 		_ = syscall.Kill(-p.pid, syscall.SIGKILL) // fails only when it is gone
 	}
@@ -238,27 +238,27 @@ func (p *Process) OutOfMemory() int {
 		return int(p.starved.Load())
 	default:
 	}
-	if p.rooms == nil {
+	if p.launcher == nil {
 		return 0
 	}
-	return max(p.rooms.OutOfMemory(), int(p.starved.Load())) // the first is 0 while the control group is being removed
+	return max(p.launcher.OutOfMemory(), int(p.starved.Load())) // the first is 0 while the control group is being removed
 }
 
 // run makes the launcher, if there is one, start Chromium.
 func (p *Process) run(o LaunchOptions, sandbox bool) error {
 	p.sandboxed = sandbox
-	if p.rooms == nil {
+	if p.launcher == nil {
 		return nil
 	}
-	if p.rooms.ProxyServer != "" {
-		o.ProxyServer = p.rooms.ProxyServer
+	if p.launcher.ProxyServer != "" {
+		o.ProxyServer = p.launcher.ProxyServer
 	}
 	o.ownShm = p.confinement.On(confine.Shm)
-	return p.rooms.Run(switches(o, p.folder, sandbox))
+	return p.launcher.Run(switches(o, p.folder, sandbox))
 }
 
 // begin starts Chromium with its ends of the pipes as the server's child, or a
-// launcher that will start it in rooms of its own.
+// launcher that will start it.
 func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, error) {
 	if o.Launcher == nil {
 		if o.Proxy != nil { // nothing enforces it
@@ -276,11 +276,11 @@ func (p *Process) begin(o LaunchOptions, in, out, stderr *os.File) (*exec.Cmd, e
 		cmd.SysProcAttr = p.folder.attributes()
 		return cmd, cmd.Start()
 	}
-	started, err := confine.Start(roomsFor(o, p.folder, [2]*os.File{in, out}, stderr))
+	started, err := confine.Start(confinementFor(o, p.folder, [2]*os.File{in, out}, stderr))
 	if err != nil {
 		return nil, err
 	}
-	p.rooms, p.confinement = started, started.Report
+	p.launcher, p.confinement = started, started.Report
 	if started.Proxy != nil {
 		p.proxy = serveProxy(o.Proxy(), started.Proxy, p.folder.uid, started.Report)
 	}
@@ -319,10 +319,10 @@ func (p *Process) supervise(begin func() (*exec.Cmd, error), stderr *os.File, st
 	p.mu.Unlock()
 	close(exited)
 	err = cmd.Wait()
-	if p.rooms != nil {
-		p.starved.Store(int64(p.rooms.OutOfMemory()))
-		if err := p.rooms.End(); err != nil {
-			p.log.Warn("a part of this chromium's rooms stays behind", "pid", p.pid, "error", err)
+	if p.launcher != nil {
+		p.starved.Store(int64(p.launcher.OutOfMemory()))
+		if err := p.launcher.End(); err != nil {
+			p.log.Warn("a part of this Chromium's confinement stays behind", "pid", p.pid, "error", err)
 		}
 	}
 	reapGroup(p.pid)
@@ -339,7 +339,7 @@ func (p *Process) supervise(begin func() (*exec.Cmd, error), stderr *os.File, st
 	if err := p.folder.emptyTemp(); err != nil {
 		p.log.Warn("chromium's temporary files stay behind", "error", err)
 	}
-	if p.rooms != nil {
+	if p.launcher != nil {
 		err = confine.Cause(err)
 	}
 	switch {

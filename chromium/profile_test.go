@@ -118,7 +118,7 @@ func TestContainerProfile(t *testing.T) {
 		}
 		return
 	}
-	needRooms(t, browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher}))
+	needConfinement(t, browsertest.Launch(t, chromium.LaunchOptions{Launcher: testLauncher}))
 	profile, err := os.ReadFile("../deploy/seccomp.json")
 	if err != nil {
 		t.Fatal(err)

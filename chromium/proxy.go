@@ -37,19 +37,19 @@ const maxAddress = 1<<24 - 2
 // needs another proxy at the next loopback address, with the same port.
 type listeningProxy struct {
 	Proxy
-	uid   int  // AnyUser in a network namespace
-	rooms bool // the listener is in a network namespace, and answers at all addresses
-	port  int
+	uid       int  // AnyUser in a network namespace
+	namespace bool // the listener is in a network namespace, and answers at all addresses
+	port      int
 
 	mu   sync.Mutex
 	last int // number of the address that was given last; none is given twice
 }
 
 // serveProxy starts a proxy on the listener that Chromium was told to use.
-func serveProxy(proxy Proxy, listener net.Listener, uid int, rooms confine.Report) *listeningProxy {
-	l := &listeningProxy{Proxy: proxy, uid: uid, rooms: rooms.On(confine.Network), last: 1}
+func serveProxy(proxy Proxy, listener net.Listener, uid int, report confine.Report) *listeningProxy {
+	l := &listeningProxy{Proxy: proxy, uid: uid, namespace: report.On(confine.Network), last: 1}
 	l.port = listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // all of them are TCP listeners
-	if l.rooms {
+	if l.namespace {
 		l.uid = AnyUser
 	}
 	proxy.Serve(listener, l.uid)
@@ -64,7 +64,7 @@ func (l *listeningProxy) open() (string, func(), error) {
 		l.last++
 		n := l.last
 		address := net.JoinHostPort(net.IPv4(127, byte(n>>16), byte(n>>8), byte(n)).String(), strconv.Itoa(l.port))
-		if l.rooms {
+		if l.namespace {
 			return address, func() {}, nil
 		}
 		listener, err := net.Listen("tcp4", address) //nolint:noctx // it does not wait

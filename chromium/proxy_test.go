@@ -23,7 +23,7 @@ func TestOpenProxyAddress(t *testing.T) {
 		fmt.Fprint(w, "<title>reached</title><link rel=icon href=data:,>") // a request for an icon might come late
 	}))
 	t.Cleanup(site.Close)
-	for name, launcher := range map[string][]string{"in a network namespace": testLauncher, "without rooms": nil} {
+	for name, launcher := range map[string][]string{"in a network namespace": testLauncher, "without confinement": nil} {
 		t.Run(name, func(t *testing.T) {
 			var w testProxy
 			p := browsertest.Launch(t, chromium.LaunchOptions{Launcher: launcher, Proxy: w.open})

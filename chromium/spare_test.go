@@ -51,7 +51,7 @@ func spareOf(t *testing.T, pool *chromium.Pool, root string, others ...*chromium
 }
 
 // TestPoolKeepsALauncherReady checks that the second Chromium is started by a
-// launcher that waited for it, in the same rooms and under a user of its own.
+// launcher that waited for it, in the same confinement and under a user of its own.
 func TestPoolKeepsALauncherReady(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -66,10 +66,10 @@ func TestPoolKeepsALauncherReady(t *testing.T) {
 		return way()
 	}})
 	if pool.Spare() {
-		t.Error("a launcher waits before anybody knows which rooms Chromium bears")
+		t.Error("a launcher waits before anybody knows which measures Chromium bears")
 	}
 	first := get(t, pool, chromium.LaunchOptions{})
-	needRooms(t, first)
+	needConfinement(t, first)
 	pid, dir := spareOf(t, pool, root, first)
 	if members := browsertest.Group(t, pid); len(members) != 1 {
 		t.Errorf("besides the launcher there are %v", members)
@@ -79,7 +79,7 @@ func TestPoolKeepsALauncherReady(t *testing.T) {
 		t.Errorf("it is process %d in %s, not the launcher's %d in %s", second.PID(), second.Dir(), pid, dir)
 	}
 	if got, want := second.Confinement().Refused(), first.Confinement().Refused(); got != want || len(second.Confinement()) != len(first.Confinement()) {
-		t.Errorf("its rooms differ: %v, not %v", second.Confinement(), first.Confinement())
+		t.Errorf("its confinement differs: %v, not %v", second.Confinement(), first.Confinement())
 	}
 	if !second.Sandboxed() {
 		t.Error("its sandbox is off")
@@ -110,13 +110,13 @@ func TestPoolKeepsALauncherReady(t *testing.T) {
 func TestPoolDoesWithoutItsLauncher(t *testing.T) {
 	pool, root := newPool(t, 0, chromium.LaunchOptions{Launcher: testLauncher})
 	first := get(t, pool, chromium.LaunchOptions{})
-	needRooms(t, first)
+	needConfinement(t, first)
 	pid, dir := spareOf(t, pool, root, first)
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	second := get(t, pool, chromium.LaunchOptions{})
-	needRooms(t, second)
+	needConfinement(t, second)
 	if second.PID() == pid {
 		t.Error("it is the one that was killed")
 	}

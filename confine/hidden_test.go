@@ -50,7 +50,7 @@ func probe(paths []string) {
 	}
 }
 
-// readTexts is what a probe reads in rooms.
+// readTexts is what a confined probe reads.
 func readTexts(t *testing.T, o Options, paths []string) (map[string]string, Report) {
 	t.Helper()
 	theirIn, ourOut, err := os.Pipe()
@@ -66,30 +66,30 @@ func readTexts(t *testing.T, o Options, paths []string) (map[string]string, Repo
 	o.Pipes, o.Stderr = [2]*os.File{theirIn, theirOut}, os.Stderr
 	runtime.LockOSThread() // the launcher ends with it
 	defer runtime.UnlockOSThread()
-	rooms, err := Start(o)
+	launcher, err := Start(o)
 	if err := errors.Join(err, theirIn.Close(), theirOut.Close()); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := errors.Join(rooms.Cmd.Wait(), rooms.End()); err != nil {
+		if err := errors.Join(launcher.Cmd.Wait(), launcher.End()); err != nil {
 			t.Error(err)
 		}
 	}()
-	if err := rooms.Run(append([]string{probeCommand}, paths...)); err != nil {
+	if err := launcher.Run(append([]string{probeCommand}, paths...)); err != nil {
 		t.Fatal(err)
 	}
 	var seen map[string]string
 	if err := json.NewDecoder(ourIn).Decode(&seen); err != nil {
 		t.Fatal(err)
 	}
-	return seen, rooms.Report
+	return seen, launcher.Report
 }
 
 // systemPlaces are folders from which Chromium reads.
 var systemPlaces = []string{"/opt", "/usr/local"}
 
 // TestHidden keeps the server's files where Chromium reads its libraries, and looks for
-// them from the rooms: with all measures, and with only one of the two that hide them.
+// them from the confinement: with all measures, and with only one of the two that hide them.
 func TestHidden(t *testing.T) {
 	uid := os.Geteuid()
 	if uid == 0 {
@@ -158,7 +158,7 @@ func TestHiddenAsOrdinaryUser(t *testing.T) {
 	confinetest.AsOrdinaryUser(t, systemPlaces, "TestHidden")
 }
 
-// TestLent reads a folder in root's home folder, which the user in the rooms may not
+// TestLent reads a folder in root's home folder, which the confined user may not
 // search.
 func TestLent(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -222,7 +222,7 @@ func copyProgram(t *testing.T, to string) {
 }
 
 // TestEndsBeforeTheServer checks that the kernel of a machine without memory ends what is
-// in rooms before the server.
+// confined before the server.
 func TestEndsBeforeTheServer(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "program")
 	copyProgram(t, program)

@@ -39,7 +39,7 @@ func init() { //nolint:gochecknoinits // only here is the main goroutine sure to
 	}
 }
 
-// Main is the launcher: it sets up the rooms, starts Chromium when the server asks
+// Main is the launcher: it sets up the confinement, starts Chromium when the server asks
 // for it, and ends with Chromium. It does not return.
 func Main() {
 	runtime.LockOSThread() // also where another command calls Main
@@ -90,7 +90,7 @@ func launch() (int, error) {
 		_ = unix.Close(fd)
 	}
 	code := waitFor(pid)
-	if what.Rooms&syscall.CLONE_NEWPID == 0 {
+	if what.Namespaces&syscall.CLONE_NEWPID == 0 {
 		endDescendants(os.Getpid())
 	}
 	return code, nil
@@ -123,7 +123,7 @@ func answer(said ready, proxy int) error {
 }
 
 // waitFor waits for all processes until Chromium has ended, and returns its exit
-// code. Orphans of the room become children of the launcher.
+// code. Orphans of the namespace become children of the launcher.
 func waitFor(chromium int) int {
 	for {
 		var status syscall.WaitStatus
@@ -141,14 +141,14 @@ func waitFor(chromium int) int {
 	}
 }
 
-// setUp applies all measures. An error means that the rooms are unusable; a
+// setUp applies all measures. An error means that the confinement is unusable; a
 // measure that is only missing is in the report.
 func setUp(what spec, lent []int) (ready, int, error) {
 	var said ready
 	r := &said.Report
 	for _, n := range namespaces {
 		switch {
-		case what.Rooms&n.flag != 0:
+		case what.Namespaces&n.flag != 0:
 			r.add(n.name, nil)
 		case what.Without[n.name] != "":
 			r.add(n.name, errors.New(what.Without[n.name]))
@@ -167,18 +167,18 @@ func setUp(what spec, lent []int) (ready, int, error) {
 			return said, -1, fmt.Errorf("%s: %w", Network, err)
 		}
 	}
-	if what.Rooms&syscall.CLONE_NEWNS != 0 {
+	if what.Namespaces&syscall.CLONE_NEWNS != 0 {
 		// No mount of ours may appear outside.
 		if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
 			return said, proxy, fmt.Errorf("%s: %w", Mounts, err)
 		}
-		if what.Rooms&syscall.CLONE_NEWPID != 0 {
+		if what.Namespaces&syscall.CLONE_NEWPID != 0 {
 			apply(Proc, mountProc)
 		}
 		apply(Shm, mountShm)
 		apply(Hidden, func() error { return hideFiles(what, lent) })
 	}
-	if what.Rooms&syscall.CLONE_NEWUSER != 0 {
+	if what.Namespaces&syscall.CLONE_NEWUSER != 0 {
 		apply(Nested, limitNamespaces)
 	}
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte(memoryScore), 0)
@@ -194,12 +194,12 @@ func setUp(what spec, lent []int) (ready, int, error) {
 		apply(Connects, func() error { return restrictConnections(what.Connect) })
 	}
 	apply(Calls, func() error {
-		return filterCalls(socketRules{tcpOnly: what.Connect != 0, askRoutes: what.Rooms&syscall.CLONE_NEWNET == 0})
+		return filterCalls(socketRules{tcpOnly: what.Connect != 0, askRoutes: what.Namespaces&syscall.CLONE_NEWNET == 0})
 	})
 	return said, proxy, errors.Join(r.missing(what.Required), dropCapabilities())
 }
 
-// memoryScore makes the kernel of a machine without memory end what is in rooms before the
+// memoryScore makes the kernel of a machine without memory end what is confined before the
 // server. It is the number that Chromium gives its pages; for its own processes, it
 // chooses again.
 const memoryScore = "300"
@@ -297,5 +297,5 @@ func (what spec) countsAlone() bool {
 		return true
 	}
 	version, err := landlockVersion()
-	return what.Rooms&syscall.CLONE_NEWUSER != 0 && err == nil && version >= 2
+	return what.Namespaces&syscall.CLONE_NEWUSER != 0 && err == nil && version >= 2
 }

@@ -70,7 +70,7 @@ func (b *lessonBook) prove(k kind, report Report) {
 	b.all[k] = known
 }
 
-// Proven reports whether a Chromium has answered in such rooms. If it has, then
+// Proven reports whether a Chromium has answered in such a confinement. If it has, then
 // one that ends at once does so for another reason.
 func Proven(o Options) bool { return lessons.of(kindOf(o)).required != nil }
 

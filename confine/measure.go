@@ -30,7 +30,7 @@ const (
 
 // errBefore is returned when a measure fails that was in force in an earlier start
 // of this server. The kernel has it, so a Chromium may be using up what it needs;
-// later ones must not get weaker rooms because of that.
+// later ones must not get weaker confinement because of that.
 var errBefore = errors.New("this worked at an earlier start, and is required since")
 
 // A Measure says whether a protection is in force.
@@ -120,22 +120,22 @@ func (r Report) Partly(name string) bool {
 // spec is what the server tells the launcher first. Chromium's arguments come with
 // a second message.
 type spec struct {
-	Path     string            `json:"path"`
-	Env      []string          `json:"env"`
-	Read     []string          `json:"read"`     // files and folders that Chromium may read and execute
-	Write    []string          `json:"write"`    // folders that belong to it
-	Keep     []string          `json:"keep"`     // folders around them that hide nothing
-	Lent     []string          `json:"lent"`     // of Path and Read, what only the server reaches: their mounts come with the message
-	Hide     []string          `json:"hide"`     // real paths of the server's own files and folders, sorted
-	OwnUser  bool              `json:"ownUser"`  // whether its user is another than the server's
-	Rooms    uintptr           `json:"rooms"`    // flags of the namespaces that the launcher stands in
-	Listen   int               `json:"listen"`   // the port on which it makes the proxy's listener in its network namespace; 0 for none
-	Connect  int               `json:"connect"`  // the only TCP port that may be connected to, without such a namespace; 0 for all
-	Without  map[string]string `json:"without"`  // measures to leave out, with reasons
-	Required []string          `json:"required"` // measures whose failure is an error
+	Path       string            `json:"path"`
+	Env        []string          `json:"env"`
+	Read       []string          `json:"read"`       // files and folders that Chromium may read and execute
+	Write      []string          `json:"write"`      // folders that belong to it
+	Keep       []string          `json:"keep"`       // folders around them that hide nothing
+	Lent       []string          `json:"lent"`       // of Path and Read, what only the server reaches: their mounts come with the message
+	Hide       []string          `json:"hide"`       // real paths of the server's own files and folders, sorted
+	OwnUser    bool              `json:"ownUser"`    // whether its user is another than the server's
+	Namespaces uintptr           `json:"namespaces"` // flags of the namespaces that the launcher stands in
+	Listen     int               `json:"listen"`     // the port on which it makes the proxy's listener in its network namespace; 0 for none
+	Connect    int               `json:"connect"`    // the only TCP port that may be connected to, without such a namespace; 0 for all
+	Without    map[string]string `json:"without"`    // measures to leave out, with reasons
+	Required   []string          `json:"required"`   // measures whose failure is an error
 }
 
-// ready is what the launcher tells the server when the rooms are set up. The
+// ready is what the launcher tells the server when the confinement is set up. The
 // listener comes with it as a descriptor.
 type ready struct {
 	Report Report `json:"report"`

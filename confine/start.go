@@ -22,7 +22,7 @@ const (
 	// loopback. The namespace has no other listener, so any port is free.
 	ProxyPort = 3128
 
-	// launcherTime bounds how long the launcher may take to set up the rooms. It
+	// launcherTime bounds how long the launcher may take to set up the confinement. It
 	// takes a few milliseconds.
 	launcherTime = 20 * time.Second
 
@@ -68,8 +68,8 @@ func (o Options) hidden() (paths []string) {
 	return slices.Compact(paths)
 }
 
-// Started is a launcher that waits in its rooms for Run.
-type Started struct {
+// Launcher is a launcher that waits in its confinement for Run.
+type Launcher struct {
 	Cmd    *exec.Cmd
 	Report Report
 	// Proxy accepts what Chromium sends to ProxyServer. Its addresses are those of
@@ -85,7 +85,7 @@ type Started struct {
 
 // Run makes the launcher start Chromium with these arguments. It may be called once,
 // from any goroutine.
-func (s *Started) Run(args []string) error {
+func (s *Launcher) Run(args []string) error {
 	defer s.control.Close()
 	// Other Chromiums may have shown meanwhile which measures are required.
 	if err := s.Report.missing(lessons.of(s.kind).required); err != nil {
@@ -109,18 +109,18 @@ func (s *Started) Run(args []string) error {
 	return nil
 }
 
-// Works tells that Chromium answered in these rooms. From now on, each measure
+// Works tells that Chromium answered in this confinement. From now on, each measure
 // that is in force is required, and those that the kernel refused are not tried
 // again.
-func (s *Started) Works() { lessons.prove(s.kind, s.Report) }
+func (s *Launcher) Works() { lessons.prove(s.kind, s.Report) }
 
-// OutOfMemory returns how often the kernel ended a process in the rooms because all of them
+// OutOfMemory returns how often the kernel ended a confined process because all of them
 // together used the memory that they may. It is 0 without a control group, and after End.
-func (s *Started) OutOfMemory() int { return s.group.killed() }
+func (s *Launcher) OutOfMemory() int { return s.group.killed() }
 
-// End kills what is left of the rooms after the launcher has ended, and removes
+// End kills what is left of the confinement after the launcher has ended, and removes
 // the control group.
-func (s *Started) End() error {
+func (s *Launcher) End() error {
 	_ = s.control.Close() // Run may have closed it
 	if s.Proxy != nil {
 		_ = s.Proxy.Close()
@@ -128,22 +128,22 @@ func (s *Started) End() error {
 	return s.group.end()
 }
 
-// EndMembers kills everything in the rooms except the launcher. The kernel does
+// EndMembers kills all confined processes except the launcher. The kernel does
 // that when the launcher ends, if there is a process namespace; then EndMembers
 // does nothing. The launcher must not have been waited for.
-func (s *Started) EndMembers() {
+func (s *Launcher) EndMembers() {
 	if !s.Report.On(Processes) {
 		endDescendants(s.Cmd.Process.Pid)
 	}
 }
 
-// namespace is one kind of room.
+// namespace is one kind of namespace, with the flag that asks for it.
 type namespace struct {
 	name string
 	flag uintptr
 }
 
-// namespaces are the rooms to ask for.
+// namespaces are those to ask for.
 var namespaces = []namespace{
 	{Users, syscall.CLONE_NEWUSER},
 	{Processes, syscall.CLONE_NEWPID},
@@ -152,11 +152,11 @@ var namespaces = []namespace{
 	{Network, syscall.CLONE_NEWNET},
 }
 
-// Start starts the launcher in its rooms and waits until it has set them up. The
-// launcher starts Chromium when Run says so. Rooms that the kernel refuses are left
+// Start starts the launcher in its confinement and waits until it has set it up. The
+// launcher starts Chromium when Run says so. Namespaces that the kernel refuses are left
 // out, one after the other, and reported. The caller must be locked to its thread:
 // the launcher dies with the thread.
-func Start(o Options) (*Started, error) {
+func Start(o Options) (*Launcher, error) {
 	kind := kindOf(o)
 	known := lessons.of(kind)
 	without := maps.Clone(known.without)
@@ -167,7 +167,7 @@ func Start(o Options) (*Started, error) {
 		without[Network] = ""
 	}
 	for {
-		s, err := start(o, roomsWithout(without), without, known.required)
+		s, err := start(o, namespacesWithout(without), without, known.required)
 		if err == nil {
 			s.kind = kind
 			return s, nil
@@ -193,14 +193,14 @@ func Start(o Options) (*Started, error) {
 	}
 }
 
-// roomsWithout returns the flags of the namespaces that are not left out.
-func roomsWithout(without map[string]string) (rooms uintptr) {
+// namespacesWithout returns the flags of the namespaces that are not left out.
+func namespacesWithout(without map[string]string) (flags uintptr) {
 	for _, n := range namespaces {
 		if _, left := without[n.name]; !left {
-			rooms |= n.flag
+			flags |= n.flag
 		}
 	}
-	return rooms
+	return flags
 }
 
 // ErrLauncher is returned when the launcher cannot be started, or does not do its
@@ -213,16 +213,16 @@ func isShortage(err error) bool {
 		func(shortage error) bool { return errors.Is(err, shortage) })
 }
 
-// errRooms is returned when the launcher cannot use a room that it got.
-var errRooms = errors.New("the rooms cannot be used")
+// errNamespaces is returned when the launcher cannot use a namespace that it got.
+var errNamespaces = errors.New("the namespaces cannot be used")
 
 func isRefusal(err error) bool {
 	return !errors.Is(err, errBefore) && slices.ContainsFunc(
-		[]error{syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EUSERS, syscall.EINVAL, syscall.ENOSYS, errRooms},
+		[]error{syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EUSERS, syscall.EINVAL, syscall.ENOSYS, errNamespaces},
 		func(refusal error) bool { return errors.Is(err, refusal) })
 }
 
-func start(o Options, rooms uintptr, without map[string]string, required []string) (*Started, error) {
+func start(o Options, namespaces uintptr, without map[string]string, required []string) (*Launcher, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func start(o Options, rooms uintptr, without map[string]string, required []strin
 	cmd.Env = []string{"GOGC=off"}                    // it ends before it would have anything to collect
 	cmd.Stderr = o.Stderr
 	cmd.ExtraFiles = []*os.File{o.Pipes[0], o.Pipes[1], theirs} // 3, 4 and controlFile
-	cmd.SysProcAttr = attributes(o, rooms)
+	cmd.SysProcAttr = attributes(o, namespaces)
 	err = startShown(cmd)
 	_ = theirs.Close()
 	if err != nil {
@@ -251,11 +251,11 @@ func start(o Options, rooms uintptr, without map[string]string, required []strin
 	if err := group.add(cmd.Process.Pid); err != nil {
 		grouped = joined([]error{grouped, err})
 	}
-	s := &Started{Cmd: cmd, group: group, control: ours}
+	s := &Launcher{Cmd: cmd, group: group, control: ours}
 	s.Report.add(Cgroup, grouped)
 	if err = s.Report.missing(required); err == nil {
 		err = s.arrange(pair[0], o, spec{
-			Path: o.Path, Env: o.Env, Read: o.Read, Write: o.Write, Keep: o.Keep, Hide: o.hidden(), OwnUser: o.UID != os.Geteuid(), Rooms: rooms, Without: without, Required: required,
+			Path: o.Path, Env: o.Env, Read: o.Read, Write: o.Write, Keep: o.Keep, Hide: o.hidden(), OwnUser: o.UID != os.Geteuid(), Namespaces: namespaces, Without: without, Required: required,
 		})
 	}
 	if err != nil {
@@ -267,7 +267,7 @@ func start(o Options, rooms uintptr, without map[string]string, required []strin
 }
 
 // Cause returns why Chromium ended, given what the launcher's Wait returned. The
-// launcher tells a signal by its exit code, because the first process of a room
+// launcher tells a signal by its exit code, because the first process of a namespace
 // cannot end itself by one.
 func Cause(err error) error {
 	exit, ok := errors.AsType[*exec.ExitError](err)
@@ -288,15 +288,15 @@ func orDefault(value, otherwise int64) int64 {
 	return value
 }
 
-// attributes gives the launcher its rooms. Its user has the same id inside and
-// outside. In its rooms it has all capabilities, outside none.
-func attributes(o Options, rooms uintptr) *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: rooms}
+// attributes gives the launcher its namespaces. Its user has the same id inside and
+// outside. Inside it has all capabilities, outside none.
+func attributes(o Options, namespaces uintptr) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: namespaces}
 	drops := o.UID != os.Geteuid()
 	if drops {
 		attr.Credential = &syscall.Credential{Uid: uint32(o.UID), Gid: uint32(o.UID)}
 	}
-	if rooms&syscall.CLONE_NEWUSER == 0 {
+	if namespaces&syscall.CLONE_NEWUSER == 0 {
 		return attr
 	}
 	gid := os.Getegid()
@@ -311,7 +311,7 @@ func attributes(o Options, rooms uintptr) *syscall.SysProcAttr {
 }
 
 // arrange tells the launcher what to do, and keeps what it answers.
-func (s *Started) arrange(control int, o Options, what spec) error {
+func (s *Launcher) arrange(control int, o Options, what spec) error {
 	var err error
 	if s.ProxyServer, err = s.proxyAddress(o, &what); err != nil {
 		return err
@@ -348,7 +348,7 @@ func (s *Started) arrange(control int, o Options, what spec) error {
 		}
 	}
 	if said.Error != "" {
-		return fmt.Errorf("%w: %s", errRooms, said.Error)
+		return fmt.Errorf("%w: %s", errNamespaces, said.Error)
 	}
 	s.Report = append(said.Report, s.Report...)
 	return s.Report.missing(what.Required)
@@ -356,11 +356,11 @@ func (s *Started) arrange(control int, o Options, what spec) error {
 
 // proxyAddress decides where the proxy listens, and returns its address: in the network
 // namespace, where the launcher makes the listener, or here.
-func (s *Started) proxyAddress(o Options, what *spec) (string, error) {
+func (s *Launcher) proxyAddress(o Options, what *spec) (string, error) {
 	switch {
 	case !o.Network:
 		return "", nil
-	case what.Rooms&syscall.CLONE_NEWNET != 0:
+	case what.Namespaces&syscall.CLONE_NEWNET != 0:
 		what.Listen = ProxyPort
 		return proxyAt(ProxyPort), nil
 	}

@@ -354,7 +354,7 @@ func TestEmptyLabels(t *testing.T) {
 	}
 }
 
-// TestConnBudget checks that neither a page nor a process in Chromium's rooms takes the
+// TestConnBudget checks that neither a page nor a process in Chromium's confinement takes the
 // files that the server needs, and that closed connections give their places back.
 func TestConnBudget(t *testing.T) {
 	const files = 256 // 64 for all sessions, 16 of one on each side

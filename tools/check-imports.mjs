@@ -4,11 +4,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** The source folders. `rooms` says which other rooms, that is, folders in the source folder, each room may import from. */
+/** The source folders. `imports` says from which other folders in it each of its folders may import. */
 const SOURCES = [
   {
     folder: 'static/src',
-    rooms: { ui: [], remote: ['ui'], workbench: ['remote', 'ui'], sessions: ['ui'], docs: ['ui'], pages: ['docs', 'remote', 'sessions', 'ui', 'workbench'] },
+    imports: { ui: [], remote: ['ui'], workbench: ['remote', 'ui'], sessions: ['ui'], docs: ['ui'], pages: ['docs', 'remote', 'sessions', 'ui', 'workbench'] },
   },
   { folder: 'scripting/api' },
 ];
@@ -53,27 +53,27 @@ function circleIn(files) {
   return null;
 }
 
-/** Describes the imports from rooms that may not be used, and the files in unknown rooms. */
-function againstRooms(files, rooms) {
+/** Describes the imports that `imports` does not list, and the files in unknown folders. */
+function againstFolders(files, allowedOf) {
   const wrong = [];
-  const roomOf = (file) => file.split(path.sep)[0];
+  const folderOf = (file) => file.split(path.sep)[0];
   for (const [file, imports] of files) {
-    const allowed = rooms[roomOf(file)];
+    const allowed = allowedOf[folderOf(file)];
     if (!allowed) wrong.push(`${file} lies in no known folder`);
     for (const { file: target } of imports) {
-      const room = roomOf(target);
-      if (allowed && room !== roomOf(file) && !allowed.includes(room)) wrong.push(`${file} imports ${target}`);
+      const folder = folderOf(target);
+      if (allowed && folder !== folderOf(file) && !allowed.includes(folder)) wrong.push(`${file} imports ${target}`);
     }
   }
   return wrong;
 }
 
 const root = path.join(import.meta.dirname, '..');
-for (const { folder, rooms } of SOURCES) {
+for (const { folder, imports } of SOURCES) {
   const files = await importsIn(path.join(root, folder));
   if (files.size === 0) throw new Error(`${folder} has no TypeScript`);
   const circle = circleIn(files);
-  const problems = [...(circle ? [`circle: ${circle.join(' → ')}`] : []), ...(rooms ? againstRooms(files, rooms) : [])];
+  const problems = [...(circle ? [`circle: ${circle.join(' → ')}`] : []), ...(imports ? againstFolders(files, imports) : [])];
   for (const problem of problems) console.error(`${folder}: ${problem}`);
   if (problems.length > 0) process.exitCode = 1;
 }

@@ -27,7 +27,7 @@ import (
 )
 
 // TestMain runs the tests, or what a test starts: the worker of a script, or the
-// launcher of a process in rooms.
+// launcher of a confined process.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == confine.Command {
 		confine.Main()

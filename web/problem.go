@@ -129,7 +129,7 @@ var outcomes = []struct {
 	{session.ErrQuota, kindTooMany},
 	{playwright.ErrNoNode, kindNotAvailable},
 	{playwright.ErrNoPackage, kindNotAvailable},
-	{playwright.ErrNoRooms, kindNotAvailable},
+	{playwright.ErrUnconfined, kindNotAvailable},
 	{playwright.ErrUnusable, kindNotAvailable},
 	{playwright.ErrFull, kindFull},
 	{session.ErrNotReady, kindNotReady},

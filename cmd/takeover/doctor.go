@@ -147,7 +147,7 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 		return []finding{good("chromium", "%v", err).as("failed", "Install it: apt-get install chromium, or name it with --chromium.")}
 	}
 	took := time.Since(start).Round(time.Millisecond)
-	sandboxed, confined := p.Sandboxed(), []finding{rooms(p.Confinement()), filters(p.Unfiltered())}
+	sandboxed, confined := p.Sandboxed(), []finding{confinement(p.Confinement()), filters(p.Unfiltered())}
 	if err := p.Close(); err != nil {
 		return []finding{good("chromium", "started, but did not end: %v", err).as("warning", "")}
 	}
@@ -159,15 +159,15 @@ func (d *doctorCommand) chromium(ctx context.Context) []finding {
 	return append([]finding{good("chromium", "started in %s", took), sandbox}, confined...)
 }
 
-// rooms says which measures around Chromium are in force.
-func rooms(report confine.Report) finding {
+// confinement says which measures around Chromium are in force.
+func confinement(report confine.Report) finding {
 	var on []string
 	for _, m := range report {
 		if m.On {
 			on = append(on, m.Name)
 		}
 	}
-	f := good("rooms", "%s", strings.Join(on, ", "))
+	f := good("confinement", "%s", strings.Join(on, ", "))
 	if refused := report.Refused(); refused != "" {
 		f.Detail += "; refused: " + refused
 		return f.as("warning", "docs/operating.md says what each measure needs of the kernel or the container.")

@@ -32,7 +32,7 @@ func TestSessionMemory(t *testing.T) {
 	if err != nil && len(doctor) == 0 {
 		t.Fatal(err)
 	}
-	if rooms, refused, _ := strings.Cut(string(doctor), "refused:"); !strings.Contains(rooms, confine.Cgroup) || strings.Contains(refused, confine.Cgroup) {
+	if measures, refused, _ := strings.Cut(string(doctor), "refused:"); !strings.Contains(measures, confine.Cgroup) || strings.Contains(refused, confine.Cgroup) {
 		t.Skip("no control group can be made")
 	}
 	server := startCommand(t, exec.Command(os.Args[0], "serve", "--addr", "127.0.0.1:0", "--warm", "0", "--allow-networks", "127.0.0.0/8", "--session-memory", "900000000", "--data-dir", t.TempDir()))

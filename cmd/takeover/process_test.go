@@ -242,7 +242,7 @@ func TestS2FromTheEnvironment(t *testing.T) {
 }
 
 // TestServerIsHidden checks that other processes of the server's user can read
-// neither its environment nor its memory, that it can still make rooms, and that
+// neither its environment nor its memory, that it can still confine Chromium, and that
 // it takes its key from a descriptor.
 func TestServerIsHidden(t *testing.T) {
 	const uid = 61500
@@ -284,7 +284,7 @@ func TestServerIsHidden(t *testing.T) {
 	server.do(t, http.MethodPost, "/v1/sessions", map[string]any{}, &struct{}{})
 	look("after a start of Chromium")
 	if strings.Contains(server.errs.String(), confine.Users) {
-		t.Errorf("no rooms: %s", server.errs)
+		t.Errorf("not confined: %s", server.errs)
 	}
 }
 

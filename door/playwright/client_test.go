@@ -133,7 +133,7 @@ func TestTakeover(t *testing.T) {
 var systemPlaces = []string{"", "/opt", "/usr/local/lib", "/usr/share"}
 
 // serverFiles makes files that a server might keep, and returns what of them it hides.
-// Everybody may read them, so that only the rooms hold the process back.
+// Everybody may read them, so that only the confinement holds the process back.
 func serverFiles(t *testing.T) (files, hide []string) {
 	t.Helper()
 	for _, place := range confinetest.Places(t, systemPlaces...) {

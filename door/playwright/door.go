@@ -107,7 +107,7 @@ func (d *Door) leave() {
 
 // Open starts a process for a client of a session, given its header User-Agent. End
 // the client with Serve or Close. The error is one of ErrNoNode, ErrNoPackage, ErrFull,
-// ErrUnusable and ErrNoRooms, a *VersionError, or one of session.OpenRawClient's.
+// ErrUnusable and ErrUnconfined, a *VersionError, or one of session.OpenRawClient's.
 func (d *Door) Open(ctx context.Context, s *session.Session, userAgent string) (*Client, error) {
 	node, err := findNode(d.options.Node)
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *Client) start(ctx context.Context, node string, pkg Package) (err error
 	if err := c.awaitReady(ctx, pkg); err != nil {
 		return err
 	}
-	c.process.rooms.Works()
+	c.process.launcher.Works()
 	return nil
 }
 

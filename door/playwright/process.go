@@ -44,9 +44,9 @@ const debianModules = "/usr/share/nodejs"
 //go:embed bridge.cjs
 var bridge string
 
-// ErrNoRooms is returned when the kernel refuses the measures without which no process
+// ErrUnconfined is returned when the kernel refuses the measures without which no process
 // is started.
-var ErrNoRooms = errors.New("this machine cannot confine the process that speaks Playwright's protocol")
+var ErrUnconfined = errors.New("this machine cannot confine the process that speaks Playwright's protocol")
 
 // forwardProxy is the proxy of one process.
 type forwardProxy interface {
@@ -67,15 +67,15 @@ type processOptions struct {
 	browser  *os.File // descriptor 4
 }
 
-// process is a Node process in its rooms.
+// process is a Node process in its confinement.
 type process struct {
 	done chan struct{} // closed when everything of it has ended
 
-	mu     sync.Mutex // guards what follows
-	rooms  *confine.Started
-	pid    int
-	exited bool // the kernel may reuse the pid
-	err    error
+	mu       sync.Mutex // guards what follows
+	launcher *confine.Launcher
+	pid      int
+	exited   bool // the kernel may reuse the pid
+	err      error
 }
 
 // startProcess starts a process. End it with kill.
@@ -105,17 +105,17 @@ func (p *process) supervise(o processOptions, started chan<- error) {
 	var said head
 	var reading sync.WaitGroup
 	reading.Go(func() { _, _ = io.Copy(&said, ours) }) // until all writers have ended
-	rooms, err := begin(o, theirs)
+	launcher, err := begin(o, theirs)
 	_ = theirs.Close()
-	if rooms != nil {
+	if launcher != nil {
 		p.mu.Lock()
-		p.rooms, p.pid = rooms, rooms.Cmd.Process.Pid
+		p.launcher, p.pid = launcher, launcher.Cmd.Process.Pid
 		p.mu.Unlock()
 	}
-	if err != nil && rooms != nil {
+	if err != nil && launcher != nil {
 		p.kill()
 	}
-	if rooms == nil {
+	if launcher == nil {
 		reading.Wait()
 		started <- err
 		return
@@ -123,7 +123,7 @@ func (p *process) supervise(o processOptions, started chan<- error) {
 	if err == nil {
 		started <- nil
 	}
-	ended := p.wait(rooms)
+	ended := p.wait(launcher)
 	reading.Wait()
 	if err != nil {
 		started <- err
@@ -142,29 +142,29 @@ func confineCause(err error) error {
 	return confine.Cause(err)
 }
 
-// begin starts the launcher and, in its rooms, Node. The rooms are not nil if they must
+// begin starts the launcher and, in its confinement, Node. The launcher is not nil if it must
 // be ended.
-func begin(o processOptions, stderr *os.File) (*confine.Started, error) {
-	rooms, err := confine.Start(confine.Options{
+func begin(o processOptions, stderr *os.File) (*confine.Launcher, error) {
+	launcher, err := confine.Start(confine.Options{
 		Launcher: o.launcher, Path: o.node, Env: o.folder.environment(), Pipes: [2]*os.File{o.client, o.browser}, Stderr: stderr, UID: o.uid,
 		Read: []string{o.pkg.Folder, debianModules}, Hide: o.hide, Write: []string{o.folder.path}, Network: true, Memory: maxMemory, Tasks: maxTasks,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoRooms, err)
+		return nil, fmt.Errorf("%w: %w", ErrUnconfined, err)
 	}
-	if err := enough(rooms.Report, o.uid); err != nil {
-		return rooms, err
+	if err := enough(launcher.Report, o.uid); err != nil {
+		return launcher, err
 	}
 	uid := o.uid
-	if rooms.Report.On(confine.Network) {
+	if launcher.Report.On(confine.Network) {
 		uid = anyone
 	}
-	o.proxy.Serve(rooms.Proxy, uid)
+	o.proxy.Serve(launcher.Proxy, uid)
 	heap := fmt.Sprintf("--max-old-space-size=%d", maxHeap)
-	if err := rooms.Run([]string{heap, "-e", bridge, o.pkg.Folder, o.folder.files(), rooms.ProxyServer}); err != nil {
-		return rooms, err
+	if err := launcher.Run([]string{heap, "-e", bridge, o.pkg.Folder, o.folder.files(), launcher.ProxyServer}); err != nil {
+		return launcher, err
 	}
-	return rooms, nil
+	return launcher, nil
 }
 
 // enough checks that a process can neither read the server's files nor leave by
@@ -175,12 +175,12 @@ func enough(report confine.Report, uid int) error {
 	if files && network {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", ErrNoRooms, report.Refused())
+	return fmt.Errorf("%w: %s", ErrUnconfined, report.Refused())
 }
 
-// wait waits until the process and all that it started have ended, and removes its
-// rooms.
-func (p *process) wait(rooms *confine.Started) error {
+// wait waits until the process and all that it started have ended, and removes what
+// is left of its confinement.
+func (p *process) wait(launcher *confine.Launcher) error {
 	for { // without reaping it, so that its id is not used again yet
 		err := unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if !errors.Is(err, unix.EINTR) {
@@ -191,8 +191,8 @@ func (p *process) wait(rooms *confine.Started) error {
 	p.exited = true
 	_ = syscall.Kill(-p.pid, syscall.SIGKILL) // what is left of its group
 	p.mu.Unlock()
-	err := rooms.Cmd.Wait()
-	if ended := rooms.End(); ended != nil && err == nil {
+	err := launcher.Cmd.Wait()
+	if ended := launcher.End(); ended != nil && err == nil {
 		err = ended
 	}
 	return err
@@ -202,10 +202,10 @@ func (p *process) wait(rooms *confine.Started) error {
 func (p *process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.rooms == nil || p.exited {
+	if p.launcher == nil || p.exited {
 		return
 	}
-	p.rooms.EndMembers()
+	p.launcher.EndMembers()
 	_ = syscall.Kill(-p.pid, syscall.SIGKILL) // fails only when it is gone
 }
 

@@ -19,10 +19,10 @@ import (
 	"takeover/confine"
 )
 
-// TestServeInRooms runs the program as this user and, if that is root, also as an
-// ordinary one. The doctor tells which rooms there are; a script works in them with
+// TestServeConfined runs the program as this user and, if that is root, also as an
+// ordinary one. The doctor tells which measures are in force; a script works with them and with
 // a page, a download, an upload and a person; and a killed Chromium comes back.
-func TestServeInRooms(t *testing.T) {
+func TestServeConfined(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/report.txt" {
 			w.Header().Set("Content-Disposition", "attachment")
@@ -54,25 +54,25 @@ func TestServeInRooms(t *testing.T) {
 			}
 			doctor := exec.CommandContext(t.Context(), "/proc/self/exe", "doctor", "--json", "--addr", "127.0.0.1:0", "--data-dir", dir)
 			doctor.SysProcAttr, doctor.Env = as, environ
-			whole := checkRooms(t, doctor)
+			whole := checkConfinement(t, doctor)
 			serve := exec.Command("/proc/self/exe", "serve", "--addr", "127.0.0.1:0", "--warm", "0", "--allow-networks", "127.0.0.0/8", "--data-dir", dir)
 			serve.SysProcAttr = as
-			workInRooms(t, startCommandIn(t, serve, environ), site.URL, whole)
+			workConfined(t, startCommandIn(t, serve, environ), site.URL, whole)
 		})
 	}
 }
 
-// checkRooms runs the doctor and reports whether all rooms are there.
-func checkRooms(t *testing.T, doctor *exec.Cmd) bool {
+// checkConfinement runs the doctor and reports whether all measures are in force.
+func checkConfinement(t *testing.T, doctor *exec.Cmd) bool {
 	t.Helper()
 	out, err := doctor.Output()
 	var said struct{ Checks []finding }
 	if json.Unmarshal(out, &said) != nil {
 		t.Fatalf("the doctor: %v %s", err, out)
 	}
-	at := slices.IndexFunc(said.Checks, func(f finding) bool { return f.Check == "rooms" })
+	at := slices.IndexFunc(said.Checks, func(f finding) bool { return f.Check == "confinement" })
 	if at < 0 {
-		t.Fatalf("the doctor says nothing of rooms: %s", out)
+		t.Fatalf("the doctor says nothing of the confinement: %s", out)
 	}
 	names, refused, _ := strings.Cut(said.Checks[at].Detail, "; refused: ")
 	on := strings.Split(names, ", ")
@@ -91,17 +91,17 @@ func checkRooms(t *testing.T, doctor *exec.Cmd) bool {
 	return whole
 }
 
-func workInRooms(t *testing.T, server *serverProcess, site string, whole bool) {
+func workConfined(t *testing.T, server *serverProcess, site string, whole bool) {
 	var session struct{ ID, Status string }
 	server.do(t, "POST", "/v1/sessions", map[string]any{"url": site}, &session)
 	one := "/v1/sessions/" + session.ID
 	launcher, chromium := chromiumOf(t, server.process.Process.Pid)
 	if chromium == 0 {
-		t.Fatal("the server has no Chromium in rooms")
+		t.Fatal("the server has no confined Chromium")
 	}
 	if whole {
 		if strings.Contains(server.errs.String(), confine.Users) {
-			t.Errorf("the server has other rooms than the doctor: %s", server.errs)
+			t.Errorf("the server has another confinement than the doctor: %s", server.errs)
 		}
 		for _, pid := range []int{launcher, chromium} {
 			if ids := strings.Fields(statusOf(pid, "NSpid")); len(ids) != 2 {

@@ -25,7 +25,7 @@ import (
 )
 
 // refusals returns a logger and a function that counts its warnings about weaker
-// rooms.
+// confinement.
 func refusals() (*slog.Logger, func() int) {
 	var out bytes.Buffer
 	return slog.New(slog.NewTextHandler(&out, nil)), func() int { return strings.Count(out.String(), "less confined") }
@@ -73,9 +73,9 @@ func TestUnbearableMeasureIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestBrokenProfileKeepsTheRooms checks that a Chromium that fails because of what
-// is in its folder gives a clear error, and does not weaken the rooms of others.
-func TestBrokenProfileKeepsTheRooms(t *testing.T) {
+// TestBrokenProfileKeepsConfinement checks that a Chromium that fails because of what
+// is in its folder gives a clear error, and does not weaken the confinement of others.
+func TestBrokenProfileKeepsConfinement(t *testing.T) {
 	executable, err := chromium.FindExecutable()
 	if err != nil {
 		t.Fatal(err)
@@ -86,11 +86,11 @@ func TestBrokenProfileKeepsTheRooms(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = chromium.Launch(t.Context(), o)
-	if err == nil || !strings.Contains(err.Error(), "in its rooms") || !strings.Contains(err.Error(), "the profile is broken") {
+	if err == nil || !strings.Contains(err.Error(), "in its confinement") || !strings.Contains(err.Error(), "the profile is broken") {
 		t.Errorf("got %v", err)
 	}
 	o.Dir = ""
-	needRooms(t, browsertest.Launch(t, o))
+	needConfinement(t, browsertest.Launch(t, o))
 	for _, m := range browsertest.Launch(t, o).Confinement() {
 		if !m.On && m.Name != confine.Cgroup {
 			t.Errorf("%s is off: %s", m.Name, m.Reason)
@@ -122,9 +122,9 @@ func TestLauncherThatDoesNotWork(t *testing.T) {
 	}
 }
 
-// roomTrial is an environment variable. If it is set, the test binary is a server
+// confinementTrial is an environment variable. If it is set, the test binary is a server
 // in a user namespace of its own, in which it may change the limits of namespaces.
-const roomTrial = "TAKEOVER_TEST_ROOMS"
+const confinementTrial = "TAKEOVER_TEST_CONFINEMENT"
 
 // startWithLimits starts a Chromium for each word of limits: with no user
 // namespaces for "none", with enough for any other. It prints what each got.
@@ -163,7 +163,7 @@ func inUserNamespace(t *testing.T, trial string, args ...string) string {
 	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", args...)
-	cmd.SysProcAttr, cmd.Env = attr, append(os.Environ(), roomTrial+"="+trial, "TMPDIR=/tmp", "HOME=/tmp")
+	cmd.SysProcAttr, cmd.Env = attr, append(os.Environ(), confinementTrial+"="+trial, "TMPDIR=/tmp", "HOME=/tmp")
 	out, err := cmd.CombinedOutput()
 	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		t.Skipf("this machine makes no user namespace for the test: %v", err)
@@ -173,10 +173,10 @@ func inUserNamespace(t *testing.T, trial string, args ...string) string {
 	return string(out)
 }
 
-// TestSmallSharedMemory checks that Chromium uses the shared memory of its rooms where
+// TestSmallSharedMemory checks that Chromium uses the shared memory of its confinement where
 // the machine has little, as a container has.
 func TestSmallSharedMemory(t *testing.T) {
-	if os.Getenv(roomTrial) == "" {
+	if os.Getenv(confinementTrial) == "" {
 		attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 		if os.Geteuid() != 0 {
 			attr.Cloneflags |= syscall.CLONE_NEWUSER
@@ -185,7 +185,7 @@ func TestSmallSharedMemory(t *testing.T) {
 			attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
 		}
 		cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
-		cmd.SysProcAttr, cmd.Env = attr, append(os.Environ(), roomTrial+"=itself")
+		cmd.SysProcAttr, cmd.Env = attr, append(os.Environ(), confinementTrial+"=itself")
 		out, err := cmd.CombinedOutput()
 		if _, ran := errors.AsType[*exec.ExitError](err); err != nil && !ran || strings.Contains(string(out), "--- SKIP") {
 			t.Skipf("%v: %s", err, out)
@@ -206,7 +206,7 @@ func TestSmallSharedMemory(t *testing.T) {
 		}
 		for _, command := range browsertest.Group(t, p.PID()) {
 			if strings.Contains(command, "--user-data-dir=") && !strings.Contains(command, "--type=") && strings.Contains(command, "--disable-dev-shm-usage") == own {
-				t.Errorf("in rooms: %v: %s", own, command)
+				t.Errorf("confined: %v: %s", own, command)
 			}
 		}
 	}
@@ -221,8 +221,8 @@ func refuseNamespaces(refuse bool) error {
 	return os.WriteFile("/proc/sys/user/max_user_namespaces", []byte(most), 0)
 }
 
-// TestExhaustedNamespaces checks that a server that could make rooms makes no
-// weaker ones when the kernel refuses them later: a Chromium could have used up
+// TestExhaustedNamespaces checks that a server that could confine Chromium confines
+// none less when the kernel refuses them later: a Chromium could have used up
 // what they need. And that a server whose first start was refused does not ask
 // again.
 func TestExhaustedNamespaces(t *testing.T) {
@@ -233,7 +233,7 @@ func TestExhaustedNamespaces(t *testing.T) {
 	t.Run("later", func(t *testing.T) {
 		got := trial("enough none enough")
 		if len(got) != 3 || !strings.HasPrefix(got[0], "started") || strings.Contains(got[0], confine.Users) {
-			t.Skipf("no rooms on this machine: %q", got)
+			t.Skipf("no confinement on this machine: %q", got)
 		}
 		if !strings.Contains(got[1], "failed:") || !strings.Contains(got[1], "required since") {
 			t.Errorf("without namespaces: %s", got[1])
@@ -255,9 +255,9 @@ func TestExhaustedNamespaces(t *testing.T) {
 
 // TestWayOutWithoutNamespaces checks that the proxy is the only way out also where
 // the kernel refuses namespaces, as it does in many containers, and that the rest
-// of the rooms holds.
+// of the confinement holds.
 func TestWayOutWithoutNamespaces(t *testing.T) {
-	if os.Getenv(roomTrial) == "" {
+	if os.Getenv(confinementTrial) == "" {
 		if out := inUserNamespace(t, "itself", "-test.run=^"+t.Name()+"$", "-test.v"); strings.Contains(out, "--- SKIP") {
 			t.Skip(out)
 		}

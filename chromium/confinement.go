@@ -15,8 +15,8 @@ import (
 // errEnded is returned when Chromium ended before its first answer.
 var errEnded = errors.New("it ended at once")
 
-// roomsFor describes the rooms of one start.
-func roomsFor(o LaunchOptions, f *folder, pipes [2]*os.File, stderr *os.File) confine.Options {
+// confinementFor describes the confinement of one start.
+func confinementFor(o LaunchOptions, f *folder, pipes [2]*os.File, stderr *os.File) confine.Options {
 	return confine.Options{
 		Launcher: o.Launcher, Path: o.ExecPath, Env: f.environment(o.Proxy != nil), Pipes: pipes, Stderr: stderr, UID: f.uid,
 		Network: o.Proxy != nil, Without: o.without, Memory: o.Memory, CPU: o.CPU,
@@ -66,7 +66,7 @@ type suspect struct {
 }
 
 // suspects are tried one after the other, each alone, when Chromium does not start
-// in its rooms.
+// in its confinement.
 var suspects = []suspect{
 	{measures: []string{confine.Nested}, sandbox: true},
 	{measures: []string{confine.Calls}, sandbox: true},
@@ -79,22 +79,22 @@ var suspects = []suspect{
 	{launcher: true},
 }
 
-// refused remembers what startInRooms found out.
+// refused remembers what startConfined found out.
 var refused struct {
 	launcher sync.Map // executable → why it is started without the launcher
 	told     sync.Map // texts that were logged: they are the same at each start
 }
 
-// startInRooms starts a Chromium like start. If it is the first one in such rooms
-// and does not come up, startInRooms finds out what it does not bear, leaves that
+// startConfined starts a Chromium like start. If it is the first one in such a confinement
+// and does not come up, startConfined finds out what it does not bear, leaves that
 // out from then on, and starts it again.
-func startInRooms(ctx context.Context, o LaunchOptions, f *folder, sandbox bool) (*Process, error) {
+func startConfined(ctx context.Context, o LaunchOptions, f *folder, sandbox bool) (*Process, error) {
 	if o.Launcher == nil {
 		return start(ctx, o, f, sandbox)
 	}
 	p, err := startAsKnown(ctx, o, f, sandbox)
-	rooms := roomsFor(o, f, [2]*os.File{}, nil)
-	if err != nil && !confine.Proven(rooms) {
+	options := confinementFor(o, f, [2]*os.File{}, nil)
+	if err != nil && !confine.Proven(options) {
 		reason := fmt.Sprintf("Chromium does not start with it: %v", err)
 		switch out, found := findUnbearable(ctx, o, sandbox, err); {
 		case !found:
@@ -102,7 +102,7 @@ func startInRooms(ctx context.Context, o LaunchOptions, f *folder, sandbox bool)
 		case out.launcher:
 			refused.launcher.Store(o.ExecPath, err.Error())
 		default:
-			confine.LeaveOut(rooms, out.measures, reason)
+			confine.LeaveOut(options, out.measures, reason)
 		}
 		if err := f.emptyTemp(); err != nil { // reopen may make another folder for temporary files
 			return nil, err
@@ -117,8 +117,8 @@ func startInRooms(ctx context.Context, o LaunchOptions, f *folder, sandbox bool)
 	if err != nil {
 		return nil, err
 	}
-	if p.rooms != nil {
-		p.rooms.Works()
+	if p.launcher != nil {
+		p.launcher.Works()
 	}
 	if missing := p.confinement.Refused(); missing != "" {
 		if _, told := refused.told.LoadOrStore(missing, struct{}{}); !told {
@@ -138,14 +138,14 @@ func startAsKnown(ctx context.Context, o LaunchOptions, f *folder, sandbox bool)
 	o.Launcher = nil
 	p, err := start(ctx, o, f, sandbox)
 	if err == nil {
-		p.confinement = confine.Nothing(reason.(string)) //nolint:forcetypeassert // see startInRooms
+		p.confinement = confine.Nothing(reason.(string)) //nolint:forcetypeassert // see startConfined
 	}
 	return p, err
 }
 
 // findUnbearable returns what Chromium starts without, given why it did not start.
-// It tries with folders of its own: the content of a profile must not make later
-// rooms weaker.
+// It tries with folders of its own: the content of a profile must not weaken later
+// confinement.
 func findUnbearable(ctx context.Context, o LaunchOptions, sandbox bool, why error) (suspect, bool) {
 	switch {
 	case errors.Is(why, confine.ErrLauncher):
