@@ -135,7 +135,7 @@ test('keys lead through lists, to filters, and to everything else', async ({ pag
   await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toContainText('Go down or up in a list');
   await accessible(page, 'keys');
   await page.keyboard.press('Escape');
-  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toHaveCount(0);
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeHidden();
 
   const palette = page.getByRole('combobox', { name: 'Search sessions, scripts, actions' });
   await page.keyboard.press('ControlOrMeta+k');

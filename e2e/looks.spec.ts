@@ -70,7 +70,7 @@ for (const width of WIDTHS) {
     await page.goto('/');
     await page.getByRole('button', { name: width > 720 ? 'Account' : 'More', exact: true }).click();
     await looksRight(page, 'account menu');
-    await page.locator('#account-menu').getByRole('link', { name: 'API' }).click();
+    await (width > 720 ? page.getByRole('navigation', { name: 'Main' }) : page.locator('#account-menu')).getByRole('link', { name: 'API' }).click();
     await expect(page.getByRole('heading', { name: 'API', exact: true })).toBeVisible();
     await looksRight(page, 'API');
     await page.goto('/docs/takeovers');

@@ -186,7 +186,7 @@ test('the keys of the page are listed', async ({ page, request }) => {
   await page.getByRole('button', { name: 'Reload' }).focus();
   await page.keyboard.press('?');
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
-  await expect(help).toContainText('Moves the keyboard back to this page');
+  await expect(help).toContainText('Leave the page');
   await accessible(page, 'the list of keys');
   await page.keyboard.press('Escape');
   await expect(help).toBeHidden();

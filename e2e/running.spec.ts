@@ -47,9 +47,10 @@ test('a run that a program started shows its own code, read-only', async ({ page
   await expect.poll(() => coloured(page, '#run-code-lines', 'string'), 'also over lines').toEqual(['`', 'of', 'it', '`', "'no'"]);
   const own = await page.locator('#code').inputValue();
   await expect(shown.locator('.at-fault')).toHaveText(/throw/);
-  await expect.poll(() => coloured(page, '.code-frame', 'keyword')).toEqual(['const', 'throw', 'new']);
+  await expect(page.locator('.code-frame'), 'they are above, in the script').toBeHidden();
   await shown.getByRole('button', { name: 'Back to your script' }).click();
   await expect(shown).toBeHidden();
+  await expect.poll(() => coloured(page, '.code-frame', 'keyword')).toEqual(['const', 'throw', 'new']);
   expect(await page.locator('#code').inputValue(), 'the own script is still there').toBe(own);
   await page.getByRole('tab', { name: 'Runs' }).click();
   await page.locator('.run-row').click();

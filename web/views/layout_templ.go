@@ -423,6 +423,12 @@ func topbar(p Page, current string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
+		if p.SignedIn {
+			templ_7745c5c3_Err = keysHelp(false, true).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
 		return nil
 	})
 }
@@ -505,7 +511,7 @@ func account(p Page, current string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "</button><div id=\"account-menu\" class=\"menu\" hidden><a class=\"menu-item\" href=\"/trajectories\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "</button><div id=\"account-menu\" class=\"menu\" hidden><a class=\"menu-item narrow-nav\" href=\"/trajectories\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -523,7 +529,7 @@ func account(p Page, current string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<span>Trajectories</span></a> <a class=\"menu-item\" href=\"/profiles\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<span>Trajectories</span></a> <a class=\"menu-item narrow-nav\" href=\"/profiles\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -541,7 +547,7 @@ func account(p Page, current string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<span>Profiles</span></a> <a class=\"menu-item\" href=\"/settings\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<span>Profiles</span></a> <a class=\"menu-item narrow-nav\" href=\"/settings\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -559,7 +565,7 @@ func account(p Page, current string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<span>Settings</span></a> <a class=\"menu-item\" href=\"/docs\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<span>Settings</span></a> <a class=\"menu-item narrow-nav\" href=\"/docs\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -623,7 +629,7 @@ func account(p Page, current string) templ.Component {
 			var templ_7745c5c3_Var25 string
 			templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(p.Version)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 129, Col: 63}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 132, Col: 63}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 			if templ_7745c5c3_Err != nil {
@@ -700,7 +706,7 @@ func icon(name string) templ.Component {
 		var templ_7745c5c3_Var28 string
 		templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs("#i-" + name)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 144, Col: 62}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 147, Col: 62}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var28))
 		if templ_7745c5c3_Err != nil {
@@ -736,7 +742,7 @@ func sprite() templ.Component {
 			templ_7745c5c3_Var29 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<svg class=\"sprite\" aria-hidden=\"true\" width=\"0\" height=\"0\"><symbol id=\"i-plus\" viewBox=\"0 0 16 16\"><path d=\"M8 3v10M3 8h10\"></path></symbol> <symbol id=\"i-close\" viewBox=\"0 0 16 16\"><path d=\"m4 4 8 8m0-8-8 8\"></path></symbol> <symbol id=\"i-check\" viewBox=\"0 0 16 16\"><path d=\"m3 8.5 3.2 3.2L13 4.8\"></path></symbol> <symbol id=\"i-back\" viewBox=\"0 0 16 16\"><path d=\"M10 3 5 8l5 5\"></path></symbol> <symbol id=\"i-forward\" viewBox=\"0 0 16 16\"><path d=\"m6 3 5 5-5 5\"></path></symbol> <symbol id=\"i-arrow-left\" viewBox=\"0 0 16 16\"><path d=\"M13 8H3m4.500-4.500L3 8l4.500 4.500\"></path></symbol> <symbol id=\"i-arrow-right\" viewBox=\"0 0 16 16\"><path d=\"M3 8h10M8.500 3.500 13 8l-4.500 4.500\"></path></symbol> <symbol id=\"i-reload\" viewBox=\"0 0 16 16\"><path d=\"M13 8a5 5 0 1 1-1.5-3.6M13 2.5V5h-2.5\"></path></symbol> <symbol id=\"i-chevron-down\" viewBox=\"0 0 16 16\"><path d=\"m4.5 6.5 3.5 3.5 3.5-3.5\"></path></symbol> <symbol id=\"i-external\" viewBox=\"0 0 16 16\"><path d=\"M9 3h4v4M13 3 7.5 8.5M6 4H4a1 1 0 0 0-1 1v7a1 1 0 0 0 1 1h7a1 1 0 0 0 1-1v-2\"></path></symbol> <symbol id=\"i-copy\" viewBox=\"0 0 16 16\"><path d=\"M6 6h6.5v6.5H6zM3.5 10V3.5H10\"></path></symbol> <symbol id=\"i-note\" viewBox=\"0 0 16 16\"><path d=\"M3 3.5h10v7H7.500L4.500 13v-2.500H3zM5.500 6h5M5.500 8h3\"></path></symbol> <symbol id=\"i-key\" viewBox=\"0 0 16 16\"><path d=\"M5.5 13a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM7.3 8.7 13 3m-2 2 1.8 1.8\"></path></symbol> <symbol id=\"i-leave\" viewBox=\"0 0 16 16\"><path d=\"M6 3H4a1 1 0 0 0-1 1v8a1 1 0 0 0 1 1h2M10 5l3 3-3 3M13 8H6.5\"></path></symbol> <symbol id=\"i-share\" viewBox=\"0 0 16 16\"><path d=\"M8 10V2.5M5.3 5 8 2.3 10.7 5M3.5 8.5V12a1 1 0 0 0 1 1h7a1 1 0 0 0 1-1V8.5\"></path></symbol> <symbol id=\"i-upload\" viewBox=\"0 0 16 16\"><path d=\"M8 10V3M5.200 5.500 8 2.700l2.800 2.800M3 12.500h10\"></path></symbol> <symbol id=\"i-download\" viewBox=\"0 0 16 16\"><path d=\"M8 3v7M5.200 7.400 8 10.200l2.800-2.800M3 12.500h10\"></path></symbol> <symbol id=\"i-play\" viewBox=\"0 0 16 16\"><path d=\"M5 3.2v9.6L12.5 8z\" class=\"fill\"></path></symbol> <symbol id=\"i-stop\" viewBox=\"0 0 16 16\"><path d=\"M4.5 4.5h7v7h-7z\" class=\"fill\"></path></symbol> <symbol id=\"i-pause\" viewBox=\"0 0 16 16\"><path d=\"M5.5 3.5v9m5-9v9\"></path></symbol> <symbol id=\"i-pencil\" viewBox=\"0 0 16 16\"><path d=\"M3 13l.7-2.900L10.600 3.200l2.200 2.200L5.900 12.300zM9.200 4.600l2.200 2.200\"></path></symbol> <symbol id=\"i-trash\" viewBox=\"0 0 16 16\"><path d=\"M3 4.500h10M6 4.500V3h4v1.500M4.500 4.500l.6 8.500h5.800l.6-8.500M6.800 7v3.500M9.200 7v3.500\"></path></symbol> <symbol id=\"i-clear\" viewBox=\"0 0 16 16\"><path d=\"M8 13A5 5 0 1 0 8 3a5 5 0 0 0 0 10ZM4.6 4.6l6.8 6.8\"></path></symbol> <symbol id=\"i-follow\" viewBox=\"0 0 16 16\"><path d=\"M8 3v8M4.5 8 8 11.5 11.5 8M3.5 13.5h9\"></path></symbol> <symbol id=\"i-search\" viewBox=\"0 0 16 16\"><path d=\"M7 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm3-1 3 3\"></path></symbol> <symbol id=\"i-zoom-in\" viewBox=\"0 0 16 16\"><path d=\"M7 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm3-1 3 3M7 5.5v3M5.5 7h3\"></path></symbol> <symbol id=\"i-zoom-out\" viewBox=\"0 0 16 16\"><path d=\"M7 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm3-1 3 3M5.5 7h3\"></path></symbol> <symbol id=\"i-more\" viewBox=\"0 0 16 16\"><path d=\"M3.5 8h.01M8 8h.01M12.5 8h.01\" class=\"dots\"></path></symbol> <symbol id=\"i-keyboard\" viewBox=\"0 0 16 16\"><path d=\"M2 4.5h12v7H2zM4.5 7h.01M7 7h.01M9.5 7h.01M12 7h-.01M5 9.5h6\"></path></symbol> <symbol id=\"i-keycap\" viewBox=\"0 0 16 16\"><path d=\"M4.500 2.500h7a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2h-7a2 2 0 0 1-2-2v-7a2 2 0 0 1 2-2ZM5.500 8 8 5.500 10.500 8\"></path></symbol> <symbol id=\"i-paste\" viewBox=\"0 0 16 16\"><path d=\"M6 3.5H4V13h8V3.5h-2M6 2.5h4v2H6z\"></path></symbol> <symbol id=\"i-release\" viewBox=\"0 0 16 16\"><path d=\"M2.5 2.5l11 11M6.5 4V3.5a1 1 0 0 1 2 0V6m0-1.5a1 1 0 0 1 2 0v3m0-1.5a1 1 0 0 1 2 0v3.5l-.2 1.2M4.5 5.5v3A1 1 0 0 0 3 9.6L4.9 12A4 4 0 0 0 8 13.5h.5a4 4 0 0 0 2.2-.7\"></path></symbol> <symbol id=\"i-hand\" viewBox=\"0 0 16 16\"><path d=\"M4.5 8.5v-4a1 1 0 0 1 2 0V7m0-.5v-3a1 1 0 0 1 2 0V7m0-2.5a1 1 0 0 1 2 0V7m0-1a1 1 0 0 1 2 0v3.5A4 4 0 0 1 8.5 13.5H8A4 4 0 0 1 4.9 12L3 9.6a1 1 0 0 1 1.5-1.1Z\"></path></symbol> <symbol id=\"i-lock\" viewBox=\"0 0 16 16\"><path d=\"M4 7h8v6H4zM5.5 7V5a2.5 2.5 0 0 1 5 0v2\"></path></symbol> <symbol id=\"i-globe\" viewBox=\"0 0 16 16\"><path d=\"M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM2.5 8h11M8 2.5c3.200 3.400 3.200 7.6 0 11-3.200-3.400-3.200-7.6 0-11Z\"></path></symbol> <symbol id=\"i-connect\" viewBox=\"0 0 16 16\"><path d=\"M6.200 9.800 9.800 6.200M7.200 5.200 8.900 3.500a2.550 2.550 0 0 1 3.600 3.600L10.800 8.800M8.800 10.800 7.100 12.500a2.550 2.550 0 0 1-3.600-3.600L5.200 7.200\"></path></symbol> <symbol id=\"i-code\" viewBox=\"0 0 16 16\"><path d=\"M5.5 4.5 2 8l3.5 3.5m5-7L14 8l-3.5 3.5\"></path></symbol> <symbol id=\"i-menu\" viewBox=\"0 0 16 16\"><path d=\"M2.500 4.500h11M2.500 8h11M2.500 11.500h11\"></path></symbol> <symbol id=\"i-list\" viewBox=\"0 0 16 16\"><path d=\"M3 4h10M3 8h10M3 12h6\"></path></symbol> <symbol id=\"i-clock\" viewBox=\"0 0 16 16\"><path d=\"M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM8 5v3.200l2 1.300\"></path></symbol> <symbol id=\"i-theme-auto\" viewBox=\"0 0 16 16\"><path d=\"M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11Z\"></path><path d=\"M8 2.5a5.5 5.5 0 0 1 0 11z\" class=\"fill\"></path></symbol> <symbol id=\"i-theme-light\" viewBox=\"0 0 16 16\"><path d=\"M8 10.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM8 1.5V3m0 10v1.5M1.5 8H3m10 0h1.5M3.400 3.400l1 1m7.200 7.200 1 1m0-9.200-1 1m-7.200 7.200-1 1\"></path></symbol> <symbol id=\"i-theme-dark\" viewBox=\"0 0 16 16\"><path d=\"M13 9.5A5.5 5.5 0 0 1 6.5 3 5.5 5.5 0 1 0 13 9.5Z\"></path></symbol> <symbol id=\"i-settings\" viewBox=\"0 0 16 16\"><path d=\"M2.5 5H9m3 0h1.5M2.5 11H4m3 0h6.5M10.5 6.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Zm-5 6a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Z\"></path></symbol></svg>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<svg class=\"sprite\" aria-hidden=\"true\" width=\"0\" height=\"0\"><symbol id=\"i-plus\" viewBox=\"0 0 16 16\"><path d=\"M8 3v10M3 8h10\"></path></symbol> <symbol id=\"i-close\" viewBox=\"0 0 16 16\"><path d=\"m4 4 8 8m0-8-8 8\"></path></symbol> <symbol id=\"i-check\" viewBox=\"0 0 16 16\"><path d=\"m3 8.5 3.2 3.2L13 4.8\"></path></symbol> <symbol id=\"i-back\" viewBox=\"0 0 16 16\"><path d=\"M10 3 5 8l5 5\"></path></symbol> <symbol id=\"i-forward\" viewBox=\"0 0 16 16\"><path d=\"m6 3 5 5-5 5\"></path></symbol> <symbol id=\"i-arrow-left\" viewBox=\"0 0 16 16\"><path d=\"M13 8H3m4.500-4.500L3 8l4.500 4.500\"></path></symbol> <symbol id=\"i-arrow-right\" viewBox=\"0 0 16 16\"><path d=\"M3 8h10M8.500 3.500 13 8l-4.500 4.500\"></path></symbol> <symbol id=\"i-reload\" viewBox=\"0 0 16 16\"><path d=\"M13 8a5 5 0 1 1-1.5-3.6M13 2.5V5h-2.5\"></path></symbol> <symbol id=\"i-chevron-down\" viewBox=\"0 0 16 16\"><path d=\"m4.5 6.5 3.5 3.5 3.5-3.5\"></path></symbol> <symbol id=\"i-external\" viewBox=\"0 0 16 16\"><path d=\"M9 3h4v4M13 3 7.5 8.5M6 4H4a1 1 0 0 0-1 1v7a1 1 0 0 0 1 1h7a1 1 0 0 0 1-1v-2\"></path></symbol> <symbol id=\"i-copy\" viewBox=\"0 0 16 16\"><path d=\"M6 6h6.5v6.5H6zM3.5 10V3.5H10\"></path></symbol> <symbol id=\"i-note\" viewBox=\"0 0 16 16\"><path d=\"M3 3.5h10v7H7.500L4.500 13v-2.500H3zM5.500 6h5M5.500 8h3\"></path></symbol> <symbol id=\"i-key\" viewBox=\"0 0 16 16\"><path d=\"M5.5 13a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM7.3 8.7 13 3m-2 2 1.8 1.8\"></path></symbol> <symbol id=\"i-leave\" viewBox=\"0 0 16 16\"><path d=\"M6 3H4a1 1 0 0 0-1 1v8a1 1 0 0 0 1 1h2M10 5l3 3-3 3M13 8H6.5\"></path></symbol> <symbol id=\"i-share\" viewBox=\"0 0 16 16\"><path d=\"M8 10V2.5M5.3 5 8 2.3 10.7 5M3.5 8.5V12a1 1 0 0 0 1 1h7a1 1 0 0 0 1-1V8.5\"></path></symbol> <symbol id=\"i-upload\" viewBox=\"0 0 16 16\"><path d=\"M8 10V3M5.200 5.500 8 2.700l2.800 2.800M3 12.500h10\"></path></symbol> <symbol id=\"i-download\" viewBox=\"0 0 16 16\"><path d=\"M8 3v7M5.200 7.400 8 10.200l2.800-2.800M3 12.500h10\"></path></symbol> <symbol id=\"i-play\" viewBox=\"0 0 16 16\"><path d=\"M5 3.2v9.6L12.5 8z\" class=\"fill\"></path></symbol> <symbol id=\"i-stop\" viewBox=\"0 0 16 16\"><path d=\"M4.5 4.5h7v7h-7z\" class=\"fill\"></path></symbol> <symbol id=\"i-pause\" viewBox=\"0 0 16 16\"><path d=\"M5.5 3.5v9m5-9v9\"></path></symbol> <symbol id=\"i-pencil\" viewBox=\"0 0 16 16\"><path d=\"M3 13l.7-2.900L10.600 3.200l2.200 2.200L5.900 12.300zM9.200 4.600l2.200 2.200\"></path></symbol> <symbol id=\"i-trash\" viewBox=\"0 0 16 16\"><path d=\"M3 4.500h10M6 4.500V3h4v1.500M4.500 4.500l.6 8.500h5.800l.6-8.500M6.800 7v3.500M9.200 7v3.500\"></path></symbol> <symbol id=\"i-clear\" viewBox=\"0 0 16 16\"><path d=\"M8 13A5 5 0 1 0 8 3a5 5 0 0 0 0 10ZM4.6 4.6l6.8 6.8\"></path></symbol> <symbol id=\"i-follow\" viewBox=\"0 0 16 16\"><path d=\"M8 3v8M4.5 8 8 11.5 11.5 8M3.5 13.5h9\"></path></symbol> <symbol id=\"i-search\" viewBox=\"0 0 16 16\"><path d=\"M7 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm3-1 3 3\"></path></symbol> <symbol id=\"i-record\" viewBox=\"0 0 16 16\"><path d=\"M8 3.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9Z\"></path></symbol> <symbol id=\"i-zoom-in\" viewBox=\"0 0 16 16\"><path d=\"M7 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm3-1 3 3M7 5.5v3M5.5 7h3\"></path></symbol> <symbol id=\"i-zoom-out\" viewBox=\"0 0 16 16\"><path d=\"M7 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm3-1 3 3M5.5 7h3\"></path></symbol> <symbol id=\"i-more\" viewBox=\"0 0 16 16\"><path d=\"M3.5 8h.01M8 8h.01M12.5 8h.01\" class=\"dots\"></path></symbol> <symbol id=\"i-keyboard\" viewBox=\"0 0 16 16\"><path d=\"M2 4.5h12v7H2zM4.5 7h.01M7 7h.01M9.5 7h.01M12 7h-.01M5 9.5h6\"></path></symbol> <symbol id=\"i-keycap\" viewBox=\"0 0 16 16\"><path d=\"M4.500 2.500h7a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2h-7a2 2 0 0 1-2-2v-7a2 2 0 0 1 2-2ZM5.500 8 8 5.500 10.500 8\"></path></symbol> <symbol id=\"i-paste\" viewBox=\"0 0 16 16\"><path d=\"M6 3.5H4V13h8V3.5h-2M6 2.5h4v2H6z\"></path></symbol> <symbol id=\"i-release\" viewBox=\"0 0 16 16\"><path d=\"M2.5 2.5l11 11M6.5 4V3.5a1 1 0 0 1 2 0V6m0-1.5a1 1 0 0 1 2 0v3m0-1.5a1 1 0 0 1 2 0v3.5l-.2 1.2M4.5 5.5v3A1 1 0 0 0 3 9.6L4.9 12A4 4 0 0 0 8 13.5h.5a4 4 0 0 0 2.2-.7\"></path></symbol> <symbol id=\"i-hand\" viewBox=\"0 0 16 16\"><path d=\"M4.5 8.5v-4a1 1 0 0 1 2 0V7m0-.5v-3a1 1 0 0 1 2 0V7m0-2.5a1 1 0 0 1 2 0V7m0-1a1 1 0 0 1 2 0v3.5A4 4 0 0 1 8.5 13.5H8A4 4 0 0 1 4.9 12L3 9.6a1 1 0 0 1 1.5-1.1Z\"></path></symbol> <symbol id=\"i-lock\" viewBox=\"0 0 16 16\"><path d=\"M4 7h8v6H4zM5.5 7V5a2.5 2.5 0 0 1 5 0v2\"></path></symbol> <symbol id=\"i-globe\" viewBox=\"0 0 16 16\"><path d=\"M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM2.5 8h11M8 2.5c3.200 3.400 3.200 7.6 0 11-3.200-3.400-3.200-7.6 0-11Z\"></path></symbol> <symbol id=\"i-connect\" viewBox=\"0 0 16 16\"><path d=\"M6.200 9.800 9.800 6.200M7.200 5.200 8.900 3.500a2.550 2.550 0 0 1 3.600 3.600L10.800 8.800M8.800 10.800 7.100 12.500a2.550 2.550 0 0 1-3.600-3.600L5.200 7.200\"></path></symbol> <symbol id=\"i-code\" viewBox=\"0 0 16 16\"><path d=\"M5.5 4.5 2 8l3.5 3.5m5-7L14 8l-3.5 3.5\"></path></symbol> <symbol id=\"i-menu\" viewBox=\"0 0 16 16\"><path d=\"M2.500 4.500h11M2.500 8h11M2.500 11.500h11\"></path></symbol> <symbol id=\"i-list\" viewBox=\"0 0 16 16\"><path d=\"M3 4h10M3 8h10M3 12h6\"></path></symbol> <symbol id=\"i-clock\" viewBox=\"0 0 16 16\"><path d=\"M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM8 5v3.200l2 1.300\"></path></symbol> <symbol id=\"i-theme-auto\" viewBox=\"0 0 16 16\"><path d=\"M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11Z\"></path><path d=\"M8 2.5a5.5 5.5 0 0 1 0 11z\" class=\"fill\"></path></symbol> <symbol id=\"i-theme-light\" viewBox=\"0 0 16 16\"><path d=\"M8 10.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM8 1.5V3m0 10v1.5M1.5 8H3m10 0h1.5M3.400 3.400l1 1m7.200 7.200 1 1m0-9.200-1 1m-7.200 7.200-1 1\"></path></symbol> <symbol id=\"i-theme-dark\" viewBox=\"0 0 16 16\"><path d=\"M13 9.5A5.5 5.5 0 0 1 6.5 3 5.5 5.5 0 1 0 13 9.5Z\"></path></symbol> <symbol id=\"i-settings\" viewBox=\"0 0 16 16\"><path d=\"M2.5 5H9m3 0h1.5M2.5 11H4m3 0h6.5M10.5 6.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Zm-5 6a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Z\"></path></symbol></svg>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -773,7 +779,7 @@ func when(p Page, t time.Time) templ.Component {
 		var templ_7745c5c3_Var31 string
 		templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(iso(t))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 199, Col: 24}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 203, Col: 24}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 		if templ_7745c5c3_Err != nil {
@@ -786,7 +792,7 @@ func when(p Page, t time.Time) templ.Component {
 		var templ_7745c5c3_Var32 string
 		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(t.UTC().Format("2006-01-02 15:04:05 UTC"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 199, Col: 85}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 203, Col: 85}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var32))
 		if templ_7745c5c3_Err != nil {
@@ -799,7 +805,7 @@ func when(p Page, t time.Time) templ.Component {
 		var templ_7745c5c3_Var33 string
 		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(ago(p.now(), t))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 199, Col: 105}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/layout.templ`, Line: 203, Col: 105}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 		if templ_7745c5c3_Err != nil {

@@ -402,8 +402,8 @@ func remoteAuth() templ.Component {
 	})
 }
 
-// keysHelp lists the keys that act on this page, not on the remote one.
-func keysHelp() templ.Component {
+// failDialog asks why a person cannot do what was asked.
+func failDialog() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -424,102 +424,7 @@ func keysHelp() templ.Component {
 			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<dialog id=\"keys-help\" class=\"dialog\" aria-labelledby=\"keys-help-title\"><div class=\"dialog-body\"><h2 id=\"keys-help-title\">Keyboard shortcuts</h2><dl class=\"keys-list\" tabindex=\"0\">")
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		for _, k := range keyWords {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<div><dt>")
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			for _, name := range k.keys {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<kbd>")
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				var templ_7745c5c3_Var17 string
-				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(name)
-				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 191, Col: 19}
-				}
-				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</kbd>")
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "</dt><dd>")
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			var templ_7745c5c3_Var18 string
-			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
-			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/stage.templ`, Line: 194, Col: 19}
-			}
-			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "</dd></div>")
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "</dl><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Close</button></div></div></dialog>")
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		return nil
-	})
-}
-
-// keyWords lists the keys of the pages with a remote browser.
-var keyWords = []struct {
-	keys  []string
-	words string
-}{
-	{[]string{"Tab"}, "Moves through this page, and past the remote page"},
-	{[]string{"Enter"}, "Types into the remote page, when it has the focus. From then on, all keys go there"},
-	{[]string{"Space"}, "Holds what programs do, while the remote page has the focus and nobody types into it; again lets them go on (for operators)"},
-	{[]string{"→"}, "Lets one held action pass, and Escape ends it with an error"},
-	{[]string{"Ctrl", "Alt", "Enter"}, "Moves the keyboard back to this page. After that, Tab goes to the next control on this page, Shift Tab to the previous one"},
-	{[]string{"Ctrl", "V"}, "Pastes from this device into the remote page (⌘ V on a Mac)"},
-	{[]string{"Shift", "F10"}, "Opens the context menu in the remote page"},
-	{[]string{"Ctrl", "Enter"}, "Runs the script, while the editor has the focus (⌘ ↵ on a Mac)"},
-	{[]string{"Ctrl", "M"}, "In the editor, switches Tab between indenting and moving the focus (Ctrl ⇧ M on a Mac)"},
-	{[]string{"Escape"}, "Closes menus and dialogs. In the remote page it leaves full screen"},
-	{[]string{"Ctrl", "K"}, "Goes to a page, a session or a script, or does something (⌘ K on a Mac; for operators)"},
-	{[]string{"?"}, "Shows this list"},
-}
-
-// failDialog asks why a person cannot do what was asked.
-func failDialog() templ.Component {
-	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
-			return templ_7745c5c3_CtxErr
-		}
-		templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-		if !templ_7745c5c3_IsBuffer {
-			defer func() {
-				templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err == nil {
-					templ_7745c5c3_Err = templ_7745c5c3_BufErr
-				}
-			}()
-		}
-		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var19 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var19 == nil {
-			templ_7745c5c3_Var19 = templ.NopComponent
-		}
-		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">Why can’t you do it?</h2><p class=\"hint\">Your answer goes to whoever asked for help.</p><div class=\"reasons\" aria-label=\"Reasons\" role=\"group\"><button type=\"button\" class=\"button\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"button\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"button\" data-reason=\"The page shows an error.\">The page shows an error</button> <button type=\"button\" id=\"fail-other\" class=\"button\" aria-expanded=\"false\" aria-controls=\"fail-own\">Another reason…</button></div><div id=\"fail-own\" hidden><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" id=\"fail-send\" class=\"button primary\" hidden>Send</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<dialog id=\"fail-dialog\" class=\"dialog\" aria-labelledby=\"fail-title\"><form id=\"fail-form\" method=\"dialog\"><h2 id=\"fail-title\">Why can’t you do it?</h2><p class=\"hint\">Your answer goes to whoever asked for help.</p><div class=\"reasons\" aria-label=\"Reasons\" role=\"group\"><button type=\"button\" class=\"button\" data-reason=\"The code did not arrive.\">The code did not arrive</button> <button type=\"button\" class=\"button\" data-reason=\"I do not have this login.\">I do not have this login</button> <button type=\"button\" class=\"button\" data-reason=\"The page shows an error.\">The page shows an error</button> <button type=\"button\" id=\"fail-other\" class=\"button\" aria-expanded=\"false\" aria-controls=\"fail-own\">Another reason…</button></div><div id=\"fail-own\" hidden><label class=\"field\"><span>Reason</span> <textarea id=\"fail-reason\" name=\"reason\" rows=\"3\" maxlength=\"2000\" required></textarea></label></div><div class=\"dialog-actions\"><button type=\"button\" class=\"button\" data-close>Cancel</button> <button type=\"submit\" id=\"fail-send\" class=\"button primary\" hidden>Send</button></div></form></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

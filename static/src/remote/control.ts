@@ -60,6 +60,7 @@ export function showControl(live: Live): void {
     say();
     const { party } = live;
     setText(button.querySelector('span') ?? button, label(party));
+    button.dataset.does = party === 'me' ? 'Give control back' : label(party);
     button.querySelector('use')?.setAttribute('href', party === 'me' ? '#i-release' : '#i-hand');
     button.disabled = !usable(live.connection.state) || !live.mayControl || live.asked !== null && party !== 'me';
     show(button, live.mayControl || !known);

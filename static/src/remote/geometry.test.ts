@@ -65,6 +65,13 @@ test('a field is shown with as much of its form as is readable, in the upper hal
   assert.ok(Math.abs(420 * view.scale + view.y - 500 / 3) < 1, `y ${view.y}`);
 });
 
+test('on a low stage, the form is not enlarged beyond its height while its text is legible', () => {
+  const login = field(520, 300, 240, 40);
+  login.around = [{ x: 460, y: 150, width: 360, height: 380 }];
+  assert.equal(fitField(login, { width: 760, height: 400 }, page).scale, (400 - 32) / 380);
+  assert.equal(fitField(login, { width: 760, height: 255 }, page).scale, 0.75);
+});
+
 test('a field in a small form is not enlarged without bound', () => {
   assert.equal(fitField(field(600, 300, 80, 20, [[590, 690]]), phone, page).scale, 1.25);
 });

@@ -56,7 +56,7 @@ const MAX_FIELD = 1.25;
 const MARGIN = 16;
 
 /**
- * Returns the view for typing into a field: its text is readable, as much of the form around it as possible fits the width of the stage, and the field
+ * Returns the view for typing into a field: its text is readable, as much of the form around it as possible fits the stage, and the field
  * is in the upper half of the stage. If the text is legible when the whole page is shown, that is the view.
  */
 export function fitField({ rect, element, around, text }: Field, stage: Size, page: Size): View {
@@ -66,7 +66,9 @@ export function fitField({ rect, element, around, text }: Field, stage: Size, pa
   if (whole.scale >= legible) return whole;
   const scaleOf = ({ width }: Rect): number => Math.min(MAX_FIELD, (stage.width - 2 * MARGIN) / Math.max(1, width));
   const shown = [...around].reverse().find((area) => scaleOf(area) >= readable) ?? element;
-  const scale = Math.max(whole.scale, scaleOf(shown) >= legible ? scaleOf(shown) : readable);
+  // Where the stage is low, the height of the form counts as well.
+  const most = stage.width > stage.height ? Math.max(legible, (stage.height - 2 * MARGIN) / Math.max(1, shown.height)) : MAX_FIELD;
+  const scale = Math.max(whole.scale, scaleOf(shown) >= legible ? Math.min(scaleOf(shown), most) : readable);
   const x = stage.width / 2 - (shown.x + shown.width / 2) * scale;
   const y = stage.height / 3 - (element.y + element.height / 2) * scale;
   return inSight(clamp({ scale, x, y }, stage, page), rect, stage, page);

@@ -24,7 +24,7 @@ const STATES: Readonly<Record<string, string>> = { released: 'ended', crashed: '
 const MOST = 100;
 
 function actionOf(button: HTMLButtonElement, place: number): Choice {
-  const icon = button.querySelector('use')?.getAttribute('href')?.replace('#i-', '') ?? 'play';
+  const icon = button.querySelector('use')?.getAttribute('href')?.replace('#i-', '') ?? button.dataset.icon ?? 'forward';
   return { kind: 'Action', icon, title: button.dataset.does ?? '', detail: 'Action', place, act: () => button.click() };
 }
 

@@ -1,19 +1,7 @@
-import { h, icon, maybeById } from './dom.js';
+import { byId, h, icon } from './dom.js';
 import { choices, found, type Choice } from './choices.js';
 import { enableChoosing } from './choosing.js';
 import { isMac } from './platform.js';
-
-/** What the keys of every page do, for the dialog that `?` opens. */
-const KEYS: [string, string][] = [
-  [isMac() ? '⌘ K' : 'Ctrl K', 'Go to a page, a session or a script, or do something'],
-  ['/', 'Search or filter this page'],
-  ['J, K', 'Go down or up in a list'],
-  ['Enter', 'Open what has the focus; in the picture of a session: type into its page'],
-  ['Ctrl Alt Enter', 'Leave the page of a session'],
-  ['Space', 'In the picture of a session: hold what programs do, or let them go on'],
-  ['→', 'There, while programs are held: let one action pass'],
-  ['Esc', 'Close what is open; while programs are held: end the action that waits'],
-];
 
 /** What the palette finds, in words. */
 const SEARCHES = 'Search sessions, scripts, actions';
@@ -62,18 +50,10 @@ function openDialog(label: string, className: string, ...children: Node[]): HTML
   return dialog;
 }
 
-/** Lists the keys. Pages with a remote page have a dialog of their own, which stage.ts opens. */
+/** Lists the keys, in the dialog of the page. */
 function openKeys(): void {
-  const own = maybeById<HTMLDialogElement>('keys-help');
-  if (own) {
-    if (!own.open) own.showModal();
-    return;
-  }
-  const close = h('button', { type: 'button', class: 'button', text: 'Close' });
-  const list = h('dl', { class: 'key-list', tabindex: '0' }, ...KEYS.map(([keys, does]) => h('div', {}, h('dt', {}, h('kbd', { text: keys })), h('dd', { text: does }))));
-  const dialog = openDialog('Keyboard shortcuts', 'keys-dialog', h('div', { class: 'dialog-body' }, h('h2', { text: 'Keyboard shortcuts' }), list, h('div', { class: 'dialog-actions' }, close)));
-  close.addEventListener('click', () => dialog.close());
-  close.focus();
+  const dialog = byId<HTMLDialogElement>('keys-help');
+  if (!dialog.open) dialog.showModal();
 }
 
 function openPalette(): void {

@@ -20,8 +20,8 @@ export function enableMenus(): void {
     const menu = byId(button.dataset.menu ?? '');
     menu.classList.remove('up');
     show(menu, true);
-    const { bottom, height } = menu.getBoundingClientRect();
-    menu.classList.toggle('up', bottom > innerHeight - BELOW && height < button.getBoundingClientRect().top);
+    const { top, bottom } = button.getBoundingClientRect();
+    menu.classList.toggle('up', menu.getBoundingClientRect().bottom > innerHeight - BELOW && top > innerHeight - BELOW - bottom);
     button.setAttribute('aria-expanded', 'true');
   };
 

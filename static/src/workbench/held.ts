@@ -31,9 +31,10 @@ export function showHeld(live: Live, keys: { idle: (key: string) => boolean }): 
     if (live.role === 'control') show(button, true);
     button.disabled = !may();
     button.setAttribute('aria-pressed', String(held));
+    button.dataset.does = held ? 'Let programs go on' : 'Hold programs';
     button.title = held ? 'Let programs go on (Space, while the picture has the focus)' : 'Hold programs (Space, while the picture has the focus)';
     item?.querySelector('use')?.setAttribute('href', held ? '#i-play' : '#i-pause');
-    setText(item?.querySelector('span') ?? null, held ? 'Let programs go on' : 'Hold programs');
+    setText(item?.querySelector('span') ?? null, button.dataset.does);
     show(byId('keys-hold'), byKeys());
     for (const id of ['held-pass', 'held-go', 'held-end']) show(byId(id), may());
     const first = next();

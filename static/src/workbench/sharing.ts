@@ -1,6 +1,6 @@
 import { call, get, messageOf, path, post } from '../ui/api.js';
 import { copyText } from '../ui/copying.js';
-import { byId, h, icon, show } from '../ui/dom.js';
+import { byId, h, icon, setText, show } from '../ui/dom.js';
 import { busy, formError } from '../ui/menus.js';
 import { morph } from '../ui/morph.js';
 import { notice } from '../ui/notices.js';
@@ -59,8 +59,18 @@ export class Sharing {
     }, true);
   }
 
+  /** Offers the link that was made, or none. Then to copy it is what matters, and not to create another one. */
+  #offer(url: string): void {
+    show(byId('share-result'), url !== '');
+    byId<HTMLInputElement>('share-link').value = url;
+    byId('share-copy').dataset.copy = url;
+    byId('share-copy').classList.toggle('primary', url !== '');
+    byId('share-create').classList.toggle('primary', url === '');
+    setText(byId('share-create'), url ? 'Create another' : 'Create link');
+  }
+
   #open(): void {
-    show(byId('share-result'), false);
+    this.#offer('');
     formError(this.#form, '');
     this.#dialog.showModal();
     this.#refresh();
@@ -74,18 +84,15 @@ export class Sharing {
       role: String(data.get('role')), expiresIn: Number(data.get('expiresIn')), maxUses: Number(data.get('maxUses')),
     });
     this.#made.set(id, url);
-    const field = byId<HTMLInputElement>('share-link');
-    field.value = url;
-    show(byId('share-result'), true);
-    byId('share-copy').dataset.copy = url;
-    field.select();
+    this.#offer(url);
+    byId<HTMLInputElement>('share-link').select();
     if (await copyText(url)) notice('Link copied');
     await this.#load();
   }
 
   async #revoke(id: string): Promise<void> {
     await call('DELETE', path`/v1/sessions/${this.session}/links/${id}`);
-    if (byId('share-copy').dataset.copy === this.#made.get(id)) show(byId('share-result'), false);
+    if (byId('share-copy').dataset.copy === this.#made.get(id)) this.#offer('');
     this.#made.delete(id);
     await this.#load();
     notice('Link revoked. Anyone who used it has been disconnected.');
@@ -98,7 +105,7 @@ export class Sharing {
   async #load(): Promise<void> {
     const { links } = await get<{ links: Link[] }>(path`/v1/sessions/${this.session}/links` + `?limit=${MOST}`);
     const offered = byId('share-copy').dataset.copy;
-    if (links.some(({ id, state }) => state !== 'open' && this.#made.get(id) === offered)) show(byId('share-result'), false);
+    if (links.some(({ id, state }) => state !== 'open' && this.#made.get(id) === offered)) this.#offer('');
     links.sort((a, b) => Number(over(a)) - Number(over(b)) || b.createdAt.localeCompare(a.createdAt));
     const fresh = h('ul', { id: 'share-links', class: 'share-links' }, ...links.map((link) => this.#row(link)));
     if (links.length === 0) fresh.append(h('li', { class: 'meta', text: 'No links yet. Links that you create are listed here, with the number of times they were used.' }));

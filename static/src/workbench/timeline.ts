@@ -120,7 +120,7 @@ export class Timeline {
       tick.style.left = this.#percent(span.from + after);
       return tick;
     }));
-    const end = clock(span.to - span.from);
+    const end = clock(Math.round((span.to - span.from) / 1_000) * 1_000);
     if (end !== clock(0)) byId('timeline-scale').append(h('span', { class: 'end', text: end }));
     this.#track.setAttribute('aria-valuemax', String(span.to - span.from));
     this.#track.addEventListener('keydown', (event) => this.#key(event));
