@@ -121,7 +121,7 @@ func (v *Viewer) Drop(d Drop, made Stamp) error {
 func (s *Session) releaseInput() {
 	s.inputMu.Lock()
 	defer s.inputMu.Unlock()
-	if eng := s.stage.browser(); eng != nil {
+	if eng := s.tabs.browser(); eng != nil {
 		eng.live.ReleaseAll()
 	}
 }

@@ -35,7 +35,7 @@ func SaveCheckpoint(ctx context.Context, s *Session, by control.Holder, o Checkp
 	p := checkpoints.Checkpoint{
 		SessionID: s.id, Task: o.Task, CompletedSteps: o.CompletedSteps, PendingSteps: o.PendingSteps, ExtractedData: o.ExtractedData,
 	}
-	tabs, active := s.stage.list()
+	tabs, active := s.tabs.list()
 	for _, t := range tabs {
 		p.Tabs = append(p.Tabs, checkpoints.TabState{TabID: t.Tab, URL: t.URL, Title: t.Title})
 		if t.Tab == active {
@@ -96,7 +96,7 @@ const loadTimeout = 30 * time.Second
 // replaceTabs opens the tabs of a checkpoint, closes those that were open before, and
 // shows the one that was shown.
 func (c *Client) replaceTabs(ctx context.Context, p checkpoints.Checkpoint) (problems []string, err error) {
-	before, _ := c.program.session.stage.list()
+	before, _ := c.program.session.tabs.list()
 	var show uint32
 	for _, tab := range p.Tabs {
 		opened, err := c.OpenTab(ctx)

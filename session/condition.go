@@ -38,7 +38,7 @@ func (s *Session) watchCondition(t *Takeover, c condition) {
 // ends first.
 func awaitCondition(ctx context.Context, s *Session, c condition) bool {
 	for ctx.Err() == nil {
-		f, changed := s.stage.shown()
+		f, changed := s.tabs.shown()
 		if f == nil {
 			select {
 			case <-changed:

@@ -57,10 +57,10 @@ func (s *Session) Resize(ctx context.Context, d Dimensions) error {
 	if bad := d.check(); len(bad) > 0 {
 		return &invalid.Error{Fields: bad}
 	}
-	s.stage.size.set(d)
+	s.tabs.size.set(d)
 	s.archive()
-	if eng := s.stage.browser(); eng != nil {
-		return s.stage.size.fit(ctx, eng)
+	if eng := s.tabs.browser(); eng != nil {
+		return s.tabs.size.fit(ctx, eng)
 	}
 	return nil // goLive does it
 }

@@ -112,7 +112,7 @@ func (s *Session) runBrowser(last **chromium.Process) error {
 			s.keepLastPicture()
 			s.saving.atEnd(eng)
 			return nil
-		case <-s.stage.hibernation.wish:
+		case <-s.tabs.hibernation.wish:
 			if fallAsleep(s, eng) {
 				return errHibernates
 			}
@@ -174,7 +174,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 		return err
 	}
 	eng.probe = newFocusProbe(s)
-	size := s.stage.size.get()
+	size := s.tabs.size.get()
 	var err error
 	eng.model, err = browser.Attach(ctx, eng.proc.Conn(), &browser.Options{
 		Viewport: &browser.Viewport{
@@ -197,7 +197,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 	}
 	eng.tracker, err = widget.New(ctx, eng.model, widget.Options{
 		Changed: s.widgetChanged, Secret: s.secretTyped, Opened: s.questions.Pickers.Opened, Gone: s.questions.Pickers.Gone,
-		Refused: s.questions.Permissions.Refused, Printed: s.printed, Menu: s.menuWanted, Fields: &s.stage.fields, Logger: s.log,
+		Refused: s.questions.Permissions.Refused, Printed: s.printed, Menu: s.menuWanted, Fields: &s.tabs.fields, Logger: s.log,
 		Doubted: func(p *browser.Page) { eng.probe.press(p) },
 	})
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *Session) attachEngine(ctx context.Context, eng *engine) error {
 
 // stopEngine ends a Chromium and everything attached to it. Its folder stays.
 func (s *Session) stopEngine(eng *engine) {
-	s.stage.leave(eng)
+	s.tabs.leave(eng)
 	s.saving.remember(eng)
 	if eng.live != nil {
 		eng.live.Close()
@@ -245,7 +245,7 @@ func (s *Session) stopEngine(eng *engine) {
 // forgetBrowser forgets what a session that has ended knows of its browser. The session
 // stays in lists for long, and each of these holds the browser's whole model.
 func (s *Session) forgetBrowser() {
-	s.stage.close()
+	s.tabs.close()
 	s.gestures.forget()
 	s.transfers.forget()
 	s.capture.forget()
@@ -257,17 +257,17 @@ func (s *Session) forgetBrowser() {
 func (s *Session) goLive(eng *engine, again bool) {
 	ctx, cancel := context.WithTimeout(s.ctx, startTimeout)
 	defer cancel()
-	former, _, _ := s.stage.active()
-	tabs, _ := s.stage.list()
+	former, _, _ := s.tabs.active()
+	tabs, _ := s.tabs.list()
 	woken := s.Hibernates()
-	if state := s.stage.keptState(); state != nil {
+	if state := s.tabs.keptState(); state != nil {
 		if err := eng.auto.RestoreTabState(ctx, state); err != nil {
 			s.log.Warn("restore what Chromium did not keep", "error", err)
 		}
 	}
-	s.stage.enter(eng)
-	if !s.stage.size.fits(eng) { // it has changed since Chromium was started
-		if err := s.stage.size.fit(ctx, eng); err != nil {
+	s.tabs.enter(eng)
+	if !s.tabs.size.fits(eng) { // it has changed since Chromium was started
+		if err := s.tabs.size.fit(ctx, eng); err != nil {
 			s.log.Warn("resize pages", "error", err)
 		}
 	}
@@ -302,15 +302,15 @@ func (s *Session) goLive(eng *engine, again bool) {
 		s.openFirst(ctx, eng)
 	}
 	if again && former.URL != "" && former.URL != emptyPage {
-		if err := s.stage.awaitShown(ctx); err != nil {
+		if err := s.tabs.awaitShown(ctx); err != nil {
 			s.log.Info("shown page after a crash", "error", err)
 		}
 	}
 	if again {
-		s.stage.awaitReopened(ctx, tabs)
+		s.tabs.awaitReopened(ctx, tabs)
 	}
 	s.life.enter(StatusLive)
-	s.stage.serve(eng)
+	s.tabs.serve(eng)
 	s.archive()
 	if again {
 		if woken {
@@ -329,7 +329,7 @@ func (s *Session) goLive(eng *engine, again bool) {
 // each of them the number and the address of a lost one.
 func (s *Session) reopen(ctx context.Context, eng *engine) error {
 	for {
-		if s.stage.lost() == 0 {
+		if s.tabs.lost() == 0 {
 			return nil
 		}
 		if _, err := eng.model.DefaultContext().NewPage(ctx); err != nil {
@@ -363,7 +363,7 @@ func (s *Session) crashed(reason error) {
 	s.log.Warn("browser died", "error", reason)
 	s.services.stats.crashes.Add(1)
 	s.life.enter(StatusCrashed)
-	s.stage.crash()
+	s.tabs.crash()
 	s.archive()
 	recordBrowser(s, trajectory.Failure, nil, "the browser crashed")
 	s.broadcast("", StateMessage{Type: "crashed"})

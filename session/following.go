@@ -62,7 +62,7 @@ func follow(t *Takeover) {
 	if !t.following.keep && s.recording.now.Load() == nil {
 		return
 	}
-	eng := s.stage.browser()
+	eng := s.tabs.browser()
 	t.following.mu.Lock()
 	known := eng == nil || t.following.ending || t.following.engine == eng
 	if !known {
@@ -174,7 +174,7 @@ func followNavigation(s *Session, p *browser.Page) func(action, url string) {
 // in its document, if it is in one: what a document that was left reports late belongs
 // before that.
 func (t *Takeover) add(step codegen.PersonStep, p *browser.Page, in *browser.World) {
-	step.Tab = t.session.stage.number(p)
+	step.Tab = t.session.tabs.number(p)
 	t.following.mu.Lock()
 	if t.following.over {
 		t.following.mu.Unlock()

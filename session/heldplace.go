@@ -69,7 +69,7 @@ func findHeld(ctx context.Context, s *Session) *heldPlace {
 	if page == nil {
 		return nil
 	}
-	tab := s.stage.number(page)
+	tab := s.tabs.number(page)
 	if tab == 0 {
 		return nil
 	}

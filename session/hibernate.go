@@ -24,7 +24,7 @@ const (
 // errHibernates is why the browser of a session that hibernates ended.
 var errHibernates = errors.New("the session hibernates")
 
-// hibernation is the part of a stage that says whether its session hibernates. The stage's mu
+// hibernation is the part of a tabSet that says whether its session hibernates. The set's mu
 // guards it, apart from the channels.
 type hibernation struct {
 	yes   bool                // from the moment when the browser may be stopped until the tabs of the next one are there
@@ -40,7 +40,7 @@ func newHibernation() hibernation {
 // mayHibernate reports whether nobody has used a session for some time, and nobody waits for
 // something in it.
 func mayHibernate(s *Session, now time.Time) bool {
-	return s.gestures.idle(now) >= restAfter && s.stage.browser() != nil && !occupied(s)
+	return s.gestures.idle(now) >= restAfter && s.tabs.browser() != nil && !occupied(s)
 }
 
 // occupied reports whether a session has somebody who watches it, works in it or waits for
@@ -67,16 +67,16 @@ func IdleSince(s *Session) (since time.Time, ok bool) {
 // hibernate makes the session go without a Chromium soon, if it still may then.
 func hibernate(s *Session) {
 	select {
-	case s.stage.hibernation.wish <- struct{}{}:
+	case s.tabs.hibernation.wish <- struct{}{}:
 	default:
 	}
 }
 
 // Hibernates reports whether the session is without a Chromium until somebody uses it.
 func (s *Session) Hibernates() bool {
-	s.stage.mu.Lock()
-	defer s.stage.mu.Unlock()
-	return s.stage.hibernation.yes
+	s.tabs.mu.Lock()
+	defer s.tabs.mu.Unlock()
+	return s.tabs.hibernation.yes
 }
 
 // wake brings the browser of a session that hibernates back. It returns at once.
@@ -85,7 +85,7 @@ func wake(s *Session) {
 		return
 	}
 	select {
-	case s.stage.hibernation.use <- struct{}{}:
+	case s.tabs.hibernation.use <- struct{}{}:
 	default:
 	}
 }
@@ -114,7 +114,7 @@ func fallAsleep(s *Session, eng *engine) bool {
 	if err != nil {
 		s.log.Warn("cookies that last as long as the browser will be lost", "error", err)
 	}
-	s.stage.keepState(state)
+	s.tabs.keepState(state)
 	s.log.Info("the session hibernates")
 	s.note(capture.TypeHibernated, map[string]any{"hibernates": true})
 	s.questions.BrowserDied()
@@ -129,7 +129,7 @@ func restUnused(s *Session) bool {
 	if len(s.viewers) > 0 || s.runs.current() != nil {
 		return false
 	}
-	s.stage.rest()
+	s.tabs.rest()
 	return true
 }
 
@@ -139,7 +139,7 @@ func wakeAgain(s *Session) {
 	case <-time.After(wakePause):
 	case <-s.ctx.Done():
 	}
-	s.stage.tellWaiting()
+	s.tabs.tellWaiting()
 	if occupied(s) {
 		wake(s)
 	}
@@ -150,14 +150,14 @@ func wakeAgain(s *Session) {
 func awaitUse(s *Session) {
 	s.forgetBrowser()
 	select {
-	case <-s.stage.hibernation.use:
+	case <-s.tabs.hibernation.use:
 		s.log.Info("the session wakes up")
 	case <-s.ctx.Done():
 	}
 }
 
 // rest hides a browser that is about to be stopped, until serve shows the next one.
-func (g *stage) rest() {
+func (g *tabSet) rest() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	select {
@@ -169,21 +169,21 @@ func (g *stage) rest() {
 }
 
 // tellWaiting makes everybody who waits for a browser look again.
-func (g *stage) tellWaiting() {
+func (g *tabSet) tellWaiting() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.setServedLocked(nil)
 }
 
 // keepState keeps a state for the next browser.
-func (g *stage) keepState(state *storagestate.State) {
+func (g *tabSet) keepState(state *storagestate.State) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.hibernation.state = state
 }
 
 // keptState returns the state that keepState kept. serve forgets it.
-func (g *stage) keptState() *storagestate.State {
+func (g *tabSet) keptState() *storagestate.State {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.hibernation.state
@@ -196,7 +196,7 @@ func awaitBrowser(s *Session) (*engine, error) {
 	defer late.Stop()
 	for {
 		wake(s)
-		eng, changed := s.stage.serving()
+		eng, changed := s.tabs.serving()
 		if eng != nil {
 			s.Touch()
 			return eng, nil

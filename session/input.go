@@ -20,7 +20,7 @@ type inputTarget struct {
 // A keystroke holds inputMu until the end, so that a viewer who has lost
 // control cannot press anything after its keys were released. Meanwhile it
 // takes the locks of these parts, one after the other: life, for a viewer who
-// came to help takeovers, control, stage for the page, the live view for its
+// came to help takeovers, control, tabs for the page, the live view for its
 // dispatcher, the programs that let go of pages, and gestures. Then send takes those
 // of the focus probe, of gestures again, of the clipboard and of the dispatcher. Two of
 // these hold others: the probe's those of the tracker and of secrets, the dispatcher's

@@ -40,7 +40,7 @@ func (v *Viewer) Navigate(ctx context.Context, tab uint32, action, url string) e
 		url = address
 		_, err = f.page.MainFrame().Navigate(ctx, address, noWait)
 	case "back":
-		err = f.goBack(ctx, s.stage.opened(f.tab))
+		err = f.goBack(ctx, s.tabs.opened(f.tab))
 	case "forward":
 		_, err = f.page.GoForward(ctx, noWait)
 	case "reload":

@@ -245,7 +245,7 @@ func (p *Program) Client(ctx context.Context) (*Client, error) {
 			return nil, err
 		}
 		wake(s)
-		eng, changed := s.stage.serving()
+		eng, changed := s.tabs.serving()
 		if eng != nil && !isClosed(eng.proc.Done()) && eng.proc.Conn().Err() == nil {
 			c, err := p.attach(ctx, eng)
 			if err == nil || ctx.Err() != nil || eng.proc.Conn().Err() == nil {
@@ -334,7 +334,7 @@ func (p *Program) Hide(text string) string { return p.session.monitor.Redactor()
 // Tabs returns the session's tabs, and the number of the one that people see, or
 // 0.
 func (p *Program) Tabs() (tabs []Tab, shown uint32) {
-	tabs, shown = p.session.stage.list()
+	tabs, shown = p.session.tabs.list()
 	tabs = slices.Clone(tabs)
 	hide := p.session.monitor.Redactor().Text
 	for i := range tabs {
@@ -388,7 +388,7 @@ type PageNames struct {
 // Page returns the names of a tab's page. Tab 0 stands for the one that people
 // see. The error is ErrNotFound if there is no such tab.
 func (c *Client) Page(tab uint32) (PageNames, error) {
-	g := c.program.session.stage
+	g := c.program.session.tabs
 	if tab == 0 {
 		shown, _, ok := g.active()
 		if !ok {
@@ -421,7 +421,7 @@ func (c *Client) OpenTab(ctx context.Context) (PageNames, error) {
 	if err := c.engine.model.Do(ctx, func() {}); err != nil { // until the page has its tab
 		return PageNames{}, err
 	}
-	tabs, _ := c.program.session.stage.list()
+	tabs, _ := c.program.session.tabs.list()
 	for _, t := range tabs {
 		if names, err := c.Page(t.Tab); err == nil && names.Page == opened.Page {
 			return names, c.Show(ctx, names.Tab)
@@ -437,7 +437,7 @@ func (c *Client) CloseTab(ctx context.Context, tab uint32) error {
 	if err != nil {
 		return err
 	}
-	if _, only := c.program.session.stage.page(names.Tab); only {
+	if _, only := c.program.session.tabs.page(names.Tab); only {
 		if _, err := c.OpenTab(ctx); err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func (p *programSecrets) Finder() func(content []byte) bool {
 // learn records what the secret fields of all pages hold by now. A page that does not
 // answer in time is left out.
 func (p *programSecrets) learn(s *Session) {
-	eng := s.stage.browser()
+	eng := s.tabs.browser()
 	if eng == nil {
 		return
 	}

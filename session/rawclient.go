@@ -369,7 +369,7 @@ func (c *RawClient) Hears() { c.program.hears.Store(true) }
 func (c *RawClient) HasPage(id string) bool { return c.engine.model.Page(target.ID(id)) != nil }
 
 // Shown returns the target of the page that people see; empty for none.
-func (c *RawClient) Shown() string { return c.session.stage.target() }
+func (c *RawClient) Shown() string { return c.session.tabs.target() }
 
 // Show shows people a page that the client brings to the front.
 func (c *RawClient) Show(id string) {
@@ -380,7 +380,7 @@ func (c *RawClient) Show(id string) {
 
 // showPage shows people a page that a program has brought to the front, if it has a tab.
 func showPage(s *Session, eng *engine, p *browser.Page) {
-	if s.stage.showPage(eng, p) {
+	if s.tabs.showPage(eng, p) {
 		s.sendTabs()
 		s.sendWidgets()
 	}
@@ -554,7 +554,7 @@ func ShownPage(s *Session) (string, error) {
 	if _, err := s.ready(); err != nil {
 		return "", err
 	}
-	page := s.stage.target()
+	page := s.tabs.target()
 	if page == "" {
 		return "", ErrNotFound
 	}

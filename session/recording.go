@@ -227,7 +227,7 @@ type recordedPage struct {
 // one, the page that people see. It may be nil.
 func recordedPageOf(s *Session, p *browser.Page) trajectory.Page {
 	f := s.shown()
-	eng := s.stage.browser()
+	eng := s.tabs.browser()
 	switch {
 	case eng == nil || p == nil && f == nil:
 		return nil
@@ -238,7 +238,7 @@ func recordedPageOf(s *Session, p *browser.Page) trajectory.Page {
 }
 
 // Tab returns the number of the page's tab.
-func (p recordedPage) Tab() uint32 { return p.session.stage.number(p.page) }
+func (p recordedPage) Tab() uint32 { return p.session.tabs.number(p.page) }
 
 // State returns the page's address and title.
 func (p recordedPage) State() trajectory.State {
@@ -419,7 +419,7 @@ func recordBrowser(s *Session, kind trajectory.Kind, p *browser.Page, what strin
 	}
 	e := trajectory.Event{Kind: kind, Actor: "server", Result: map[string]string{"message": what}}
 	if p != nil {
-		if tab := s.stage.number(p); tab != 0 {
+		if tab := s.tabs.number(p); tab != 0 {
 			e.TabID = strconv.FormatUint(uint64(tab), 10)
 		}
 		e.State = &trajectory.State{URL: p.URL(), Title: p.Title()}

@@ -97,7 +97,7 @@ func tryClaim(s *Session, r *Run) (*engine, error) {
 	if s.Hibernates() {
 		return nil, errHibernates
 	}
-	eng := s.stage.browser()
+	eng := s.tabs.browser()
 	if eng == nil {
 		return nil, ErrNotReady
 	}

@@ -42,7 +42,7 @@ func (r *Run) head() background.Head {
 	r.mu.Unlock()
 	r.time(&info)
 	h := background.Head{
-		Target: r.session.stage.target(), At: info.CreatedAt, Duration: time.Duration(info.DurationMS) * time.Millisecond,
+		Target: r.session.tabs.target(), At: info.CreatedAt, Duration: time.Duration(info.DurationMS) * time.Millisecond,
 		Running: !info.Status.Ended(), Result: string(info.Result),
 	}
 	if info.EndedAt != nil {

@@ -28,7 +28,7 @@ func (s *Session) veiled(p *browser.Page) bool {
 	if holder := s.control.Holder(); !holder.IsPerson() {
 		return false
 	}
-	eng := s.stage.browser()
+	eng := s.tabs.browser()
 	return eng != nil && eng.tracker.Secret(p) != ""
 }
 

@@ -474,7 +474,7 @@ func TestLateAnswers(t *testing.T) {
 	v.picture("page")
 	epoch := v.control(t)
 	late := newFocusProbe(s) // it does not answer until it is told to
-	eng := s.stage.browser()
+	eng := s.tabs.browser()
 	late.tracker = eng.tracker
 	page := s.shown().page
 	press := func(y float64) {

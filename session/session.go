@@ -42,7 +42,7 @@ type Session struct {
 	runs      runs
 	programs  programs
 	takeovers takeovers
-	stage     *stage // its browser and tabs, and what viewers see
+	tabs      *tabSet // its browser and tabs, and what viewers see
 	traffic   *egress.Traffic
 	narrowing narrowing
 	capture   attachment // the monitor's attachment to a browser
@@ -92,7 +92,7 @@ func newSession(shared *services, o CreateOptions, id string, firstSeq uint64) *
 		quiet = 0
 	}
 	s.life = newLife(newLifetime(now, o.Timeout, quiet, s.gestures.lastWork), cancel)
-	s.stage = newStage(s.ctx, o.Dimensions)
+	s.tabs = newTabSet(s.ctx, o.Dimensions)
 	s.questions = s.newQuestions()
 	s.control = s.newControl()
 	return s
@@ -148,12 +148,12 @@ func (s *Session) Info() Info {
 	expiresAt, timeout := s.life.clock.read(time.Now().UTC())
 	status, endedAt, reason := s.life.read()
 	createdAt := s.life.clock.createdAt
-	tabs, active := s.stage.list()
+	tabs, active := s.tabs.list()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	info := Info{
 		ID: s.id, SessionID: s.id, Status: status, CreatedAt: createdAt, ExpiresAt: expiresAt, EndReason: reason,
-		Duration: msOf(time.Since(createdAt)), Timeout: msOf(timeout), Dimensions: s.stage.size.get(), IsMobile: s.opts.IsMobile, StartURL: s.opts.URL, UserAgent: s.userAgent,
+		Duration: msOf(time.Since(createdAt)), Timeout: msOf(timeout), Dimensions: s.tabs.size.get(), IsMobile: s.opts.IsMobile, StartURL: s.opts.URL, UserAgent: s.userAgent,
 		Tabs: tabs, Controller: holder, Held: held, Viewers: len(s.viewers), Takeover: takeover, EventCount: events,
 		Metadata: maps.Clone(s.metadata), Hibernates: s.Hibernates() && !status.Ended(),
 	}
@@ -239,7 +239,7 @@ func (s *Session) ready() (*engine, error) {
 	if s.Hibernates() {
 		return awaitBrowser(s)
 	}
-	eng := s.stage.browser()
+	eng := s.tabs.browser()
 	if eng == nil {
 		return nil, ErrNotReady
 	}

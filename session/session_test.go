@@ -156,7 +156,7 @@ func TestRecoveryShowsThePage(t *testing.T) {
 	kill(t, s.pid(t))
 	await(v, "recovered", func(m StateMessage) bool { return m.Type == "recovered" })
 	close(recovered)
-	if _, page, ok := s.stage.active(); !ok || page.URL() != srv.URL+"/slow" {
+	if _, page, ok := s.tabs.active(); !ok || page.URL() != srv.URL+"/slow" {
 		t.Error("recovered, but the page is not there")
 	}
 }

@@ -41,7 +41,7 @@ const popupWindow = 5 * time.Second
 
 // addPage gives a page a tab, and shows it if it may.
 func (s *Session) addPage(eng *engine, p, opener *browser.Page) {
-	added, url, ok := s.stage.add(eng, p, opener, newPage{
+	added, url, ok := s.tabs.add(eng, p, opener, newPage{
 		person: s.control.Holder().IsPerson(),
 		wanted: func(at time.Time) bool { return s.gestures.wanted(p.Opener(), at, popupWindow) },
 	})
@@ -61,7 +61,7 @@ func (s *Session) removePage(eng *engine, p *browser.Page) {
 	if eng.proc.Conn().Err() != nil {
 		return // the browser died with its pages, whose tabs will return
 	}
-	known, had := s.stage.remove(eng, p)
+	known, had := s.tabs.remove(eng, p)
 	if known {
 		s.said.Titled(string(p.ID()), "")
 	}
@@ -73,7 +73,7 @@ func (s *Session) removePage(eng *engine, p *browser.Page) {
 }
 
 func (s *Session) updatePage(eng *engine, p *browser.Page) {
-	now, changed, ok := s.stage.update(eng, p)
+	now, changed, ok := s.tabs.update(eng, p)
 	if !ok {
 		return
 	}
@@ -90,7 +90,7 @@ const refusedPause = 10 * time.Second
 // many.
 func (s *Session) tabRefused() {
 	s.hit(limits.Tabs)
-	if s.stage.refuse(time.Now()) {
+	if s.tabs.refuse(time.Now()) {
 		s.tellActors("", ErrorMessage{Type: "error", Message: fmt.Sprintf("tabs: this page wanted another tab, but there are %d: close one", maxTabs)})
 	}
 }
@@ -104,13 +104,13 @@ func (s *Session) pageCrashed(eng *engine, p *browser.Page) {
 
 // TabCrashed reports whether the renderer of the shown page died.
 func (s *Session) TabCrashed() bool {
-	t, _, ok := s.stage.active()
+	t, _, ok := s.tabs.active()
 	return ok && t.State == TabCrashed
 }
 
 // tabsMessage returns the message with the present tabs.
 func (s *Session) tabsMessage() TabsMessage {
-	tabs, active := s.stage.list()
+	tabs, active := s.tabs.list()
 	return TabsMessage{Type: "tabs", Tabs: tabs, Active: active}
 }
 
@@ -148,13 +148,13 @@ func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {
 		_, err := s.openTab(ctx, eng)
 		return err
 	}
-	p, last := s.stage.page(number)
+	p, last := s.tabs.page(number)
 	if p == nil {
 		return invalid.Field("tab", "there is no tab %d", number)
 	}
 	switch action {
 	case "activate":
-		if !s.stage.activate(eng, number) {
+		if !s.tabs.activate(eng, number) {
 			return invalid.Field("tab", "there is no tab %d", number)
 		}
 		s.sendTabs()
@@ -173,7 +173,7 @@ func (v *Viewer) Tab(ctx context.Context, action string, number uint32) error {
 
 // openTab opens an empty tab for a person.
 func (s *Session) openTab(ctx context.Context, eng *engine) (*browser.Page, error) {
-	done, ok := s.stage.opening()
+	done, ok := s.tabs.opening()
 	if !ok {
 		s.hit(limits.Tabs)
 		return nil, fmt.Errorf("%w tabs: a session has at most %d", ErrTooMany, maxTabs)

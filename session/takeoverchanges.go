@@ -65,7 +65,7 @@ type hashes map[string][sha256.Size]byte
 func (s *Session) snapshot() snapshot {
 	info := s.Info()
 	n := snapshot{url: info.URL, title: info.Title, tabs: map[uint32]string{}, files: map[string]bool{}, cookies: hashes{}, storage: hashes{}, origins: map[string]bool{}}
-	tabs, _ := s.stage.list()
+	tabs, _ := s.tabs.list()
 	for _, t := range tabs {
 		n.tabs[t.Tab] = t.URL
 	}
@@ -88,7 +88,7 @@ func (s *Session) snapshot() snapshot {
 		n.cookies[c.Domain+"\n"+c.Path+"\n"+c.Name] = sha256.Sum256([]byte(c.Value))
 	}
 	for _, t := range tabs {
-		if page, _ := s.stage.page(t.Tab); page != nil {
+		if page, _ := s.tabs.page(t.Tab); page != nil {
 			n.addStorage(ctx, page)
 		}
 	}

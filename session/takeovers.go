@@ -180,7 +180,7 @@ func (s *Session) takeoverEnded(t *Takeover) {
 	s.control.Give(to, func(from control.Holder) bool {
 		return from == control.Nobody || from == claimer(info.ClaimedBy) || from.IsPerson() && (to.IsProgram() || s.cameToHelp(from))
 	})
-	s.stage.refocus() // guests with the takeover's link no longer see the page
+	s.tabs.refocus() // guests with the takeover's link no longer see the page
 	s.sendWidgets()
 	s.sendTakeover()
 	s.tellRun(t)

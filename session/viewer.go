@@ -264,7 +264,7 @@ func (v *Viewer) watch(ctx context.Context) (*focus, *screencast.Subscription, e
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		f, changed := v.session.stage.shown()
+		f, changed := v.session.tabs.shown()
 		var again <-chan time.Time
 		if f != nil && v.maySee() {
 			sub, err := v.subscribe(f)

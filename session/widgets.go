@@ -49,7 +49,7 @@ type CursorMessage struct {
 
 // shown returns what viewers see, or nil while there is no browser or no page.
 func (s *Session) shown() *focus {
-	f, _ := s.stage.shown()
+	f, _ := s.tabs.shown()
 	return f
 }
 
@@ -107,7 +107,7 @@ func (s *Session) sendWidgets() {
 // may run on the model's goroutine.
 func (s *Session) widgetChanged(p *browser.Page, what widget.Change) {
 	f := s.shown()
-	if eng := s.stage.browser(); what == widget.FocusChanged && eng != nil {
+	if eng := s.tabs.browser(); what == widget.FocusChanged && eng != nil {
 		s.stills.shy.focused(p, eng.tracker.Secret(p) != "", time.Now())
 	}
 	if what == widget.FocusChanged {

@@ -12,8 +12,8 @@ import (
 	"takeover/text"
 )
 
-// stage holds a session's browser, its tabs, and the tab that viewers see.
-type stage struct {
+// tabSet holds a session's browser, its tabs, and the tab that viewers see.
+type tabSet struct {
 	fields atomic.Uint64   // numbers the fields with the focus, in all browsers
 	ctx    context.Context // ends with the session
 	size   pageSize
@@ -28,12 +28,12 @@ type stage struct {
 	hibernation hibernation
 }
 
-func newStage(session context.Context, size Dimensions) *stage {
-	return &stage{ctx: session, size: pageSize{wanted: size}, refocused: make(chan struct{}), reserved: make(chan struct{}), hibernation: newHibernation()}
+func newTabSet(session context.Context, size Dimensions) *tabSet {
+	return &tabSet{ctx: session, size: pageSize{wanted: size}, refocused: make(chan struct{}), reserved: make(chan struct{}), hibernation: newHibernation()}
 }
 
 // browser returns the browser, or nil.
-func (g *stage) browser() *engine {
+func (g *tabSet) browser() *engine {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.engine
@@ -41,7 +41,7 @@ func (g *stage) browser() *engine {
 
 // enter makes a started browser the session's browser. Its pages get the tabs of
 // the previous browser.
-func (g *stage) enter(eng *engine) {
+func (g *tabSet) enter(eng *engine) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tabs.lose()
@@ -49,7 +49,7 @@ func (g *stage) enter(eng *engine) {
 }
 
 // serve records that the tabs of a browser are there, so that programs may begin.
-func (g *stage) serve(eng *engine) {
+func (g *tabSet) serve(eng *engine) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.engine == eng {
@@ -60,20 +60,20 @@ func (g *stage) serve(eng *engine) {
 
 // serving returns the browser whose tabs are there (nil for none), and a channel
 // that is closed when that changes.
-func (g *stage) serving() (*engine, <-chan struct{}) {
+func (g *tabSet) serving() (*engine, <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.served, g.reserved
 }
 
-func (g *stage) setServedLocked(eng *engine) {
+func (g *tabSet) setServedLocked(eng *engine) {
 	g.served = eng
 	close(g.reserved)
 	g.reserved = make(chan struct{})
 }
 
 // leave forgets a browser that is about to be stopped.
-func (g *stage) leave(eng *engine) {
+func (g *tabSet) leave(eng *engine) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.engine == eng {
@@ -83,20 +83,20 @@ func (g *stage) leave(eng *engine) {
 }
 
 // crash forgets a browser that died. Viewers see nothing until the next one is there.
-func (g *stage) crash() {
+func (g *tabSet) crash() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.crashLocked()
 }
 
-func (g *stage) crashLocked() {
+func (g *tabSet) crashLocked() {
 	g.engine = nil
 	g.setServedLocked(nil)
 	g.setFocusLocked(nil)
 }
 
 // close forgets the pages of a session that has ended. Their tabs remain in its list.
-func (g *stage) close() {
+func (g *tabSet) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.setFocusLocked(nil)
@@ -107,14 +107,14 @@ func (g *stage) close() {
 
 // shown returns what viewers see (nil for nothing), and a channel that is closed
 // when that changes.
-func (g *stage) shown() (*focus, <-chan struct{}) {
+func (g *tabSet) shown() (*focus, <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.focus, g.refocused
 }
 
 // setFocusLocked sets what viewers see; nil means nothing.
-func (g *stage) setFocusLocked(f *focus) {
+func (g *tabSet) setFocusLocked(f *focus) {
 	if g.focus != nil {
 		g.focus.cancel()
 	}
@@ -124,7 +124,7 @@ func (g *stage) setFocusLocked(f *focus) {
 }
 
 // showLocked makes a tab the active one.
-func (g *stage) showLocked(eng *engine, t *tab) {
+func (g *tabSet) showLocked(eng *engine, t *tab) {
 	g.tabs.active = t.Tab.Tab
 	ctx, cancel := context.WithCancel(g.ctx)
 	g.setFocusLocked(&focus{eng: eng, page: t.page, tab: t.Tab.Tab, ctx: ctx, cancel: cancel})
@@ -132,7 +132,7 @@ func (g *stage) showLocked(eng *engine, t *tab) {
 }
 
 // refocus makes viewers check again whether they may see the shown page.
-func (g *stage) refocus() {
+func (g *tabSet) refocus() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if f := g.focus; f != nil {
@@ -154,7 +154,7 @@ type newPage struct {
 // did not ask for. When a person opens a page by a click with a modifier key,
 // Chromium names no opener, so the page stays in the background, as in any
 // browser.
-func (g *stage) mayShowLocked(p *browser.Page, n newPage) bool {
+func (g *tabSet) mayShowLocked(p *browser.Page, n newPage) bool {
 	at, opened := p.Opened()
 	switch {
 	case g.focus == nil:
@@ -170,7 +170,7 @@ func (g *stage) mayShowLocked(p *browser.Page, n newPage) bool {
 // add gives a page of a browser a tab, and shows the tab if it may. It returns
 // the tab, and the address to restore in the page. ok is false for a page that
 // already has a tab or whose browser is gone.
-func (g *stage) add(eng *engine, p, opener *browser.Page, n newPage) (added Tab, url string, ok bool) {
+func (g *tabSet) add(eng *engine, p, opener *browser.Page, n newPage) (added Tab, url string, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.tabs.byPage(p) != nil || g.engine != eng {
@@ -192,7 +192,7 @@ func (g *stage) add(eng *engine, p, opener *browser.Page, n newPage) (added Tab,
 // remove drops the tab of a closed page and shows another one in its place. known
 // is false if the page's browser is gone, and had is false if the page has no
 // tab.
-func (g *stage) remove(eng *engine, p *browser.Page) (known, had bool) {
+func (g *tabSet) remove(eng *engine, p *browser.Page) (known, had bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.engine != eng {
@@ -209,7 +209,7 @@ func (g *stage) remove(eng *engine, p *browser.Page) (known, had bool) {
 
 // update reads a page's title, address and state. ok is false for a page without a
 // tab.
-func (g *stage) update(eng *engine, p *browser.Page) (now Tab, changed, ok bool) {
+func (g *tabSet) update(eng *engine, p *browser.Page) (now Tab, changed, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.tabs.byPage(p)
@@ -222,7 +222,7 @@ func (g *stage) update(eng *engine, p *browser.Page) (now Tab, changed, ok bool)
 }
 
 // activate shows a tab. It returns false without such a tab, and after the browser's end.
-func (g *stage) activate(eng *engine, number uint32) bool {
+func (g *tabSet) activate(eng *engine, number uint32) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.tabs.byNumber(number)
@@ -235,7 +235,7 @@ func (g *stage) activate(eng *engine, number uint32) bool {
 
 // showPage shows the tab of a page. It returns false if the page has none, or is
 // already shown.
-func (g *stage) showPage(eng *engine, p *browser.Page) bool {
+func (g *tabSet) showPage(eng *engine, p *browser.Page) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.tabs.byPage(p)
@@ -248,7 +248,7 @@ func (g *stage) showPage(eng *engine, p *browser.Page) bool {
 
 // page returns the page of a tab, or nil if there is no such tab, and whether it
 // is the only tab.
-func (g *stage) page(number uint32) (p *browser.Page, only bool) {
+func (g *tabSet) page(number uint32) (p *browser.Page, only bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if t := g.tabs.byNumber(number); t != nil {
@@ -258,7 +258,7 @@ func (g *stage) page(number uint32) (p *browser.Page, only bool) {
 }
 
 // number returns the number of a page's tab, or 0 if it has none.
-func (g *stage) number(p *browser.Page) uint32 {
+func (g *tabSet) number(p *browser.Page) uint32 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if t := g.tabs.byPage(p); t != nil {
@@ -269,7 +269,7 @@ func (g *stage) number(p *browser.Page) uint32 {
 
 // opened reports whether the tab of a number was opened by another tab that is
 // still open.
-func (g *stage) opened(number uint32) bool {
+func (g *tabSet) opened(number uint32) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.tabs.byNumber(number)
@@ -277,14 +277,14 @@ func (g *stage) opened(number uint32) bool {
 }
 
 // list returns the tabs and the number of the active one; 0 for none.
-func (g *stage) list() (tabs []Tab, active uint32) {
+func (g *tabSet) list() (tabs []Tab, active uint32) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.tabs.list(), g.tabs.active
 }
 
 // active returns the active tab and its page.
-func (g *stage) active() (Tab, *browser.Page, bool) {
+func (g *tabSet) active() (Tab, *browser.Page, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if t := g.tabs.byNumber(g.tabs.active); t != nil {
@@ -295,7 +295,7 @@ func (g *stage) active() (Tab, *browser.Page, bool) {
 
 // target returns the target of the active tab's page, also after the session's end, or
 // "".
-func (g *stage) target() string {
+func (g *tabSet) target() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if t := g.tabs.byNumber(g.tabs.active); t != nil {
@@ -306,7 +306,7 @@ func (g *stage) target() string {
 
 // awaitShown waits for the document of the shown tab after a crash. Viewers are
 // told of the recovery only then, because a click on an empty page would be lost.
-func (g *stage) awaitShown(ctx context.Context) error {
+func (g *tabSet) awaitShown(ctx context.Context) error {
 	_, p, ok := g.active()
 	if !ok {
 		return nil
@@ -318,7 +318,7 @@ func (g *stage) awaitShown(ctx context.Context) error {
 
 // awaitReopened waits until tabs of a browser that is gone show their addresses again, for
 // a moment at most: programs find pages by them.
-func (g *stage) awaitReopened(ctx context.Context, former []Tab) {
+func (g *tabSet) awaitReopened(ctx context.Context, former []Tab) {
 	ctx, cancel := context.WithTimeout(ctx, reopenedTimeout)
 	defer cancel()
 	for _, t := range former {
@@ -329,7 +329,7 @@ func (g *stage) awaitReopened(ctx context.Context, former []Tab) {
 }
 
 // lost returns how many tabs wait for a page of the new browser.
-func (g *stage) lost() int {
+func (g *tabSet) lost() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.tabs.lost)
@@ -337,7 +337,7 @@ func (g *stage) lost() int {
 
 // opening records that a person is opening a tab, until done is called. It
 // returns false if there are too many tabs.
-func (g *stage) opening() (done func(), ok bool) {
+func (g *tabSet) opening() (done func(), ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.tabs.open) >= maxTabs {
@@ -353,7 +353,7 @@ func (g *stage) opening() (done func(), ok bool) {
 
 // refuse records that a page wanted to open one tab too many. It reports whether
 // viewers should be notified, which happens at most once per refusedPause.
-func (g *stage) refuse(now time.Time) bool {
+func (g *tabSet) refuse(now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if now.Sub(g.tabs.refusedAt) < refusedPause {
@@ -363,7 +363,7 @@ func (g *stage) refuse(now time.Time) bool {
 	return true
 }
 
-// tabList numbers a session's pages. Guarded by stage.mu.
+// tabList numbers a session's pages. Guarded by tabSet.mu.
 type tabList struct {
 	last   uint32
 	open   []*tab // in the order they were opened
