@@ -89,7 +89,8 @@ func TestS2Reader(t *testing.T) {
 	}
 	inOrder(t, readAll(t, s, 1000), n)
 	s2.setAway(false)
-	s.end() // waits until the last of them is stored
+	untilKeptBy(t, s, copied) // at the end, there are seconds for the last ones only
+	s.end()
 	s2.mu.Lock()
 	defer s2.mu.Unlock()
 	next, missed := uint64(1), 0
