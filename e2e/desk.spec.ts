@@ -1,5 +1,5 @@
-import { expect, test } from './test.js';
-import { accessible, auth, coloured, getCookie, newSession, run, signIn } from './remote.js';
+import { expect, serve, test } from './test.js';
+import { accessible, auth, coloured, getCookie, hasPicture, newSession, run, signIn } from './remote.js';
 
 /** What operators see: small faults that were there once. */
 
@@ -12,6 +12,8 @@ test('a session that ends as it should shows no error, and its hints go', async 
   const id = await newSession(page);
   await page.locator('#keys').focus();
   await expect(page.locator('#keys-enter')).toBeVisible();
+  await page.keyboard.press('Enter');
+  await expect(page.locator('#keys-hint')).toBeVisible();
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
   await expect(page.locator('#overlay')).toContainText('ended');
   await expect(page.locator('#keys-enter')).toBeHidden();
@@ -23,17 +25,6 @@ test('a session that ends as it should shows no error, and its hints go', async 
   const events = (await (await request.get(`/v1/sessions/${id}/events?limit=500`, { headers: auth() })).json()).events as { type: string }[];
   expect(events.length).toBeGreaterThan(0);
   expect(events.filter(({ type }) => type === 'monitor_disconnected')).toEqual([]);
-});
-
-test('a text that is put into the editor keeps its indentation', async ({ page, request }) => {
-  await signIn(page);
-  const id = await newSession(page);
-  const code = `for (const word of ['one', 'two']) {\n  if (word) {\n    console.log(word);\n  }\n}\nreturn 'done';`;
-  await run(page, code);
-  const runs = async (): Promise<{ id: string }[]> => (await (await request.get(`/v1/sessions/${id}/runs`, { headers: auth() })).json()).runs;
-  await expect.poll(async () => (await runs()).length).toBe(1);
-  const script = await (await request.get(`/v1/sessions/${id}/runs/${(await runs())[0]!.id}/script`, { headers: auth() })).json();
-  expect(script.code).toBe(code);
 });
 
 test('filters of events cover nothing, in any width', async ({ page, request, baseURL }) => {
@@ -143,15 +134,46 @@ test('settings say how many browsers are in use, and rows of the list are not cu
   await signIn(page);
   await page.goto('/settings');
   await expect(page.locator('.facts').first()).toContainText(/Sessions in use\s*\d+ of \d+/);
+  const whole = async (what: string): Promise<void> => {
+    await page.goto('/');
+    await expect(page.locator(`[data-key="${id}"].row`)).toContainText(what);
+    for (const width of [1440, 1024, 800, 390, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      const wrong = await page.locator('.row').evaluateAll((rows) => rows.flatMap((row) => {
+        const { left, right } = row.getBoundingClientRect();
+        const boxes = [...row.querySelectorAll('.row-state > *, .row-times > *, .row-name > *')].filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect()).filter((box) => box.width > 0);
+        const outside = boxes.some((box) => box.left < left || box.right > right + 1);
+        const over = boxes.some((a, i) => boxes.slice(i + 1).some((b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1));
+        return outside || over ? [`${row.textContent}: ${outside ? 'outside' : 'over each other'}`] : [];
+      }));
+      expect(wrong, `at ${width} px`).toEqual([]);
+    }
+  };
+  const viewer = await page.context().newPage();
+  await viewer.goto(`/sessions/${id}`);
+  await hasPicture(viewer);
+  await whole('1 viewer');
+  await viewer.close();
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
-  await page.goto('/');
-  for (const width of [1440, 1024, 800, 390, 320]) {
-    await page.setViewportSize({ width, height: 800 });
-    const outside = await page.locator('.row').evaluateAll((rows) => rows.flatMap((row) => {
-      const { left, right } = row.getBoundingClientRect();
-      return [...row.querySelectorAll('.row-state > *, .row-times > *, .row-name > *')].map((each) => each.getBoundingClientRect()).filter((box) => box.width > 0 && (box.left < left || box.right > right + 1)).length ? [row.textContent] : [];
-    }));
-    expect(outside, `at ${width} px`).toEqual([]);
+  await whole('Failed');
+});
+
+test('the list says when all browsers are in use, and ends the oldest idle one', async ({ page, request }) => {
+  const own = await serve(Number(process.env.E2E_PORT) + 4_000, ['--max-sessions', '1']);
+  try {
+    const { id } = await (await request.post(`${own.url}/v1/sessions`, { headers: auth(), data: {} })).json();
+    await getCookie(page, own.url);
+    await page.goto(`${own.url}/`);
+    await expect(page.locator('#slots')).toHaveText('1 of 1 browsers');
+    await expect(page.locator('#new-session')).toBeDisabled();
+    await expect(page.locator('.full-note')).toContainText('All 1 browsers are in use.');
+    await page.locator('.full-note').getByRole('button', { name: 'End the oldest idle one…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End' }).last().click();
+    await expect(page.locator('#slots')).toHaveText('0 of 1 browsers');
+    await expect(page.locator('#new-session')).toBeEnabled();
+    expect((await (await request.get(`${own.url}/v1/sessions/${id}`, { headers: auth() })).json()).endedAt).toBeTruthy();
+  } finally {
+    await own.close();
   }
 });
 

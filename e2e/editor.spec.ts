@@ -1,5 +1,5 @@
 import { expect, test, type Page } from './test.js';
-import { auth, newSession, signIn } from './remote.js';
+import { auth, newSession, run, signIn } from './remote.js';
 
 /** The script editor: it knows what scripts can use, and looks right. */
 
@@ -29,6 +29,8 @@ test('completion offers what scripts can use, and puts in what is picked', async
   await page.keyboard.type('page.getBy');
   await expect(names(page).filter({ hasText: /^getByRole$/ })).toBeVisible({ timeout: 30_000 });
   await expect(names(page)).toContainText(['getByAltText', 'getByLabel', 'getByPlaceholder', 'getByRole', 'getByText', 'getByTitle']);
+  const cut = await names(page).evaluateAll((all) => all.filter((name) => name.getBoundingClientRect().right > (name.closest('.monaco-icon-label')?.getBoundingClientRect().right ?? 0) + 1).map((name) => name.textContent));
+  expect(cut, 'names have the room').toEqual([]);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await expect(code(page)).toHaveText('page.getByLabel');
@@ -95,3 +97,14 @@ function strays(page: Page): Promise<string[]> {
     return named.filter((selector) => inside.some((element) => element.matches(selector)));
   });
 }
+
+test('a text that is put into the editor keeps its indentation', async ({ page, request }) => {
+  await signIn(page);
+  const id = await newSession(page);
+  const code = `for (const word of ['one', 'two']) {\n  if (word) {\n    console.log(word);\n  }\n}\nreturn 'done';`;
+  await run(page, code);
+  const runs = async (): Promise<{ id: string }[]> => (await (await request.get(`/v1/sessions/${id}/runs`, { headers: auth() })).json()).runs;
+  await expect.poll(async () => (await runs()).length).toBe(1);
+  const script = await (await request.get(`/v1/sessions/${id}/runs/${(await runs())[0]!.id}/script`, { headers: auth() })).json();
+  expect(script.code).toBe(code);
+});

@@ -116,6 +116,7 @@ test('a session that ended can be read', async ({ page, request, baseURL }) => {
   // The panel shows events from when the session was live, although nobody had opened the panel.
   await expect(page.locator('#events-list .event', { hasText: 'said by the page' })).toBeVisible();
   await expect(page.locator('#events-list .event', { hasText: '/demo/login' }).first()).toBeVisible();
+  expect(await page.locator('#events-list').evaluate((list) => list.getBoundingClientRect().height / (list.closest('.ended-events')?.getBoundingClientRect().height ?? 1)), 'the room is the rows’').toBeGreaterThan(0.7);
   // Who came and went is left out, unless it is asked for; runs and errors are not.
   const control = page.locator('#events-list .event[data-category="control"]');
   await expect(control.first()).toContainText('Script started');

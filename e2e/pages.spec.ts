@@ -81,9 +81,9 @@ test('the list is told of changes, is narrowed down, and says when the server is
   await expect(page.getByText('The server cannot be reached.')).toBeHidden();
 });
 
-test('the list says what failed, and its filter stands in the address', async ({ page, request }) => {
+test('the list says what failed, and its filter stands in the address', async ({ page, request, baseURL }) => {
   for (const [filename, code] of [['good.ts', 'return 1'], ['bad.ts', "throw new Error('the button is gone')"]]) {
-    const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+    const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login` } })).json();
     await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, filename, wait: true } });
     await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
   }
@@ -92,6 +92,8 @@ test('the list says what failed, and its filter stands in the address', async ({
   await expect(rows.nth(0)).toContainText('bad.ts');
   await expect(rows.nth(0)).toContainText('Failed');
   await expect(rows.nth(0)).toContainText('the button is gone');
+  await expect(rows.nth(0)).toContainText('/demo/login');
+  expect(await rows.nth(0).locator('.row-state .meta').evaluate((reason) => reason.scrollWidth - reason.clientWidth), 'the reason has room').toBe(0);
   await expect(rows.nth(1)).toContainText('Succeeded');
   await accessible(page, 'sessions, ended');
 
@@ -182,6 +184,10 @@ test('a session warns before it ends, takes more time, and leads to a new one', 
   await expect(page.locator('#time-left-below')).toHaveText(/^3[01] min left$/);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   await accessible(page, 'session on a phone, with time left');
+  await page.setViewportSize({ width: 320, height: 568 });
+  const left = (await page.locator('#time-left-below').boundingBox())!;
+  const dot = (await page.locator('#connection .shape').boundingBox())!;
+  expect(dot.x - (left.x + left.width), 'they do not touch').toBeGreaterThanOrEqual(4);
   await page.setViewportSize({ width: 1280, height: 720 });
   await expect(page.locator('#time-left-below')).toBeHidden();
   const { timeout } = await (await request.get(`/v1/sessions/${session}`, { headers: auth() })).json();

@@ -84,6 +84,7 @@ test('a small phone shows events below the picture, until a request takes their 
   await page.goto(`/sessions/${id}`);
   await hasPicture(page);
   await expect(page.locator('#events-list')).toBeInViewport();
+  expect(await page.locator('.filter-bar').evaluate((bar) => bar.scrollWidth > bar.clientWidth && getComputedStyle(bar).maskImage), 'what runs off fades').toContain('gradient');
   const picture = await page.locator('#frame').boundingBox();
   await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Enter the code from your phone' } });
   await expect(page.locator('#banner')).toBeInViewport();

@@ -72,6 +72,11 @@ test('figures on demand, and no pictures for a page that nobody sees', async ({ 
     }, !seen);
   await open(page, await borrow(request, site.address));
   await expect(page.locator('#connection-words')).toHaveText(/^\d+ ms$/);
+  const places = await page.evaluate(() => ['7 ms', '321 ms', 'Connecting…'].map((words) => {
+    document.getElementById('connection-words')!.textContent = words;
+    return document.getElementById('time-left')!.getBoundingClientRect().left;
+  }));
+  expect(new Set(places).size, 'a longer round trip moves nothing').toBe(1);
   await page.locator('#connection').focus();
   await page.keyboard.press('Enter');
   const figures = page.getByRole('group', { name: 'Connection' });
