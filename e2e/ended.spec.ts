@@ -25,6 +25,8 @@ test('the time line of a session shows its moments', async ({ page, request, bas
   // What happened last comes first, and both lanes of the time line have a name.
   await expect(page.locator('#panel-steps > details')).toContainText(['Read the code', 'orders.ts · succeeded']);
   await expect(page.locator('#timeline-legend')).toHaveText('ScriptPerson');
+  await expect(page.locator('.brief-facts')).toContainText('/demo/orders');
+  await expect(page.locator('.brief-facts time')).toHaveText([/\d\d:\d\d:\d\d$/, /^\d\d:\d\d:\d\d$/]);
   // It begins with the end, which belongs to no step, and keys step from picture to picture.
   await expect(page.locator('.output-line.at-moment')).toHaveCount(0);
   const moment = page.getByAltText('What the session showed at this moment');
@@ -38,6 +40,15 @@ test('the time line of a session shows its moments', async ({ page, request, bas
   await expect(moment).toHaveAttribute('src', new RegExp(`/film/${first}$`));
   await page.keyboard.press('End');
   await expect(moment).toHaveAttribute('src', new RegExp(`/film/${await last()}$`));
+  // The film strip is as wide as the page. The mouse shows a moment, and a press chooses it.
+  expect(await page.locator('#timeline-film img').count()).toBeGreaterThan(0);
+  const strip = (await track.boundingBox())!;
+  expect(strip.width).toBeGreaterThan(0.9 * 1280);
+  await track.hover({ position: { x: 0.4 * strip.width, y: 20 } });
+  await expect(page.locator('#timeline-hover')).toBeVisible();
+  await track.click({ position: { x: 0.4 * strip.width, y: 20 } });
+  const chosen = async (): Promise<number> => Number(await track.getAttribute('aria-valuenow')) / Number(await track.getAttribute('aria-valuemax'));
+  expect(await chosen()).toBeCloseTo(0.4, 1);
   // Space plays it, to the end.
   await page.keyboard.press('Home');
   await page.keyboard.press('Space');
@@ -56,6 +67,10 @@ test('the time line of a session shows its moments', async ({ page, request, bas
   await page.locator('.ended-takeover summary').click();
   await expect(page.locator('.ended-takeover')).toContainText('The code did not arrive');
   await accessible(page, 'ended, with a film strip');
+  // On a phone, they stand below each other.
+  await page.setViewportSize({ width: 390, height: 844 });
+  const tops = await page.locator('#timeline, #moment, #inspector-tabs').evaluateAll((all) => all.map((one) => [one.id, one.getBoundingClientRect().top] as const).sort((a, b) => a[1] - b[1]).map(([name]) => name));
+  expect(tops).toEqual(['timeline', 'moment', 'inspector-tabs']);
 });
 
 test('the takeovers that were asked for are listed', async ({ page, request }) => {

@@ -71,6 +71,7 @@ for (const size of SIZES) {
     const picture = await box('#frame');
     if (size.width >= 1024) expect(await page.locator('#frame').boundingBox(), 'the picture keeps its size').toEqual(whole);
     expect(picture.y + picture.height, 'the banner hides nothing of the picture').toBeLessThanOrEqual((await box('#banner')).y + 1);
+    if (size.height < 500) expect(await page.locator('.browser-bar').evaluate((bar) => bar.getBoundingClientRect().bottom), 'one bar of 48 px').toBeLessThanOrEqual(48);
     if (size.height < 500) expect(picture.height, 'the picture has the height').toBeGreaterThanOrEqual(0.6 * size.height);
     await page.context().close();
   });
@@ -177,6 +178,10 @@ test('the events and the side panel fold, and stay folded', async ({ page, brows
   const id = await newSession(page);
   const height = async (selector: string) => (await page.locator(selector).boundingBox())?.height ?? 0;
   const picture = await height('#frame');
+  await expect(page.getByRole('tablist', { name: 'Script and its runs' }).getByRole('tab')).toHaveText([/^Script/, /^Runs/, /^Files/]);
+  const [view, dock] = [(await page.locator('#view').boundingBox())!, (await page.locator('#events-dock').boundingBox())!];
+  expect([dock.x, dock.width], 'the dock is as wide as the view').toEqual([view.x, view.width]);
+  expect(dock.height).toBeLessThanOrEqual(240);
   await page.locator('#events-fold').click();
   await expect(page.locator('#events-list')).toBeHidden();
   expect(await height('#events-dock')).toBe(37);
