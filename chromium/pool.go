@@ -47,7 +47,8 @@ type PoolOptions struct {
 }
 
 // Pool keeps Chromiums ready, so that sessions need not wait for a start. It also
-// keeps a launcher ready in its confinement, so that this costs a start no time. All methods may be called from any goroutine. End it with Close.
+// keeps a launcher ready in its confinement, so that this costs a start no time.
+// All methods may be called from any goroutine. End it with Close.
 type Pool struct {
 	size   int
 	launch LaunchOptions

@@ -7,6 +7,13 @@ test.afterEach(async ({ request }) => {
   await request.post('/v1/sessions/release', { headers: auth(), data: {} });
 });
 
+interface Box { name: string; left: number; right: number; top: number; bottom: number }
+
+/** Returns the names of boxes that share more than a pixel. */
+function overEachOther(boxes: Box[]): string[] {
+  return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1).map((b) => `${a.name} ${b.name}`));
+}
+
 test('a session that ends as it should shows no error, and its hints go', async ({ page, request }) => {
   await signIn(page);
   const id = await newSession(page);
@@ -38,8 +45,7 @@ test('filters of events cover nothing, in any width', async ({ page, request, ba
       const { left, right, top, bottom } = each.getBoundingClientRect();
       return { name: each.id || each.className, left, right, top, bottom };
     }));
-    const over = boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1).map((b) => `${a.name} ${b.name}`));
-    expect(over, `at ${width} px`).toEqual([]);
+    expect(overEachOther(boxes), `at ${width} px`).toEqual([]);
     expect(await page.locator('.filter-bar').evaluate((bar) => getComputedStyle(bar).overflowX === 'auto' || bar.scrollWidth <= bar.clientWidth)).toBe(true);
   }
 });
@@ -139,13 +145,15 @@ test('settings say how many browsers are in use, and rows of the list are not cu
     await expect(page.locator(`[data-key="${id}"].row`)).toContainText(what);
     for (const width of [1440, 1024, 800, 390, 320]) {
       await page.setViewportSize({ width, height: 800 });
-      const wrong = await page.locator('.row').evaluateAll((rows) => rows.flatMap((row) => {
+      const rows = await page.locator('.row').evaluateAll((all) => all.map((row) => {
         const { left, right } = row.getBoundingClientRect();
-        const boxes = [...row.querySelectorAll('.row-state > *, .row-times > *, .row-name > *')].filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect()).filter((box) => box.width > 0);
-        const outside = boxes.some((box) => box.left < left || box.right > right + 1);
-        const over = boxes.some((a, i) => boxes.slice(i + 1).some((b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1));
-        return outside || over ? [`${row.textContent}: ${outside ? 'outside' : 'over each other'}`] : [];
+        const boxes = [...row.querySelectorAll('.row-state > *, .row-times > *, .row-name > *')].filter((each) => each.checkVisibility()).map((each) => {
+          const box = each.getBoundingClientRect();
+          return { name: each.textContent ?? '', left: box.left, right: box.right, top: box.top, bottom: box.bottom };
+        }).filter((box) => box.right > box.left);
+        return { boxes, outside: boxes.filter((box) => box.left < left || box.right > right + 1).map(({ name }) => `${name} outside`) };
       }));
+      const wrong = rows.flatMap(({ boxes, outside }) => [...outside, ...overEachOther(boxes)]);
       expect(wrong, `at ${width} px`).toEqual([]);
     }
   };

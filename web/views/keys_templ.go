@@ -31,7 +31,7 @@ func keysHelp(live, operator bool) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<dialog id=\"keys-help\" class=\"dialog\" aria-labelledby=\"keys-help-title\"><div class=\"dialog-body\"><h2 id=\"keys-help-title\">Keyboard shortcuts</h2><dl class=\"keys-list\" tabindex=\"0\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<dialog id=\"keys-help\" class=\"dialog\" closedby=\"any\" aria-labelledby=\"keys-help-title\"><div class=\"dialog-body\"><h2 id=\"keys-help-title\">Keyboard shortcuts</h2><dl class=\"keys-list\" tabindex=\"0\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -195,7 +195,7 @@ func keyItems() templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<hr class=\"wide-only\"><button type=\"button\" class=\"menu-item wide-only\" data-dialog=\"keys-help\">Keyboard shortcuts</button>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<hr class=\"wide-only\"><button type=\"button\" class=\"menu-item wide-only\" data-keys>Keyboard shortcuts</button>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -9,6 +9,7 @@ import { byId, maybeById, show } from '../ui/dom.js';
 import { Editor } from '../workbench/editor/editor.js';
 import { FilesPanel } from '../workbench/filespanel.js';
 import { enableKeys } from '../ui/keys.js';
+import { enableKeysHelp } from '../ui/keyshelp.js';
 import { showHeld } from '../workbench/held.js';
 import { showHeldPlace } from '../workbench/heldplace.js';
 import { isMac } from '../ui/platform.js';
@@ -55,7 +56,8 @@ showHeldPlace(stage.live, stage.screen);
 showTabs(stage.live, stage.keyboard);
 showTimeLeft(stage.live, !guest);
 showRecorded(stage.live);
-if (!guest) operate();
+if (guest) enableKeysHelp();
+else operate();
 new Embedding().follow(stage);
 stage.open();
 

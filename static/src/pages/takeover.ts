@@ -3,6 +3,7 @@ import { showControl } from '../remote/control.js';
 import { byId, maybeById, setText, show } from '../ui/dom.js';
 import { Embedding } from '../remote/embedding.js';
 import { askReason } from '../remote/failing.js';
+import { enableKeysHelp } from '../ui/keyshelp.js';
 import { enableDialogs, enableMenus } from '../ui/menus.js';
 import { followLinks, hideLinkSecret } from '../ui/linksecret.js';
 import type { Live } from '../remote/live.js';
@@ -37,6 +38,7 @@ const CHANGED = 2_000;
 const LINE = 16;
 
 enableMenus();
+enableKeysHelp();
 enableDialogs();
 startTicking();
 hideLinkSecret();

@@ -68,7 +68,6 @@ export class Stage {
     this.#showState();
     this.#followField();
     this.#fillKeyboardButtons();
-    document.addEventListener('keydown', (event) => this.#help(event));
     new Zoom(this.screen, this.live);
     this.live.on('trouble', ({ why }) => notice(why));
   }
@@ -127,14 +126,6 @@ export class Stage {
       this.#showFocus();
     });
     new Overlay(live, this.screen);
-  }
-
-  /** Lists the keys of this page when a question mark is pressed outside a text field. */
-  #help(event: KeyboardEvent): void {
-    const typed = event.target instanceof Element && event.target.closest('input, textarea, select, [contenteditable], .monaco-editor');
-    if (event.key !== '?' || typed || document.querySelector('dialog[open]')) return;
-    event.preventDefault();
-    byId<HTMLDialogElement>('keys-help').showModal();
   }
 
   /** Shows a phone whose person is `asked` the form that waits, until a finger comes, another page, or somebody else is in control. */

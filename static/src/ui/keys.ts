@@ -1,6 +1,7 @@
-import { byId, h, icon } from './dom.js';
+import { h, icon } from './dom.js';
 import { choices, found, type Choice } from './choices.js';
 import { enableChoosing } from './choosing.js';
+import { enableKeysHelp, isForPage } from './keyshelp.js';
 import { isMac } from './platform.js';
 
 /** What the palette finds, in words. */
@@ -8,9 +9,7 @@ const SEARCHES = 'Search sessions, scripts, actions';
 
 /** Lets keys open the palette and the list of keys, focus the filter, and go through lists. */
 export function enableKeys(): void {
-  document.addEventListener('click', (event) => {
-    if (event.target instanceof Element && event.target.closest('[data-keys]')) openKeys();
-  });
+  enableKeysHelp();
   document.addEventListener('keydown', (event) => {
     const target = event.target instanceof Element ? event.target : document.body;
     if (event.key.toLowerCase() === 'k' && (isMac() ? event.metaKey : event.ctrlKey) && !event.shiftKey && !event.altKey) {
@@ -19,8 +18,8 @@ export function enableKeys(): void {
       openPalette();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select, [contenteditable], .monaco-editor') || document.querySelector('dialog[open]')) return;
-    const act = { '?': openKeys, '/': focusFilter, j: () => go(1), k: () => go(-1) }[event.key];
+    if (!isForPage(event)) return;
+    const act = { '/': focusFilter, j: () => go(1), k: () => go(-1) }[event.key];
     if (act && act() !== false) event.preventDefault();
   });
 }
@@ -48,12 +47,6 @@ function openDialog(label: string, className: string, ...children: Node[]): HTML
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
-}
-
-/** Lists the keys, in the dialog of the page. */
-function openKeys(): void {
-  const dialog = byId<HTMLDialogElement>('keys-help');
-  if (!dialog.open) dialog.showModal();
 }
 
 function openPalette(): void {
