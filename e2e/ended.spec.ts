@@ -1,5 +1,5 @@
 import { expect, test } from './test.js';
-import { accessible, auth, signIn } from './remote.js';
+import { accessible, auth, hasPicture, signIn } from './remote.js';
 
 /** The pages that look back: a session that has ended, and the takeovers that were asked for. */
 
@@ -103,6 +103,46 @@ test('the takeovers that were asked for are listed', async ({ page, request }) =
   await page.goto('/takeovers');
   await expect(waits).toContainText('Cancelled');
   await expect(waits).toContainText('The session ended');
+});
+
+test('who helped, how long they were waited for and what they did is said on each page that looks back', async ({ page, browser, request, baseURL }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login`, capture: true } })).json();
+  const code = `const { note } = await requestTakeover('Enter the code of the bank', { hosts: ['127.0.0.1'] });\nawait page.goto('${baseURL}/demo/orders');\nreturn note;`;
+  const run = await (await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, filename: 'bank.ts' } })).json();
+  await signIn(page);
+  await page.goto('/');
+  await expect(page.locator('.waiting')).toContainText('Enter the code of the bank');
+  // Only a wait of some seconds shows that they are counted.
+  const asked = Date.now();
+  await expect.poll(() => Date.now() - asked).toBeGreaterThan(2_500);
+  const { takeovers: [open] } = await (await request.get(`/v1/sessions/${id}/takeovers`, { headers: auth() })).json();
+  const helper = await (await browser.newContext()).newPage();
+  await helper.goto(open.url);
+  await hasPicture(helper);
+  await expect(helper.locator('#control-words')).toHaveText('You are in control');
+  await helper.getByRole('button', { name: 'Done' }).click();
+  await expect(helper.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+  await helper.context().close();
+  await expect.poll(async () => (await (await request.get(`/v1/sessions/${id}/runs/${run.id}`, { headers: auth() })).json()).status).toBe('succeeded');
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+
+  const seconds = async (text: Promise<string | null>): Promise<number> => Number(/([\d.]+) s$/.exec((await text)?.trim() ?? '')?.[1]);
+  await page.goto('/');
+  const listed = page.locator(`.row[data-key="${id}"]`);
+  await expect(listed).toContainText('bank.ts');
+  await expect(listed).toContainText('Helped');
+  await page.goto('/takeovers');
+  const row = page.getByRole('row', { name: 'Enter the code of the bank' }).first();
+  await expect(row).toContainText('by a person');
+  expect(await seconds(row.locator('[data-label=waited]').textContent())).toBeGreaterThan(2.4);
+  await expect(row.locator('[data-label=worked]')).toHaveText(/^[\d.]+ m?s$/);
+  await page.goto(`/sessions/${id}`);
+  await expect(page.locator('.brief-facts')).toContainText('HelpedA person');
+  // The run took as long as its person was waited for, and longer.
+  expect(await seconds(page.locator('.ended-run summary .tabular').textContent())).toBeGreaterThan(2.4);
+  const takeover = page.locator('.ended-takeover');
+  await takeover.locator('summary').click();
+  for (const fact of ['Asked bya script', 'PersonA person', /Waited[2-9]\.\d s/, /Worked[\d.]+ m?s/, 'Hosts127.0.0.1']) await expect(takeover).toContainText(fact);
 });
 
 test('a session that ended can be read', async ({ page, request, baseURL }) => {

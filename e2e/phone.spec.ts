@@ -365,6 +365,24 @@ test('a field is shown with its form: the edges of field and button are on the g
   await page.context().close();
 });
 
+test('a keyboard that opens over the whole page finds the field enlarged before the first letter', async ({ browser, request }) => {
+  const { page, title } = await onPhone(browser, request, `${site}typing`);
+  const whole = await wholeWidth(page);
+  const width = async (): Promise<number> => (await page.locator('#frame').boundingBox())?.width ?? 0;
+  await enlarged(page); // as a page with a form begins
+  await page.getByRole('button', { name: 'Zoom out' }).click();
+  await expect.poll(width).toBeCloseTo(whole, 0);
+  const { x, y } = await new Remote(page).at({ x: 400, y: 100 });
+  await page.touchscreen.tap(x, y);
+  await page.setViewportSize(WINDOWS[1]); // the window shrinks at once, as on a phone
+  await expect(page.locator('#keys')).toBeFocused();
+  await enlarged(page);
+  expect(await title()).toBe('none');
+  await page.keyboard.type('a');
+  await expect.poll(title).toBe('a');
+  await page.context().close();
+});
+
 test('a field stays in sight while its keyboard opens and the phone is turned, and then the whole page is back', async ({ browser, request }) => {
   const { page } = await onPhone(browser, request, `${site}corner`);
   const remote = new Remote(page);

@@ -1933,7 +1933,7 @@ func (p EndedPage) outcomeClass() string {
 func (p EndedPage) helpers() string {
 	var names []string
 	for _, t := range p.Takeovers {
-		if name := personWords(t.Person); t.Person != "" && t.Person != "api" && !slices.Contains(names, name) {
+		if name := capital(personWords(t.Person)); t.Person != "" && t.Person != "api" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -40,6 +40,8 @@ export class Screen extends Emitter<ScreenEvents> {
   #leaving = 0;
   /** Somebody else moves the view now, so a resize does not show the field again. */
   #loose = false;
+  /** The keyboard opens, so the next field is shown also if it is the one that was kept. */
+  #opening = false;
 
   /** `edge` shows a frame around the visible part of the page. */
   constructor(readonly stage: HTMLElement, readonly frame: HTMLElement, readonly canvas: HTMLCanvasElement, private readonly edge: HTMLElement) {
@@ -128,9 +130,9 @@ export class Screen extends Emitter<ScreenEvents> {
   keep(field: Field | null): void {
     window.clearTimeout(this.#leaving);
     if (field) {
-      const same = this.#kept?.element.width === field.element.width && this.#kept.element.height === field.element.height;
+      const same = !this.#opening && this.#kept?.element.width === field.element.width && this.#kept.element.height === field.element.height;
       this.#kept = field;
-      this.#loose = false;
+      this.#loose = this.#opening = false;
       if (!same) this.#resized();
       else if (this.#held) this.#due = true;
       else if (!this.fitted) this.setView(inSight(this.view, field.rect, this.room, this.page));
@@ -143,9 +145,15 @@ export class Screen extends Emitter<ScreenEvents> {
     }
   }
 
-  /** Leaves the view to the person's fingers until another field is kept. */
+  /** Leaves the view to the person's fingers until another field is kept, or the keyboard opens. */
   loosen(): void {
     this.#loose = true;
+  }
+
+  /** Shows the field that is typed into when the keyboard opens, wherever the person had moved the view. */
+  keyboardOpens(): void {
+    this.#loose = false;
+    this.#opening = true;
   }
 
   #resized(): void {

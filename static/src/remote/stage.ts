@@ -170,6 +170,7 @@ export class Stage {
         if (!same) this.screen.keep(null);
       }
     });
+    if (this.coarse) this.#field.addEventListener('focus', () => this.screen.keyboardOpens());
     // If the window keeps its height, the on-screen keyboard covers its lower part.
     const visual = window.visualViewport;
     visual?.addEventListener('resize', () => {

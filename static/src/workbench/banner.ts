@@ -15,17 +15,19 @@ export function showBanner(live: Live, keyboard: Keyboard): void {
   const guest = byId('session').hasAttribute('data-guest');
 
   const whole = byId('banner-whole');
+  const text = banner.querySelector<HTMLElement>('.banner-text')!;
   let shown = '';
 
   /** Shows the whole text where the banner has room for a part only. */
   const open = (all: boolean): void => {
     banner.toggleAttribute('data-open', all);
     whole.setAttribute('aria-expanded', String(all));
+    text.tabIndex = all ? 0 : -1; // it scrolls, if it is long
   };
   /** Notes whether there is more than the banner shows. */
   const cut = (): void => {
-    const reason = byId('banner-reason');
-    const more = reason.scrollWidth > reason.clientWidth || reason.scrollHeight > reason.clientHeight || getComputedStyle(byId('banner-note')).display === 'none' && !byId('banner-note').hidden;
+    const note = byId('banner-note');
+    const more = [byId('banner-reason'), note].some((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight) || getComputedStyle(note).display === 'none' && !note.hidden;
     banner.toggleAttribute('data-cut', more || banner.hasAttribute('data-open'));
   };
 
