@@ -241,13 +241,21 @@ test('somebody who may only watch sees no tools', async ({ page, request, browse
   await page.locator('#new-tab').click();
   await expect(page.locator('.tab-close')).toHaveCount(2);
   await expect(page.locator('.tab-close').first()).toBeVisible();
-  for (const viewport of [{ width: 1280, height: 720 }, { width: 844, height: 390 }]) {
+  for (const viewport of [{ width: 1280, height: 720 }, { width: 844, height: 390 }, { width: 390, height: 844 }]) {
     const context = await browser.newContext({ viewport });
     const watcher = await context.newPage();
     await watcher.goto(url);
     await expect(watcher.locator('.tab')).toHaveCount(2);
     await expect(watcher.getByRole('textbox', { name: 'Address of the remote page' })).toHaveAttribute('readonly');
     for (const tool of [...tools, '.tab-close >> nth=0', '.tab-close >> nth=1']) await expect(watcher.locator(tool), tool).toBeHidden();
+    const narrow = viewport.width < 720;
+    await expect(watcher.locator(narrow ? '.session-name .narrow-only' : '.watch')).toContainText('You can watch');
+    await expect(watcher.locator(narrow ? '#time-left-below' : '#time-left')).toHaveText(/min left/);
+    await expect(watcher.locator(narrow ? '#time-left-below' : '#time-left')).toBeVisible();
+    // Nothing comes below the picture, so it is in the middle.
+    await hasPicture(watcher);
+    const [frame, stage] = [(await watcher.locator('#frame').boundingBox())!, (await watcher.locator('#stage').boundingBox())!];
+    expect(frame.y - stage.y).toBeCloseTo(stage.y + stage.height - frame.y - frame.height, 0);
     await accessible(watcher, 'a session, watched');
     await context.close();
   }

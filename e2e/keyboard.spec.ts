@@ -133,6 +133,9 @@ test('keys lead through lists, to filters, and to everything else', async ({ pag
   await search.blur();
   await page.keyboard.press('?');
   await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toContainText('Go down or up in a list');
+  // The list is read from its beginning, and the keys of one row stand beside each other.
+  expect(await page.locator('#keys-help').evaluate((dialog) => dialog.scrollTop)).toBe(0);
+  await expect(page.locator('#keys-help h3')).toHaveText(['Everywhere', 'Lists']);
   await accessible(page, 'keys');
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeHidden();
@@ -142,14 +145,16 @@ test('keys lead through lists, to filters, and to everything else', async ({ pag
   await expect(palette).toBeFocused();
   const offered = page.getByRole('dialog').getByRole('option');
   await expect(offered.first()).toHaveAttribute('aria-selected', 'true');
-  expect((await offered.locator('span:first-of-type').allTextContents()).slice(0, 3)).toEqual(['New session', 'New session with options', 'Sessions']);
-  // Sessions are told apart, and no row is cut in half.
-  await page.keyboard.type('demo live'); // others have ended
-  await expect(offered.locator('.meta')).toHaveText([/^Live · (just now|\d+ s ago) · /, /^Live · (just now|\d+ s ago) · /]);
-  await palette.fill('s');
-  expect(await page.locator('#palette-list').evaluate((list) => (list.clientHeight - 16) / (list.firstElementChild?.clientHeight ?? 1) % 1)).toBe(0);
+  expect((await offered.locator('span:first-of-type').allTextContents()).slice(0, 2)).toEqual(['New session', 'New session with options']);
+  // Each kind has a heading, and the page that is open is left out.
+  await expect(page.locator('.palette-heading')).toContainText(['Actions', 'Live sessions', 'Pages']);
+  await expect(offered.filter({ hasText: /^Sessions/ })).toHaveCount(0);
+  // Sessions are told apart.
+  await page.keyboard.type('demo idle'); // others have ended
+  await expect(offered.locator('.meta')).toHaveText([/^Idle · \d\d:\d\d:\d\d · /, /^Idle · \d\d:\d\d:\d\d · /]);
+  await expect(page.locator('.palette-heading'), 'what is searched for stands by how well it fits').toHaveCount(0);
   await palette.fill('');
-  await page.keyboard.type('catalog live');
+  await page.keyboard.type('catalog idle');
   await expect(page.getByRole('dialog').getByRole('option').first()).toContainText('Catalog · Demo');
   await accessible(page, 'palette');
   await page.keyboard.press('Enter');

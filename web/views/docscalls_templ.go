@@ -1230,17 +1230,18 @@ func codeBlock(name, language, code string) templ.Component {
 	})
 }
 
-// codeMarkup returns a code as HTML that breaks after a slash rather than inside of a word.
-// A backslash at the end of a line stays beside what is before it.
+// codeMarkup returns a code as HTML. What does not fit in a line goes on indented, and begins
+// after a slash rather than inside of a word. A backslash at the end of a line stays beside
+// what is before it.
 func codeMarkup(code string) string {
 	lines := strings.Split(templ.EscapeString(code), "\n")
 	for i, line := range lines {
 		line, continues := strings.CutSuffix(line, " \\")
-		line = strings.ReplaceAll(line, "/", "/<wbr>")
+		line = strings.ReplaceAll(strings.ReplaceAll(line, "/", "/<wbr>"), "/<wbr>/", "//")
 		if continues {
 			line += `<span class="nowrap"> \</span>`
 		}
-		lines[i] = line
+		lines[i] = `<span class="hanging">` + line + `</span>`
 	}
 	return strings.Join(lines, "\n")
 }

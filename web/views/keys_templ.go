@@ -8,6 +8,12 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // keysHelp lists what the keys of a page do. live is for the pages with a remote browser,
 // operator for those who are signed in.
 func keysHelp(live, operator bool) templ.Component {
@@ -31,55 +37,67 @@ func keysHelp(live, operator bool) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<dialog id=\"keys-help\" class=\"dialog\" closedby=\"any\" aria-labelledby=\"keys-help-title\"><div class=\"dialog-body\"><h2 id=\"keys-help-title\">Keyboard shortcuts</h2><dl class=\"keys-list\" tabindex=\"0\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<dialog id=\"keys-help\" class=\"dialog\" closedby=\"any\" aria-labelledby=\"keys-help-title\"><div class=\"dialog-body\"><h2 id=\"keys-help-title\">Keyboard shortcuts</h2><div class=\"keys-groups\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, k := range keyWords {
-			if (live || !k.live) && (operator || !k.operator) && !(live && k.list) {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<div><dt>")
+		for _, group := range keyGroups {
+			if keys := group.of(live, operator); len(keys) > 0 {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<section class=\"keys-group\"><h3>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				for _, name := range k.keys {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<kbd>")
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
-					var templ_7745c5c3_Var2 string
-					templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(name)
-					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/keys.templ`, Line: 15, Col: 20}
-					}
-					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</kbd>")
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
+				var templ_7745c5c3_Var2 string
+				templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(group.name)
+				if templ_7745c5c3_Err != nil {
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/keys.templ`, Line: 19, Col: 23}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</dt><dd>")
+				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				var templ_7745c5c3_Var3 string
-				templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
-				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/keys.templ`, Line: 18, Col: 20}
-				}
-				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</h3><dl class=\"keys-list\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "</dd></div>")
+				for _, k := range keys {
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<div><dt>")
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = keycaps("keys-pc", k.keys).Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = keycaps("keys-mac", cmp.Or(k.mac, k.keys)).Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</dt><dd>")
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					var templ_7745c5c3_Var3 string
+					templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(k.words)
+					if templ_7745c5c3_Err != nil {
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/keys.templ`, Line: 27, Col: 23}
+					}
+					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "</dd></div>")
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</dl></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</dl><form method=\"dialog\" class=\"dialog-actions\"><button class=\"button\" autofocus>Close</button></form></div></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div><form method=\"dialog\" class=\"dialog-actions\"><button class=\"button\" autofocus>Close</button></form></div></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -87,28 +105,125 @@ func keysHelp(live, operator bool) templ.Component {
 	})
 }
 
-// keyWords says what the keys of all pages do: live ones on pages with a remote browser,
-// those of lists on the others.
-var keyWords = []struct {
-	keys                 []string
+// keycaps shows keys, separated by blanks, that are pressed together or one of which is.
+func keycaps(class, keys string) templ.Component {
+	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
+			return templ_7745c5c3_CtxErr
+		}
+		templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+		if !templ_7745c5c3_IsBuffer {
+			defer func() {
+				templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err == nil {
+					templ_7745c5c3_Err = templ_7745c5c3_BufErr
+				}
+			}()
+		}
+		ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var4 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var4 == nil {
+			templ_7745c5c3_Var4 = templ.NopComponent
+		}
+		ctx = templ.ClearChildren(ctx)
+		var templ_7745c5c3_Var5 = []any{class}
+		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var5...)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<span class=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var6 string
+		templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(templ.CSSClasses(templ_7745c5c3_Var5).String())
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/keys.templ`, Line: 1, Col: 0}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\">")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		for _, name := range strings.Fields(keys) {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<kbd>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			var templ_7745c5c3_Var7 string
+			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(name)
+			if templ_7745c5c3_Err != nil {
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/keys.templ`, Line: 46, Col: 14}
+			}
+			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</kbd>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</span>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		return nil
+	})
+}
+
+// keyWord says what keys do: live ones on pages with a remote browser, those of lists on the
+// others, those of operators for who is signed in. mac are the keys of a Mac, if they differ.
+type keyWord struct {
+	keys, mac            string
 	words                string
 	live, list, operator bool
-}{
-	{keys: []string{"Ctrl", "K"}, words: "Go to a page, a session or a script, or do something (⌘ K on a Mac)", operator: true},
-	{keys: []string{"/"}, words: "Search or filter this page", operator: true},
-	{keys: []string{"J", "K"}, words: "Go down or up in a list", list: true, operator: true},
-	{keys: []string{"Enter"}, words: "Open what has the focus", list: true},
-	{keys: []string{"Enter"}, words: "Type into the page, when the picture has the focus. From then on, all keys go there", live: true},
-	{keys: []string{"Ctrl", "Alt", "Enter"}, words: "Leave the page. Then Tab goes to the next control, Shift Tab to the previous one", live: true},
-	{keys: []string{"Space"}, words: "Hold what programs do, while the picture has the focus, or let them go on", live: true, operator: true},
-	{keys: []string{"→"}, words: "Let one action pass, while programs are held", live: true, operator: true},
-	{keys: []string{"Esc"}, words: "End the action that waits, while programs are held", live: true, operator: true},
-	{keys: []string{"Ctrl", "V"}, words: "Paste from this device into the page (⌘ V on a Mac)", live: true},
-	{keys: []string{"Shift", "F10"}, words: "Open the context menu in the page", live: true},
-	{keys: []string{"Ctrl", "Enter"}, words: "Run the script, while the editor has the focus (⌘ ↵ on a Mac)", live: true, operator: true},
-	{keys: []string{"Ctrl", "M"}, words: "Let Tab indent or move the focus, in the editor (Ctrl ⇧ M on a Mac)", live: true, operator: true},
-	{keys: []string{"Esc"}, words: "Close what is open"},
-	{keys: []string{"?"}, words: "Show this list"},
+}
+
+// keyGroup is where, or when, keys have their meaning.
+type keyGroup struct {
+	name string
+	keys []keyWord
+}
+
+// of returns those of the group's keys that a page has.
+func (g keyGroup) of(live, operator bool) []keyWord {
+	return slices.DeleteFunc(slices.Clone(g.keys), func(k keyWord) bool {
+		return k.live && !live || k.operator && !operator || k.list && live
+	})
+}
+
+// keyGroups are the keys of all pages.
+var keyGroups = []keyGroup{
+	{"Everywhere", []keyWord{
+		{keys: "Ctrl K", mac: "⌘ K", words: "Go to a page, a session or a script, or do something", operator: true},
+		{keys: "/", words: "Search or filter this page", operator: true},
+		{keys: "Esc", words: "Close what is open"},
+		{keys: "?", words: "Show this list"},
+	}},
+	{"Lists", []keyWord{
+		{keys: "J K", words: "Go down or up in a list", list: true, operator: true},
+		{keys: "Enter", words: "Open what has the focus", list: true},
+	}},
+	{"The picture, while it has the focus", []keyWord{
+		{keys: "Enter", words: "Type into the page; from then on, all keys go there", live: true},
+		{keys: "Ctrl Alt Enter", mac: "⌃ ⌥ Enter", words: "Leave the page; then Tab goes to the next control", live: true},
+		{keys: "Ctrl V", mac: "⌘ V", words: "Paste from this device into the page", live: true},
+		{keys: "Shift F10", words: "Open the context menu in the page", live: true},
+	}},
+	{"What programs do, while the picture has the focus", []keyWord{
+		{keys: "Space", words: "Hold it, or let it go on", live: true, operator: true},
+		{keys: "→", words: "Let one action pass, while programs are held", live: true, operator: true},
+		{keys: "Esc", words: "End the action that waits, while programs are held", live: true, operator: true},
+	}},
+	{"The script, while the editor has the focus", []keyWord{
+		{keys: "Ctrl Enter", mac: "⌘ Enter", words: "Run it", live: true, operator: true},
+		{keys: "Ctrl M", mac: "⌃ ⇧ M", words: "Let Tab indent, or move the focus", live: true, operator: true},
+	}},
 }
 
 var _ = templruntime.GeneratedTemplate

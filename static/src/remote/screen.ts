@@ -42,6 +42,8 @@ export class Screen extends Emitter<ScreenEvents> {
   #loose = false;
   /** The keyboard opens, so the next field is shown also if it is the one that was kept. */
   #opening = false;
+  /** The page's person may only watch: no panel and no keyboard come below the picture, so it is in the middle. */
+  readonly #watched: boolean;
 
   /** `edge` shows a frame around the visible part of the page. */
   constructor(readonly stage: HTMLElement, readonly frame: HTMLElement, readonly canvas: HTMLCanvasElement, private readonly edge: HTMLElement) {
@@ -49,6 +51,7 @@ export class Screen extends Emitter<ScreenEvents> {
     const context = canvas.getContext('2d', { alpha: false });
     if (!context) throw new Error('this browser has no 2d canvas');
     this.#context = context;
+    this.#watched = stage.closest('[data-watch]') !== null;
     new ResizeObserver(() => this.#resized()).observe(stage);
     // Old browsers scroll what they should clip, for example to a caret.
     stage.addEventListener('scroll', () => stage.scrollTo(0, 0));
@@ -171,6 +174,8 @@ export class Screen extends Emitter<ScreenEvents> {
   #place(): void {
     const room = this.room;
     this.view = this.fitted ? fit(room, this.page) : clamp(this.view, room, this.page);
+    const below = room.height - this.page.height * this.view.scale;
+    if (this.#watched && below > 0) this.view.y = below / 2;
     const { style } = this.frame;
     style.width = `${this.page.width * this.view.scale}px`;
     style.height = `${this.page.height * this.view.scale}px`;

@@ -29,8 +29,10 @@ test('the palette shows few sessions, and tells them apart', () => {
   assert.deepEqual(found(all, 's').map(({ detail }) => detail), ['1', '2', '3', '4', '5', 'Page']);
   const [began, ended] = ['2026-05-04T09:30:00Z', '2026-05-04T09:31:00Z'];
   const now = Date.parse('2026-05-04T09:34:00Z');
-  const about = (status: string, endedAt: string | null): string => aboutSession({ status, createdAt: began, endedAt, url: 'https://example.com/login' }, now);
-  assert.equal(about('live', null), 'Live · 4 min ago · example.com');
+  const about = (status: string, endedAt: string | null, controller = ''): string => aboutSession({ status, controller, createdAt: began, endedAt, url: 'https://example.com/login' }, now);
+  assert.match(about('live', null), /^Idle · \d\d:\d0:00 · example\.com$/);
+  assert.match(about('live', null, 'viewer:v_1'), /^Person in control · /);
+  assert.match(about('live', null, 'script:run_1'), /^Script running · /);
   assert.equal(about('released', ended), 'Ended · 3 min ago · example.com');
   assert.equal(about('failed', ended), 'Failed · 3 min ago · example.com');
 });

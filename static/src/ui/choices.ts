@@ -1,15 +1,17 @@
 import { get, path } from './api.js';
 import { ranked } from './matching.js';
-import { ago } from './times.js';
+import { ago, timeOfDay } from './times.js';
 import { capital, titleOf } from './titles.js';
 
 /** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite; `also` is found, too; of choices that match equally well, the lower `place` comes first. */
 export interface Choice { kind: string; title: string; detail: string; also?: string; icon: string; place: number; act(): void }
 
 /** What people most probably want comes first. */
-const PLACES = { action: 0, first: 1, waiting: 2, live: 3, page: 4, late: 5, script: 6, ended: 7, twice: 8 } as const;
+const PLACES = { action: 0, waiting: 1, live: 2, page: 3, script: 4, ended: 5, late: 6, twice: 7 } as const;
+/** The headings of these places. */
+const HEADINGS = ['Actions', 'Waiting for a person', 'Live sessions', 'Pages', 'Scripts', 'Ended sessions', 'Settings', 'Waiting for a person'] as const;
 
-interface Session { id: string; title: string; script?: string; url: string; status: string; held?: boolean; createdAt: string; endedAt: string | null }
+interface Session { id: string; title: string; script?: string; url: string; status: string; held?: boolean; controller?: string; createdAt: string; endedAt: string | null }
 interface Script { id: string; name: string }
 interface Waiting { id: string; sessionId: string; reason: string; createdAt: string }
 
@@ -19,7 +21,7 @@ const SHOWN = 12;
 /** How many of them are of a kind at most, as many may be alike. */
 const SHOWN_OF: Readonly<Record<string, number>> = { Session: 5, Takeover: 3 };
 /** The states of sessions, as lists call them; others have their own names. */
-const STATES: Readonly<Record<string, string>> = { released: 'ended', crashed: 'restarting' };
+const STATES: Readonly<Record<string, string>> = { released: 'ended', crashed: 'restarting', held: 'programs are held' };
 /** Sessions and scripts that are asked for. */
 const MOST = 100;
 
@@ -41,7 +43,7 @@ export async function choices(add: (more: Choice[]) => void): Promise<void> {
   const late = (button: HTMLButtonElement): boolean => button.hasAttribute('data-theme-toggle');
   add([
     ...actions(main), ...actions((button) => !main(button) && !late(button)),
-    ...PAGES.map(([title, address], i) => goTo(i === 0 ? PLACES.first : PLACES.page, 'Page', 'forward', title, 'Page', address)), ...actions(late, PLACES.late),
+    ...PAGES.filter(([, address]) => address !== location.pathname).map(([title, address]) => goTo(PLACES.page, 'Page', 'forward', title, 'Page', address)), ...actions(late, PLACES.late),
   ]);
   const waiting = get<{ takeovers: Waiting[] }>('/v1/takeovers?state=pending').then(({ takeovers }) => takeovers, () => []);
   await Promise.all([
@@ -59,9 +61,16 @@ export async function choices(add: (more: Choice[]) => void): Promise<void> {
   ]);
 }
 
-/** Tells sessions apart: the state, how long ago it began or ended, and where it is. */
-export function aboutSession({ status, createdAt, endedAt, url }: Omit<Session, 'id' | 'title' | 'script'>, now: number): string {
-  return `${capital(STATES[status] ?? status)} · ${ago(now - Date.parse(endedAt ?? createdAt))} · ${hostOf(url)}`;
+/** Tells sessions apart: the state, when it began or how long ago it ended, and where it is. */
+export function aboutSession({ status, controller, createdAt, endedAt, url }: Omit<Session, 'id' | 'title' | 'script'>, now: number): string {
+  const state = status === 'live' ? controlledBy(controller ?? '') : capital(STATES[status] ?? status);
+  return `${state} · ${endedAt ? ago(now - Date.parse(endedAt)) : timeOfDay(Date.parse(createdAt))} · ${hostOf(url)}`;
+}
+
+/** Says who is in control, as the list of sessions does. */
+function controlledBy(controller: string): string {
+  if (!controller) return 'Idle';
+  return controller.startsWith('viewer:') ? 'Person in control' : controller.startsWith('client:') ? 'Agent in control' : 'Script running';
 }
 
 function hostOf(url: string): string {
@@ -78,4 +87,9 @@ export function found(all: readonly Choice[], search: string): Choice[] {
   const few = ({ kind }: Choice): boolean => (counts[kind] = (counts[kind] ?? 0) + 1) <= (SHOWN_OF[kind] ?? SHOWN);
   const inPlace = [...all].sort((a, b) => a.place - b.place);
   return ranked(inPlace, search, ({ kind, title, detail, also = '' }) => [title, `${kind} ${detail}`, also]).filter(few).slice(0, SHOWN);
+}
+
+/** Returns the heading that a choice stands under. */
+export function headingOf({ place }: Choice): string {
+  return HEADINGS[place] ?? '';
 }

@@ -1,5 +1,5 @@
 import { h, icon } from './dom.js';
-import { choices, found, type Choice } from './choices.js';
+import { choices, found, headingOf, type Choice } from './choices.js';
 import { enableChoosing } from './choosing.js';
 import { enableKeysHelp, isForPage } from './keyshelp.js';
 import { isMac } from './platform.js';
@@ -56,9 +56,15 @@ function openPalette(): void {
   const list = h('ul', { id: 'palette-list', class: 'palette-list', role: 'listbox', 'aria-label': 'What there is' });
   const dialog = openDialog(SEARCHES, 'palette', field, list);
   let all: Choice[] = [];
+  /** What a search finds best stands first, of whatever kind. */
+  const grouped = (): boolean => !field.value.trim();
   const draw = enableChoosing(field, list, {
     find: (search) => found(all, search),
-    show: (choice) => [icon(choice.icon), h('span', { class: 'clip', text: choice.title }), h('span', { class: choice.detail.includes(' · ') ? 'meta clip long' : 'meta clip', text: choice.detail })],
+    heading: (choice) => (grouped() ? headingOf(choice) : ''),
+    show: (choice) => [
+      icon(choice.icon), h('span', { class: 'clip', text: choice.title }),
+      ...(grouped() && choice.detail === choice.kind ? [] : [h('span', { class: choice.detail.includes(' · ') ? 'meta clip long' : 'meta clip', text: choice.detail })]),
+    ],
     choose: (choice) => {
       dialog.close();
       choice.act();

@@ -1,4 +1,5 @@
 import { byId } from './dom.js';
+import { isMac } from './platform.js';
 
 /** Returns whether a key is for the page: no modifier but Shift, not in a field, and no dialog is open. */
 export function isForPage(event: KeyboardEvent): boolean {
@@ -8,7 +9,12 @@ export function isForPage(event: KeyboardEvent): boolean {
 
 /** Lets a question mark, and `[data-keys]` elements, open the list of the page's keys. */
 export function enableKeysHelp(): void {
-  const open = (): void => byId<HTMLDialogElement>('keys-help').showModal();
+  const open = (): void => {
+    const help = byId<HTMLDialogElement>('keys-help');
+    help.toggleAttribute('data-mac', isMac());
+    help.showModal();
+    help.scrollTop = 0; // its button, which gets the focus, is at the end
+  };
   document.addEventListener('click', (event) => {
     if (event.target instanceof Element && event.target.closest('[data-keys]')) open();
   });

@@ -39,8 +39,9 @@ test('keys step from picture to picture, and to the ends', () => {
 
 test('the scale has a few round times, and none at the very end', () => {
   assert.deepEqual(ticks(0), [0]);
-  assert.deepEqual(ticks(6_300), [0, 2_000, 4_000]);
-  assert.deepEqual(ticks(10_000), [0, 2_000, 4_000, 6_000]);
-  assert.deepEqual(ticks(144_000), [0, 30_000, 60_000, 90_000]);
+  assert.deepEqual(ticks(1_800), [0, 500, 1_000, 1_500]);
+  assert.deepEqual(ticks(6_300), [0, 2_000, 4_000, 6_000]);
+  assert.deepEqual(ticks(10_000), [0, 2_000, 4_000, 6_000, 8_000]);
+  assert.deepEqual(ticks(144_000), [0, 30_000, 60_000, 90_000, 120_000]);
   assert.equal(ticks(90 * 86_400_000).length, 1);
 });

@@ -50,13 +50,16 @@ export function step(times: readonly number[], span: Stretch, at: number, forwar
   return (forward ? stops.find((time) => time > at) : stops.filter((time) => time < at).at(-1)) ?? at;
 }
 
-/** Distances (ms) that the scale may have between its numbers. */
-const DISTANCES = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400].map((seconds) => seconds * 1_000);
+/** Below this length (ms), times are said in tenths of seconds. */
+const SHORT = 60_000;
 
-/** Returns the times (ms after the start) that the scale of a span names: the start and at most four more, at round distances. The end has its own place, so none is close to it. */
+/** Distances (ms) that the scale may have between its numbers. */
+const DISTANCES = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400].map((seconds) => seconds * 1_000);
+
+/** Returns the times (ms after the start) that the scale of a span names beside its end: the start and at most four more, at round distances. */
 export function ticks(length: number): number[] {
   const distance = DISTANCES.find((each) => length / each <= 5) ?? length;
-  return Array.from({ length: Math.floor((length * 0.75) / Math.max(1, distance)) + 1 }, (_, i) => i * distance);
+  return Array.from({ length: Math.max(1, Math.ceil(length / Math.max(1, distance))) }, (_, i) => i * distance);
 }
 
 function sorted(times: readonly number[]): number[] {
@@ -115,13 +118,12 @@ export class Timeline {
       mark.style.left = this.#percent(when);
       lanes.append(mark);
     }
-    byId('timeline-scale').append(...ticks(span.to - span.from).map((after) => {
-      const tick = h('span', { text: clock(after) });
+    const length = span.to - span.from;
+    byId('timeline-scale').append(...ticks(length).map((after) => {
+      const tick = h('span', { text: length < SHORT ? `${after / 1_000} s` : clock(after) });
       tick.style.left = this.#percent(span.from + after);
       return tick;
-    }));
-    const end = clock(Math.round((span.to - span.from) / 1_000) * 1_000);
-    if (end !== clock(0)) byId('timeline-scale').append(h('span', { class: 'end', text: end }));
+    }), h('span', { class: 'end', text: allOf(length) }));
     this.#track.setAttribute('aria-valuemax', String(span.to - span.from));
     this.#track.addEventListener('keydown', (event) => this.#key(event));
     this.#track.addEventListener('keyup', (event) => KEYS.has(event.key) && this.show(this.#at)); // also after one that was held
@@ -145,7 +147,10 @@ export class Timeline {
       this.#draw(this.#at);
     });
     this.#playButton.addEventListener('click', () => this.#play(!this.#playing));
-    new ResizeObserver(() => this.#strip()).observe(this.#track);
+    new ResizeObserver(() => {
+      this.#strip();
+      this.#clear();
+    }).observe(this.#track);
     this.show(at, false);
   }
 
@@ -207,6 +212,13 @@ export class Timeline {
     setText(byId('moment-words'), ofAll(at - this.span.from, this.span.to - this.span.from));
   }
 
+  /** Hides what the scale's end would touch. */
+  #clear(): void {
+    const names = [...byId('timeline-scale').children];
+    const end = (names.pop()?.getBoundingClientRect().left ?? 0) - 8;
+    for (const name of names.slice(1)) name.classList.toggle('close', name.getBoundingClientRect().right > end);
+  }
+
   #strip(): void {
     const film = byId('timeline-film');
     const count = Math.min(CELLS, Math.max(1, Math.floor(this.#track.clientWidth / CELL)));
@@ -251,7 +263,12 @@ export class Timeline {
   }
 }
 
-/** Says how far a moment is (ms) from the beginning, and how long all lasted: in tenths of seconds if it is short. */
+/** Says how long all lasted (ms). */
+function allOf(all: number): string {
+  return all < SHORT ? took(Math.max(1_000, all)) : clock(all);
+}
+
+/** Says how far a moment is (ms) from the beginning, and how long all lasted. */
 function ofAll(after: number, all: number): string {
-  return all < 60_000 ? `${(after / 1_000).toFixed(1)} of ${took(Math.max(1_000, all))}` : `${clock(after)} of ${clock(all)}`;
+  return `${all < SHORT ? (after / 1_000).toFixed(1) : clock(after)} of ${allOf(all)}`;
 }
