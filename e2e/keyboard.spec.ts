@@ -25,6 +25,7 @@ async function tabTo(page: Page, selector: string): Promise<void> {
       const { x, y, width, height } = element.getBoundingClientRect();
       return { found: element.matches(wanted), name: `${element.tagName}#${element.id} ${element.className} at ${x}, ${y}`, seen: seen && width > 0 && height > 0 };
     }, selector);
+    if (stop.name.startsWith('BODY')) continue; // the end of the page leads to its beginning
     expect(stop.seen, `the focus is seen on ${stop.name}`).toBe(true);
     if (stop.found) return;
     expect(stop.name, 'Tab goes on').not.toBe(last);
@@ -173,4 +174,87 @@ test('keys lead through lists, to filters, and to everything else', async ({ pag
   await page.keyboard.press('ControlOrMeta+k');
   await page.keyboard.type('catalog');
   await expect(offered.filter({ hasText: 'Catalog · Demo' }).locator('.meta')).toHaveText(/^Waiting · /);
+});
+
+test('the keyboard reaches all that the mouse can press, on each page of an operator', async ({ page, request, baseURL }) => {
+  test.slow(); // fourteen places, each stop of which is looked at
+  const create = async (): Promise<string> => (await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login`, capture: true } })).json()).id;
+  const [over, live] = [await create(), await create()];
+  const recording = async (data: object) => (await request.post(`/v1/sessions/${over}/recording`, { headers: auth(), data })).json();
+  await recording({ action: 'start', trajectoryBundle: true });
+  const code = "await page.getByLabel('Email').fill('ann');\nawait requestTakeover('Enter the code', { timeout: 500 });";
+  await request.post(`/v1/sessions/${over}/scripts`, { headers: auth(), data: { code, filename: 'walk.ts', wait: true } });
+  const { trajectoryBundle } = await recording({ action: 'stop' });
+  await request.post(`/v1/sessions/${over}/release`, { headers: auth(), data: {} });
+  await request.post('/v1/saved-scripts', { headers: auth(), data: { name: 'walk', code } });
+  await request.post(`/v1/sessions/${live}/takeovers`, { headers: auth(), data: { reason: 'Choose a colour' } });
+  await request.post('/v1/profiles', { headers: auth(), data: { name: 'walk' } });
+  await signIn(page);
+  for (const path of ['/', '/takeovers', '/trajectories', `/trajectories/${trajectoryBundle.trajectory_id}`, '/scripts', '/profiles', '/settings', '/docs', '/docs/sessions', `/sessions/${over}`, `/sessions/${over}#script`, '/sessions/none', `/sessions/${live}`]) {
+    await page.goto(path);
+    if (path.endsWith(live)) await expect(page.locator('#control-button')).toBeEnabled();
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+    const unseen = new Set<string>();
+    // The focus may begin in the middle of a page, whose end leads to its beginning.
+    for (let rounds = 0; rounds < 2;) {
+      await page.keyboard.press('Tab');
+      const stop = await page.evaluate(() => {
+        const one = document.activeElement as HTMLElement;
+        if (one === document.body || one.dataset.stop) return null;
+        const stops = document.querySelectorAll('[data-stop]').length;
+        one.dataset.stop = String(stops);
+        const shown = [one, one.closest('.address-field, .filter-text, .monaco-host, .row, .requests tr, .trajectories tr, .choice, .stage-area[data-focused]')];
+        const { width, height } = one.getBoundingClientRect();
+        return { name: one.outerHTML.slice(0, 100), seen: width > 0 && height > 0 && shown.some((each) => each && (getComputedStyle(each).outlineStyle !== 'none' || each.matches('[data-focused]'))) };
+      });
+      if (!stop) rounds++;
+      else if (!stop.seen) unseen.add(stop.name);
+      if (path.endsWith(live) && await page.locator('.monaco-editor textarea[data-stop], .monaco-editor [contenteditable][data-stop]').count()) await page.keyboard.press('Control+M'); // the editor gives Tab back
+    }
+    expect([...unseen], `${path}: the focus is seen`).toEqual([]);
+    // Arrows lead through tabs, options and rows of events; the rest of what a mouse can press is a stop, or belongs to one.
+    const missed = await page.evaluate(() => [...document.querySelectorAll<HTMLElement>('body *')]
+      .filter((one) => one.checkVisibility({ visibilityProperty: true }) && ['pointer', 'copy'].includes(getComputedStyle(one).cursor))
+      .filter((one) => !one.closest('[data-stop], [role=tablist], [role=listbox], [role=slider], .monaco-editor, .stage-area, label, dialog') && !one.querySelector('[data-stop]'))
+      .filter((one) => ![...document.querySelectorAll('a[data-stop]')].some((link) => link.getAttribute('href') === one.closest('a')?.getAttribute('href')))
+      .map((one) => one.outerHTML.slice(0, 100)));
+    expect(missed, `${path}: only for a mouse`).toEqual([]);
+  }
+});
+
+test('a page that looks back, by the keyboard alone', async ({ page, request, baseURL }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login`, capture: true } })).json();
+  const code = "await page.getByLabel('Email').fill('ann');\nawait page.getByText('none').click({ timeout: 200 });";
+  await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, filename: 'walk.ts', wait: true } });
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await signIn(page);
+  // From the list to the session, to what failed, its step before, its line, and to another run of it.
+  await page.goto('/');
+  await page.keyboard.press('j');
+  await expect(page.locator(`[data-key="${id}"] .row-link`)).toBeFocused();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`/sessions/${id}`);
+  await tabTo(page, '#failed-line');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.ended-script .at-fault')).toBeInViewport();
+  // It has the focus, and Shift Tab leads back to the tabs.
+  await page.keyboard.press('Shift+Tab');
+  await expect(page.getByRole('tab', { name: 'Script' })).toBeFocused();
+  for (const tab of ['Files', 'Steps', 'Events']) {
+    await page.keyboard.press('ArrowRight');
+    await expect(page.getByRole('tab', { name: tab })).toBeFocused();
+    await expect(page.getByRole('tab', { name: tab })).toHaveAttribute('aria-selected', 'true');
+  }
+  await tabTo(page, '#events-list');
+  await page.keyboard.press('End');
+  await expect(page.locator('#events-list .event[aria-selected="true"]')).toBeVisible();
+  await tabTo(page, '[role=slider]');
+  await page.keyboard.press('Home');
+  await expect(page.locator('#moment-none')).toBeVisible();
+  await page.keyboard.press('End');
+  await expect(page.locator('#moment-none')).toBeHidden();
+  await tabTo(page, '#run-again');
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => !url.pathname.endsWith(id));
+  await expect(page.locator('#output')).toContainText('fill');
 });
