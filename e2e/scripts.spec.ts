@@ -205,7 +205,7 @@ test('what people keep is searched by the address, and the palette leads to a sc
   await page.reload();
   await expect(row('Pay a bill')).toBeHidden();
   await page.getByRole('searchbox').fill('none of them');
-  await expect(page.getByText('Nothing here matches the filter.')).toBeVisible();
+  await expect(page.getByText('No script matches “none of them”.')).toBeVisible();
   await page.getByRole('button', { name: 'Clear the filter' }).click();
   await expect(page).toHaveURL('/scripts');
   await expect(row('Pay a bill')).toBeVisible();
@@ -231,7 +231,9 @@ test('what people keep is searched by the address, and the palette leads to a sc
   await page.getByRole('searchbox').fill('parcel');
   await page.getByRole('button', { name: /^Cancelled/ }).click();
   await expect(page).toHaveURL('/takeovers?q=parcel&state=cancelled');
-  await expect(page.getByText('Nothing here matches the filter.')).toBeVisible();
+  await expect(page.getByText('No takeover matches “parcel” and the chosen filters.')).toBeVisible();
+  await expect(page.getByRole('button', { name: /^Cancelled/ })).toHaveText('Cancelled0');
+  await expect(page.getByRole('button', { name: /^Waiting/ }), 'within the text').toHaveText('Waiting1');
   await page.getByRole('button', { name: /^Waiting/ }).click();
   await expect(page.getByRole('row').filter({ hasText: 'Weigh the parcel' })).toBeVisible();
   await page.goBack();

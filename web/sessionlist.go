@@ -44,8 +44,10 @@ func (s *Server) pageSessions(c echo.Context) error {
 	}
 	slices.SortStableFunc(p.Waiting, func(a, b views.Waiting) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	now := time.Now()
+	var all []views.SessionInfo
 	for _, one := range s.manager.List() {
 		v := sessionCard(one)
+		all = append(all, v)
 		if v.Script != "" {
 			p.Scripts[v.Script]++
 		}
@@ -63,6 +65,7 @@ func (s *Server) pageSessions(c echo.Context) error {
 		}
 	}
 	p.LiveTotal = len(p.Live)
+	p.CountFound(all, now)
 	if asksForPart(c.Request()) {
 		part, err := partOfPage(&p, c.QueryParams(), now)
 		if err != nil {

@@ -29,6 +29,7 @@ type sessionsPart struct {
 	LiveTotal   *int `json:",omitempty"`
 	EndedTotal  int
 	FailedTotal int
+	Found       map[string]int
 	ByScript    map[string]int // see views.SessionsPage.Scripts
 	Since       map[string]int
 }
@@ -83,7 +84,7 @@ func (l cards) asked(query url.Values) (int, error) {
 func partOfPage(p *views.SessionsPage, query url.Values, now time.Time) (*sessionsPart, error) {
 	part := sessionsPart{
 		Waiting: p.Waiting, Live: p.Live, Ended: p.Ended, LiveTotal: new(p.LiveTotal),
-		EndedTotal: p.EndedTotal, FailedTotal: p.FailedTotal, ByScript: p.Scripts, Since: p.Since,
+		EndedTotal: p.EndedTotal, FailedTotal: p.FailedTotal, Found: p.Found, ByScript: p.Scripts, Since: p.Since,
 	}
 	var after *position
 	if cursor := query.Get(afterParam); cursor != "" {
@@ -129,6 +130,7 @@ func (s *Server) addNodes(c echo.Context, p *views.SessionsPage) {
 		}
 		p.LiveTotal += *part.LiveTotal
 		p.EndedTotal, p.FailedTotal = p.EndedTotal+part.EndedTotal, p.FailedTotal+part.FailedTotal
+		addCounts(p.Found, part.Found)
 		addCounts(p.Scripts, part.ByScript)
 		addCounts(p.Since, part.Since)
 	}

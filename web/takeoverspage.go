@@ -25,12 +25,15 @@ func (s *Server) pageTakeovers(c echo.Context) error {
 	p := views.TakeoversPage{Page: s.page(c), Filter: views.NewTakeoverFilter(c.QueryParams()), Total: len(all), Counts: map[string]int{}, Missing: missing}
 	for i := range all {
 		row := views.TakeoverRow{Link: all[i].URL, Deadline: all[i].Deadline, EndedTakeover: endedTakeover(&all[i])}
-		p.Counts[row.FilterState()]++
 		if p.Filter == (views.Filter{}) && i >= takeoversShown {
+			p.Counts[row.FilterState()]++
 			p.Found++
 			continue
 		}
 		row.Session = s.askingSession(all[i].SessionID, all[i].CreatedAt)
+		if row.Found(p.Filter.AnyState()) {
+			p.Counts[row.FilterState()]++
+		}
 		if !row.Found(p.Filter) {
 			continue
 		}

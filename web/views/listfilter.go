@@ -32,7 +32,7 @@ var filterTimes = []filterTime{
 }
 
 // filterState is a button of the filter: a state, its words, and how many entries of the
-// list are in it.
+// list are in it that the rest of the filter finds.
 type filterState struct {
 	name, words string
 	count       int
@@ -42,7 +42,7 @@ type filterState struct {
 func countsOf(states []filterState) templ.Attributes {
 	attributes := templ.Attributes{}
 	for _, s := range states {
-		attributes["data-"+s.name] = strconv.Itoa(s.count)
+		attributes["data-found-"+s.name] = strconv.Itoa(s.count)
 	}
 	return attributes
 }
@@ -62,9 +62,41 @@ func CountSince(counts map[string]int, s SessionInfo, now time.Time) {
 }
 
 func (p SessionsPage) states() []filterState {
-	return []filterState{
+	all := []filterState{
 		{"waiting", "Waiting", len(p.unclaimed())}, {"claimed", "With a person", len(p.claimed())}, {"live", "Live", p.live()},
 		{"ended", "Ended", p.EndedTotal}, {"failed", "Failed", p.FailedTotal},
+	}
+	if p.Filter.AnyState() != (Filter{}) {
+		for i := range all {
+			all[i].count = p.Found[all[i].name]
+		}
+	}
+	return all
+}
+
+// CountFound counts what the page has in each state that the rest of the filter finds. all
+// are the sessions, also those that the page does not show.
+func (p *SessionsPage) CountFound(all []SessionInfo, now time.Time) {
+	p.Found = map[string]int{}
+	f := p.Filter.AnyState()
+	if f == (Filter{}) {
+		return // the page has these numbers
+	}
+	count := func(e filterEntry) {
+		if !f.shows(e, now) {
+			return
+		}
+		for _, state := range strings.Fields(e.states) {
+			p.Found[state]++
+		}
+	}
+	for _, w := range p.Waiting {
+		count(waitingEntry(w))
+	}
+	for _, s := range all {
+		if !p.Waits(s) { // the list has it among those that wait
+			count(rowEntry(s))
+		}
 	}
 }
 
@@ -98,6 +130,25 @@ func NewSessionFilter(query url.Values) Filter {
 func (f Filter) Shows(s SessionInfo, now time.Time) bool { return f.shows(rowEntry(s), now) }
 
 func (f Filter) active() bool { return f != Filter{} }
+
+// AnyState returns the filter without its state.
+func (f Filter) AnyState() Filter {
+	f.State = ""
+	return f
+}
+
+// noMatchWords says that a list of such entries has none that the filter finds, in the same
+// words as static/src/ui/listfilter.ts.
+func (f Filter) noMatchWords(entry string) string {
+	switch text := "“" + f.Text + "”"; f {
+	case Filter{Text: f.Text}:
+		return "No " + entry + " matches " + text + "."
+	case Filter{State: f.State, Script: f.Script, Since: f.Since}:
+		return "No " + entry + " matches the chosen filters."
+	default:
+		return "No " + entry + " matches " + text + " and the chosen filters."
+	}
+}
 
 // filterEntry is what the filter knows of an entry of the list.
 type filterEntry struct {
@@ -174,6 +225,10 @@ func rowEntry(s SessionInfo) filterEntry {
 	return filterEntry{rowSearch(s), rowStates(s), s.Script, s.EndedAt}
 }
 
+func waitingEntry(w Waiting) filterEntry {
+	return filterEntry{search: waitingSearch(w), states: waitingStates(w), script: w.Script}
+}
+
 // endedAt returns when a session ended, for the page's script, or "".
 func endedAt(s SessionInfo) string {
 	if s.live() {
@@ -183,7 +238,7 @@ func endedAt(s SessionInfo) string {
 }
 
 func (p SessionsPage) showsWaiting(w Waiting) bool {
-	return p.Filter.shows(filterEntry{search: waitingSearch(w), states: waitingStates(w), script: w.Script}, p.now())
+	return p.Filter.shows(waitingEntry(w), p.now())
 }
 
 func (p SessionsPage) showsRow(s SessionInfo) bool { return p.Filter.shows(rowEntry(s), p.now()) }

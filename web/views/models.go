@@ -44,6 +44,8 @@ type SessionsPage struct {
 	EndedTotal int
 	// FailedTotal is how many sessions failed, also live ones: see Failed.
 	FailedTotal int
+	// Found has how many entries are in each state that the rest of the filter finds.
+	Found map[string]int
 	// Scripts has how many sessions ran a script last, by its name.
 	Scripts map[string]int
 	// Since has how many sessions were live in each of the filter's times.

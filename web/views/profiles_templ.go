@@ -135,7 +135,7 @@ func Profiles(p ProfilesPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = noMatch(slices.ContainsFunc(p.Profiles, func(s SavedProfile) bool { return p.Filter.finds(s.search()) })).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = noMatch(p.Filter, "profile", slices.ContainsFunc(p.Profiles, func(s SavedProfile) bool { return p.Filter.finds(s.search()) })).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

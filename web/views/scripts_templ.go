@@ -161,7 +161,7 @@ func Scripts(p ScriptsPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = noMatch(slices.ContainsFunc(p.Scripts, func(s SavedScript) bool { return p.Filter.finds(s.search()) })).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = noMatch(p.Filter, "script", slices.ContainsFunc(p.Scripts, func(s SavedScript) bool { return p.Filter.finds(s.search()) })).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

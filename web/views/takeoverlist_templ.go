@@ -107,7 +107,7 @@ func Takeovers(p TakeoversPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = noMatch(len(p.Takeovers) > 0).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = noMatch(p.Filter, "takeover", len(p.Takeovers) > 0).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -542,7 +542,7 @@ type TakeoversPage struct {
 	Filter    Filter
 	Takeovers []TakeoverRow  // newest first
 	Total     int            // that are kept
-	Counts    map[string]int // of them by FilterState
+	Counts    map[string]int // by FilterState, of those that the rest of the filter finds
 	Found     int            // of them by the filter
 	Missing   []string       // names of nodes that did not answer
 }

@@ -271,7 +271,7 @@ func Trajectories(p TrajectoriesPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = noMatch(len(p.Trajectories) > 0).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = noMatch(p.Filter, "trajectory", len(p.Trajectories) > 0).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -268,6 +268,35 @@ func TestTakeoverRows(t *testing.T) {
 	}
 }
 
+// TestFoundCounts checks that the states of the list are counted within the rest of the filter.
+func TestFoundCounts(t *testing.T) {
+	all := []SessionInfo{{ID: "a", Status: "live"}, {ID: "b", Status: "live", URL: "https://shop.example"}, {ID: "c", Status: "released", URL: "https://shop.example", EndedAt: now}}
+	p := SessionsPage{
+		Page: Page{Asset: built, Now: now}, Filter: Filter{Text: "shop", State: "live"}, Live: all[:2], LiveTotal: 2, EndedTotal: 1,
+		Waiting: []Waiting{{ID: "to", SessionID: "a", Reason: "pay in the shop"}},
+	}
+	p.CountFound(all, now)
+	html := render(t, Sessions(p))
+	for _, want := range []string{`data-live="2"`, `data-found-live="2"`, `>Waiting<span class="count">1<`, `>Ended<span class="count">1<`} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	p.Filter.Text = "zzz"
+	p.CountFound(all, now)
+	html = render(t, Sessions(p))
+	for _, want := range []string{`>Waiting<span class="count">0<`, `>Live<span class="count">0<`, "No session matches “zzz” and the chosen filters."} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	for f, want := range map[Filter]string{{Text: "zzz"}: "No script matches “zzz”.", {State: "live"}: "No script matches the chosen filters."} {
+		if got := f.noMatchWords("script"); got != want {
+			t.Errorf("%+v: %q", f, got)
+		}
+	}
+}
+
 // TestManyLiveSessions checks that the list says how many sessions are live, if it does not
 // show all of them.
 func TestManyLiveSessions(t *testing.T) {

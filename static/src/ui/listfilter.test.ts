@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { matches, type Wanted } from './listfilter.js';
+import { matches, noMatchWords, type Wanted } from './listfilter.js';
 
 const all: Wanted = { text: '', state: '', script: '', since: '' };
 
@@ -18,4 +18,10 @@ test('entries are found by their script and by when they ended', () => {
   assert.ok(!matches(old, { ...all, since: 'hour' }, now));
   assert.ok(!matches(old, { ...all, script: 'login' }, now), 'a name is compared as a whole');
   assert.ok(matches({ ...old, endedAt: '' }, { ...all, since: 'hour' }, now), 'a live session is within any time');
+});
+
+test('a list without a match says what was searched', () => {
+  assert.equal(noMatchWords('script', { ...all, text: 'zzz' }), 'No script matches “zzz”.');
+  assert.equal(noMatchWords('session', { ...all, since: 'day' }), 'No session matches the chosen filters.');
+  assert.equal(noMatchWords('session', { ...all, text: 'zzz', state: 'live' }), 'No session matches “zzz” and the chosen filters.');
 });

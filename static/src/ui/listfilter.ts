@@ -22,6 +22,13 @@ export function matches(entry: Entry, wanted: Wanted, now = Date.now()): boolean
   return has((entry.search ?? '').toLowerCase(), wanted.text);
 }
 
+/** Says that a list of such entries has none that the filter finds, in the same words as on the server. */
+export function noMatchWords(entry: string, { text, ...chosen }: Wanted): string {
+  const found = text && `“${text}”`;
+  const filters = Object.values(chosen).some(Boolean) && 'the chosen filters';
+  return `No ${entry} matches ${[found, filters].filter(Boolean).join(' and ')}.`;
+}
+
 /** Returns how many of a section's entries are shown, in the same words as on the server. */
 function shownOf(shown: number, total: number): string {
   return shown === total ? String(total) : `${shown} of ${total}`;
@@ -153,7 +160,7 @@ export class ListFilter {
     for (const chip of this.#chips) {
       const { of = '' } = chip.dataset;
       chip.setAttribute('aria-pressed', String(of === this.#wanted().state));
-      setText(chip.querySelector('.count'), byId('live').dataset[of] ?? ''); // the list has the numbers
+      setText(chip.querySelector('.count'), byId('live').getAttribute(`data-found-${of}`) ?? ''); // the server counts also what is not listed
     }
     const wanted = this.#wanted();
     const active = Object.values(wanted).some(Boolean);
@@ -170,6 +177,8 @@ export class ListFilter {
       if (count) setText(count, shownOf(here, Number(count.dataset.total)));
       any ||= here > 0;
     }
-    show(byId('no-match'), active && !any);
+    const none = byId('no-match');
+    if (active) setText(none.querySelector('p'), noMatchWords(none.dataset.entry ?? '', wanted));
+    show(none, active && !any);
   }
 }
