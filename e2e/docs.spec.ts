@@ -147,6 +147,10 @@ test('the contents list the groups, and the calls of the open one', async ({ pag
   await expect(page).toHaveURL(/\/docs\/files$/);
   await expect(page.getByRole('heading', { name: 'Files', level: 1 })).toBeVisible();
   await expect(contents.locator('.docs-tree ul a[href="#uploadFile"]')).toBeVisible();
+  await expect(contents.getByRole('link', { name: 'DELETE Remove all files' })).toHaveAttribute('title', 'DELETE /v1/sessions/:id/files');
+  const fields = page.locator('#listFiles .fields').first();
+  const [names, texts] = await Promise.all(['dt', 'dd'].map(async (part) => (await fields.locator(part).first().boundingBox())?.width ?? 0));
+  expect(texts, 'descriptions have the room that names do not need').toBeGreaterThan(3 * (names ?? 0));
   await expect(contents.locator('a[href="#requestTakeover"]')).toHaveCount(0);
   // The errors of a call stand in it. No other page's style puts them elsewhere.
   expect(await page.locator('.problems').evaluateAll((lists) => [...new Set(lists.map((list) => getComputedStyle(list).position))])).toEqual(['static']);

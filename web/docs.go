@@ -26,8 +26,8 @@ var docsSections = []struct {
 }{
 	{"Browser", "sessions", "Sessions", "Start a browser, look at it, change it and end it.", regexp.MustCompile(`^/v1/sessions(/(release|stream)|/:id(/(release|forget|hold|context|live-details))?)?$`)},
 	{"Browser", "pictures", "Pictures", "What a session shows now, and what it showed before.", regexp.MustCompile(`^/v1/sessions/:id/(screenshot|thumbnail|picture|film(/:at)?)$`)},
-	{"Browser", "files", "Files", "Downloads, uploads, and what scripts wrote.", regexp.MustCompile(`/files\b`)},
-	{"Browser", "events", "Events", "What the page logged, requested and did: as a list, a stream or a file.", regexp.MustCompile(`/(events|log\.md)\b`)},
+	{"Browser", "files", "Files", "Downloads, uploads, and what scripts wrote.", regexp.MustCompile(`^/v1/sessions/:id/files\b`)},
+	{"Browser", "events", "Events", "What the page logged, requested and did: as a list, a stream or a file.", regexp.MustCompile(`^(/v1/sessions/:id)?/(events|log\.md|runs/:run/log\.md)\b`)},
 	{"Programs", "programs", "CDP and Playwright", "Drive a session with the client that you have: Playwright, Puppeteer, Chrome’s DevTools.", regexp.MustCompile(`^/v1/sessions/:id/(cdp|json|playwright)\b`)},
 	{"Programs", "scripts", "Scripts and runs", "Run a script, in a session or without one, and follow it to its end.", regexp.MustCompile(`^/v1/(sessions/:id/)?(scripts|runs)\b`)},
 	{"Programs", "saved-scripts", "Saved scripts", "Keep scripts on the server, and run them by name.", regexp.MustCompile(`^/v1/saved-scripts\b`)},

@@ -66,6 +66,29 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// TestDocsOrder checks that a group begins with what people do first, and ends with exports.
+func TestDocsOrder(t *testing.T) {
+	s := startServer(t, nil)
+	for group, want := range map[string]string{
+		"takeovers": "requestTakeover getTakeover listSessionTakeovers listTakeovers claimTakeover extendTakeover finishTakeover failTakeover cancelTakeover takeoverScript takeoverRecorder",
+		"events":    "startEvents stopEvents listEvents waitEvent streamEvents addEvent downloadHAR downloadEvents getRunLog getLog startEventsBare stopEventsBare streamEventsBare",
+		"files":     "listFiles uploadFile getFile deleteFile deleteFiles downloadFiles",
+	} {
+		page := s.docsPage("/docs/" + group)
+		var got []string
+		for _, m := range shownCall.FindAllStringSubmatch(page, -1) {
+			got = append(got, m[1])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: the calls are\n%q, want\n%q", group, got, want)
+		}
+	}
+	contents := regexp.MustCompile(`(?s)href="#requestTakeover" title="([^"]*)">.*?<span>([^<]*)</span>`).FindStringSubmatch(s.docsPage("/docs/takeovers"))
+	if len(contents) == 0 || contents[1] != "POST /v1/sessions/:id/takeovers" || contents[2] != "Ask for a person" {
+		t.Errorf("the contents list a call as %q", contents)
+	}
+}
+
 // TestFieldsAreDescribed checks that each field of a request or of an object on /docs
 // has a description.
 func TestFieldsAreDescribed(t *testing.T) {

@@ -3417,35 +3417,35 @@ type ClientInterface interface {
 	// Corresponds with GET /docs/calls.json (the `DocsCalls` operationId).
 	DocsCalls(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// StartEventsBareWithBody Same as the session's route, with ?session=.
+	// StartEventsBareWithBody Capture events, in the session that ?session= names.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /events/start (the `StartEventsBare` operationId).
 	StartEventsBareWithBody(ctx context.Context, params *StartEventsBareParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// StartEventsBare Same as the session's route, with ?session=.
+	// StartEventsBare Capture events, in the session that ?session= names.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /events/start (the `StartEventsBare` operationId).
 	StartEventsBare(ctx context.Context, params *StartEventsBareParams, body StartEventsBareJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// StopEventsBareWithBody Same as the session's route, with ?session=.
+	// StopEventsBareWithBody Stop capturing, in the session that ?session= names.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /events/stop (the `StopEventsBare` operationId).
 	StopEventsBareWithBody(ctx context.Context, params *StopEventsBareParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// StopEventsBare Same as the session's route, with ?session=.
+	// StopEventsBare Stop capturing, in the session that ?session= names.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /events/stop (the `StopEventsBare` operationId).
 	StopEventsBare(ctx context.Context, params *StopEventsBareParams, body StopEventsBareJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// StreamEventsBare Same as the session's route, with ?session=.
+	// StreamEventsBare Events as they come, of the session that ?session= names.
 	//
 	// Corresponds with GET /events/stream (the `StreamEventsBare` operationId).
 	StreamEventsBare(ctx context.Context, params *StreamEventsBareParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4431,7 +4431,7 @@ func (c *Client) DocsCalls(ctx context.Context, reqEditors ...RequestEditorFn) (
 	return c.Client.Do(req)
 }
 
-// StartEventsBareWithBody Same as the session's route, with ?session=.
+// StartEventsBareWithBody Capture events, in the session that ?session= names.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4448,7 +4448,7 @@ func (c *Client) StartEventsBareWithBody(ctx context.Context, params *StartEvent
 	return c.Client.Do(req)
 }
 
-// StartEventsBare Same as the session's route, with ?session=.
+// StartEventsBare Capture events, in the session that ?session= names.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4465,7 +4465,7 @@ func (c *Client) StartEventsBare(ctx context.Context, params *StartEventsBarePar
 	return c.Client.Do(req)
 }
 
-// StopEventsBareWithBody Same as the session's route, with ?session=.
+// StopEventsBareWithBody Stop capturing, in the session that ?session= names.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4482,7 +4482,7 @@ func (c *Client) StopEventsBareWithBody(ctx context.Context, params *StopEventsB
 	return c.Client.Do(req)
 }
 
-// StopEventsBare Same as the session's route, with ?session=.
+// StopEventsBare Stop capturing, in the session that ?session= names.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4499,7 +4499,7 @@ func (c *Client) StopEventsBare(ctx context.Context, params *StopEventsBareParam
 	return c.Client.Do(req)
 }
 
-// StreamEventsBare Same as the session's route, with ?session=.
+// StreamEventsBare Events as they come, of the session that ?session= names.
 //
 // Corresponds with GET /events/stream (the `StreamEventsBare` operationId).
 func (c *Client) StreamEventsBare(ctx context.Context, params *StreamEventsBareParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12987,35 +12987,35 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /docs/calls.json (the `DocsCalls` operationId).
 	DocsCallsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*DocsCallsResponse, error)
 
-	// StartEventsBareWithBodyWithResponse Same as the session's route, with ?session=.
+	// StartEventsBareWithBodyWithResponse Capture events, in the session that ?session= names.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /events/start (the `StartEventsBare` operationId).
 	StartEventsBareWithBodyWithResponse(ctx context.Context, params *StartEventsBareParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartEventsBareResponse, error)
 
-	// StartEventsBareWithResponse Same as the session's route, with ?session=.
+	// StartEventsBareWithResponse Capture events, in the session that ?session= names.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /events/start (the `StartEventsBare` operationId).
 	StartEventsBareWithResponse(ctx context.Context, params *StartEventsBareParams, body StartEventsBareJSONRequestBody, reqEditors ...RequestEditorFn) (*StartEventsBareResponse, error)
 
-	// StopEventsBareWithBodyWithResponse Same as the session's route, with ?session=.
+	// StopEventsBareWithBodyWithResponse Stop capturing, in the session that ?session= names.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /events/stop (the `StopEventsBare` operationId).
 	StopEventsBareWithBodyWithResponse(ctx context.Context, params *StopEventsBareParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StopEventsBareResponse, error)
 
-	// StopEventsBareWithResponse Same as the session's route, with ?session=.
+	// StopEventsBareWithResponse Stop capturing, in the session that ?session= names.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /events/stop (the `StopEventsBare` operationId).
 	StopEventsBareWithResponse(ctx context.Context, params *StopEventsBareParams, body StopEventsBareJSONRequestBody, reqEditors ...RequestEditorFn) (*StopEventsBareResponse, error)
 
-	// StreamEventsBareWithResponse Same as the session's route, with ?session=.
+	// StreamEventsBareWithResponse Events as they come, of the session that ?session= names.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19956,7 +19956,7 @@ func (c *ClientWithResponses) DocsCallsWithResponse(ctx context.Context, reqEdit
 	return ParseDocsCallsResponse(rsp)
 }
 
-// StartEventsBareWithBodyWithResponse Same as the session's route, with ?session=.
+// StartEventsBareWithBodyWithResponse Capture events, in the session that ?session= names.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19969,7 +19969,7 @@ func (c *ClientWithResponses) StartEventsBareWithBodyWithResponse(ctx context.Co
 	return ParseStartEventsBareResponse(rsp)
 }
 
-// StartEventsBareWithResponse Same as the session's route, with ?session=.
+// StartEventsBareWithResponse Capture events, in the session that ?session= names.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19982,7 +19982,7 @@ func (c *ClientWithResponses) StartEventsBareWithResponse(ctx context.Context, p
 	return ParseStartEventsBareResponse(rsp)
 }
 
-// StopEventsBareWithBodyWithResponse Same as the session's route, with ?session=.
+// StopEventsBareWithBodyWithResponse Stop capturing, in the session that ?session= names.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19995,7 +19995,7 @@ func (c *ClientWithResponses) StopEventsBareWithBodyWithResponse(ctx context.Con
 	return ParseStopEventsBareResponse(rsp)
 }
 
-// StopEventsBareWithResponse Same as the session's route, with ?session=.
+// StopEventsBareWithResponse Stop capturing, in the session that ?session= names.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20008,7 +20008,7 @@ func (c *ClientWithResponses) StopEventsBareWithResponse(ctx context.Context, pa
 	return ParseStopEventsBareResponse(rsp)
 }
 
-// StreamEventsBareWithResponse Same as the session's route, with ?session=.
+// StreamEventsBareWithResponse Events as they come, of the session that ?session= names.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -183,7 +183,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Same as the session's route, with ?session=. */
+        /** Capture events, in the session that ?session= names. */
         post: operations["startEventsBare"];
         delete?: never;
         options?: never;
@@ -200,7 +200,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Same as the session's route, with ?session=. */
+        /** Stop capturing, in the session that ?session= names. */
         post: operations["stopEventsBare"];
         delete?: never;
         options?: never;
@@ -215,7 +215,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Same as the session's route, with ?session=. */
+        /** Events as they come, of the session that ?session= names. */
         get: operations["streamEventsBare"];
         put?: never;
         post?: never;

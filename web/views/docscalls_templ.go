@@ -1271,12 +1271,4 @@ func curlOf(base, path, body string) string {
 	return "curl -s " + base + path + " \\\n  -H \"Authorization: Bearer $TAKEOVER_API_KEY\" \\\n  -H 'Content-Type: application/json' \\\n  -d '" + body + "'"
 }
 
-// shortPath shortens a path for the list of calls: all but a few begin alike.
-func shortPath(path string) string {
-	if rest, ok := strings.CutPrefix(path, "/v1/sessions/:id/"); ok {
-		return "…/" + rest
-	}
-	return path
-}
-
 var _ = templruntime.GeneratedTemplate

@@ -1,5 +1,7 @@
 package views
 
+import "strings"
+
 // DocsPage is `/docs` or, with an open section, `/docs/:group`.
 type DocsPage struct {
 	Page
@@ -32,6 +34,19 @@ type DocsCall struct {
 	Problems               []DocsProblem
 	Examples               []DocsCode // one for each language that can make the call
 	WhyNoExample           string     // why there is none
+}
+
+// name is the beginning of a call's description, for the contents, such as "The session's
+// takeovers, oldest first".
+func (c DocsCall) name() string {
+	name := strings.TrimPrefix(c.Does, "Page: ")
+	for _, end := range []string{"; ", ". ", ": "} {
+		before, _, found := strings.Cut(name, end)
+		if found && (end != ": " || strings.Count(before, " ") > 1) { // "The same" says too little
+			name = before
+		}
+	}
+	return capital(strings.TrimSuffix(name, "."))
 }
 
 // DocsFields are fields under a title.
