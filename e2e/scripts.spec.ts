@@ -93,6 +93,14 @@ test('a script is saved with its arguments, run again, renamed, opened and delet
 test('a new script has a name, and a sample its code', async ({ page, request }) => {
   await signIn(page);
   await page.goto('/scripts');
+  const sample = page.locator('.sample').filter({ hasText: 'Read a table' });
+  for (const width of [320, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const part of [sample.getByText('Returns the table of a page: a list for each row.', { exact: true }), sample.locator('pre')]) {
+      expect(await part.evaluate((shown) => shown.scrollWidth - shown.clientWidth), 'no line is cut').toBe(0);
+    }
+    expect((await sample.locator('pre').boundingBox())?.height, 'four lines of code').toBeLessThanOrEqual(80);
+  }
   await page.getByRole('button', { name: 'Use this: Read a table from a page' }).click();
   await page.waitForURL('**/sessions/*');
   await expect(page.locator('.monaco-editor .view-lines')).toContainText('Returns the table of a page');

@@ -297,6 +297,18 @@ func TestFoundCounts(t *testing.T) {
 	}
 }
 
+func TestSampleParts(t *testing.T) {
+	for _, c := range []struct{ code, does, shown string }{
+		{"// Signs in,\n// with help.\na;\n\nb;\nc;\nd;\ne;\n", "Signs in, with help.", "a;\nb;\nc;\nd;"},
+		{"a; // not at the beginning\n", "", "a; // not at the beginning"},
+		{"// only words", "only words", ""},
+	} {
+		if does, shown := (SampleScript{Code: c.code}).parts(); does != c.does || shown != c.shown {
+			t.Errorf("%q has %q and %q", c.code, does, shown)
+		}
+	}
+}
+
 // TestManyLiveSessions checks that the list says how many sessions are live, if it does not
 // show all of them.
 func TestManyLiveSessions(t *testing.T) {

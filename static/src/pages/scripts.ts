@@ -53,7 +53,7 @@ document.addEventListener('click', (event) => {
   if (!button) return;
   const { open: script, run, use } = button.dataset;
   void busy(button, notice, () => (use === undefined ? open(run ?? script ?? '', run !== undefined) : start(async (session) => {
-    rememberScript(session, button.closest('.sample')?.querySelector('pre')?.textContent ?? '');
+    rememberScript(session, use);
     return {};
   })));
 });
