@@ -89,6 +89,57 @@ test('the list is told of changes, is narrowed down, and says when the server is
   await expect(page.getByText('The server cannot be reached.')).toBeHidden();
 });
 
+test('the menu of a row stays in the window while the list changes', async ({ page, request }) => {
+  const create = () => request.post('/v1/sessions', { headers: auth(), data: {} });
+  for (let i = 0; i < 3; i++) await create();
+  await signIn(page);
+  await expect(liveRows(page)).toHaveCount(3);
+  const button = liveRows(page).last().locator('[data-menu]');
+  await page.setViewportSize({ width: 1024, height: 440 });
+  const { y = 0, height = 0 } = (await button.boundingBox()) ?? {};
+  const innerHeight = Math.ceil(y + height) + 70; // one more row has room
+  await page.setViewportSize({ width: 1024, height: innerHeight });
+  await button.click();
+  const menu = liveRows(page).last().locator('.menu');
+  const inWindow = async () => {
+    const box = (await menu.boundingBox()) ?? { y: -1, height: 0 };
+    return box.y >= 0 && box.y + box.height <= innerHeight;
+  };
+  expect(await inWindow()).toBe(true);
+  await create();
+  await expect(liveRows(page)).toHaveCount(4);
+  await expect.poll(async () => (await button.boundingBox())?.y, 'the row has moved').toBeGreaterThan(y + 40);
+  await expect.poll(inWindow, 'and its menu with it').toBe(true);
+  await create();
+  await expect(menu, 'a row that left the window has closed its menu').toBeHidden();
+  await expect(button).toHaveAttribute('aria-expanded', 'false');
+  // A row that goes takes its menu along.
+  const first = liveRows(page).first();
+  await first.locator('[data-menu]').click();
+  const id = await first.getAttribute('data-key');
+  await expect(first.locator('.menu')).toBeVisible();
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await expect(page.locator('section[data-key=ended] .row').filter({ has: page.locator(`#menu-${id}`) })).toHaveCount(1);
+  await expect(page.locator('.row .menu:visible')).toHaveCount(0);
+});
+
+test('the row of filters says on a phone that more follows', async ({ browser, request }) => {
+  await request.post('/v1/sessions', { headers: auth(), data: {} });
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const page = await context.newPage();
+  await signIn(page);
+  const bar = page.locator('.filter-bar');
+  const mark = () => bar.evaluate((element) => Number(getComputedStyle(element, '::after').opacity));
+  await expect.poll(mark).toBe(1);
+  await bar.evaluate((element) => element.scrollTo({ left: element.scrollWidth }));
+  await expect.poll(mark, 'at the end').toBe(0);
+  expect(await bar.evaluate((element) => {
+    const last = [...element.querySelectorAll('button, select')].filter((one) => one.checkVisibility()).at(-1)?.getBoundingClientRect();
+    return Math.round((last?.right ?? 0) - element.getBoundingClientRect().right);
+  }), 'the mark takes no room').toBeGreaterThanOrEqual(-4);
+  await context.close();
+});
+
 test('the list says what failed, and its filter stands in the address', async ({ page, request, baseURL }) => {
   for (const [filename, code] of [['good.ts', 'return 1'], ['bad.ts', "throw new Error('the button is gone')"]]) {
     const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { url: `${baseURL}/demo/login` } })).json();

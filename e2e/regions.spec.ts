@@ -85,7 +85,17 @@ test('a small phone shows events below the picture, until a request takes their 
   await page.goto(`/sessions/${id}`);
   await hasPicture(page);
   await expect(page.locator('#events-list')).toBeInViewport();
-  expect(await page.locator('.filter-bar').evaluate((bar) => bar.scrollWidth > bar.clientWidth && getComputedStyle(bar).maskImage), 'what runs off fades').toContain('gradient');
+  const bar = page.locator('.filter-bar');
+  const mark = () => bar.evaluate((element) => {
+    const { content, display, opacity, pointerEvents } = getComputedStyle(element, '::after');
+    return { more: element.scrollWidth > element.clientWidth, shown: display !== 'none' && Number(opacity) > 0, content, pointerEvents };
+  });
+  const marked = { more: true, shown: true, content: '"›" / ""', pointerEvents: 'none' };
+  expect(await mark(), 'what runs off fades, and has a mark').toEqual(marked);
+  await bar.evaluate((element) => element.scrollTo({ left: element.scrollWidth }));
+  await expect.poll(mark, 'nothing follows').toEqual({ ...marked, shown: false });
+  await bar.evaluate((element) => element.scrollTo({ left: 0 }));
+  await expect.poll(mark).toEqual(marked);
   const picture = await page.locator('#frame').boundingBox();
   await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Enter the code from your phone' } });
   await expect(page.locator('#banner')).toBeInViewport();

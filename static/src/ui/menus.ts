@@ -1,4 +1,4 @@
-import { byId, show } from './dom.js';
+import { byId, maybeById, show } from './dom.js';
 
 /** What may stand at the bottom of the window (px), such as a phone's navigation. A menu that would reach it opens upwards. */
 const BELOW = 64;
@@ -8,21 +8,35 @@ export function enableMenus(): void {
   let open: HTMLElement | null = null;
 
   const close = (): void => {
+    changes.disconnect();
     if (!open) return;
-    show(byId(open.dataset.menu ?? ''), false);
+    show(maybeById(open.dataset.menu ?? ''), false); // its row may be gone
     open.setAttribute('aria-expanded', 'false');
     open = null;
   };
   const items = (): HTMLElement[] =>
     open ? [...byId(open.dataset.menu ?? '').querySelectorAll<HTMLElement>('.menu-item, .choice input')].filter((item) => item.checkVisibility()) : [];
+  const place = (button: HTMLElement, menu: HTMLElement): void => {
+    menu.classList.remove('up');
+    const { top, bottom } = button.getBoundingClientRect();
+    menu.classList.toggle('up', menu.getBoundingClientRect().bottom > innerHeight - BELOW && top > innerHeight - BELOW - bottom);
+  };
+  // A row moves while its list changes: its menu opens to the side that has room then, and closes if the row left the window.
+  const changes = new MutationObserver(() => {
+    if (!open) return;
+    const { top, bottom } = open.getBoundingClientRect();
+    if (!open.checkVisibility() || bottom <= 0 || top >= innerHeight) close();
+    else place(open, byId(open.dataset.menu ?? ''));
+    changes.takeRecords(); // of the class that this wrote
+  });
   const start = (button: HTMLElement): void => {
     open = button;
     const menu = byId(button.dataset.menu ?? '');
-    menu.classList.remove('up');
     show(menu, true);
-    const { top, bottom } = button.getBoundingClientRect();
-    menu.classList.toggle('up', menu.getBoundingClientRect().bottom > innerHeight - BELOW && top > innerHeight - BELOW - bottom);
+    place(button, menu);
     button.setAttribute('aria-expanded', 'true');
+    const list = button.closest('#live');
+    if (list) changes.observe(list, { childList: true, subtree: true, attributeFilter: ['class', 'hidden'] });
   };
 
   // An item that was chosen by keyboard disappears with its menu, so the focus moves to the button.
