@@ -74,12 +74,19 @@ test('the list is told of changes, is narrowed down, and says when the server is
   await expect(page).toHaveURL('/');
   await expect(chip('Live')).toHaveText('Live1');
   await expect(chip('Waiting')).toHaveText('Waiting1');
+  // The bar counts them on each page of the browser, although one page alone follows the server.
+  const other = await context.newPage();
+  await other.goto('/settings');
+  const count = other.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Takeovers/ });
+  await expect(count).toHaveAccessibleName('Takeovers, 1 waiting');
   await chip('Ended').click();
   await expect(page.locator('.waiting')).toBeHidden();
   await chip('Live').click();
   await expect(page.locator('.waiting'), 'what waits is live, too').toBeVisible();
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
   await expect(page.locator('.waiting')).toHaveCount(0);
+  await expect(count).toHaveAccessibleName('Takeovers');
+  await other.close();
   await chip('All').click();
   await context.setOffline(true);
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
