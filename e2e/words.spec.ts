@@ -1,5 +1,5 @@
 import { expect, test } from './test.js';
-import { auth, signIn } from './remote.js';
+import { auth, hasPicture, signIn } from './remote.js';
 
 /** The words that people read. */
 
@@ -48,4 +48,28 @@ test('who ended a session is said', async ({ page, request }) => {
   await expect(page).toHaveURL('/');
   await page.goto(`/sessions/${byPerson}`);
   await expect(page.locator('main')).toContainText('Ended by a person');
+});
+
+test('who comes, what a script does and how it ended has one word each', async ({ page, browser, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: { capture: true } })).json();
+  await signIn(page);
+  await page.goto(`/sessions/${id}`);
+  await hasPicture(page);
+  await expect(page.locator('#script-name')).toHaveText('Untitled script');
+  await expect(page.locator('[data-filter=control]')).toHaveText(/^Who controls/);
+  const { url } = await (await request.post(`/v1/sessions/${id}/links`, { headers: auth(), data: { role: 'takeover' } })).json();
+  const helper = await (await browser.newContext()).newPage();
+  await helper.goto(url);
+  const events = page.locator('#events-list');
+  await page.locator('[data-filter=control]').click();
+  for (const words of ['Operator joined', 'Helper joined']) await expect(events.locator('.event', { hasText: words }).first()).toBeVisible();
+  await helper.context().close();
+  await expect(events.locator('.event', { hasText: 'Helper left' })).toBeVisible();
+  const { id: run } = await (await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: 'await page.waitForTimeout(600_000)', filename: 'long.ts' } })).json();
+  await expect(events.locator('.event', { hasText: 'Script started' })).toBeVisible();
+  await request.post(`/v1/sessions/${id}/runs/${run}/cancel`, { headers: auth(), data: {} });
+  await expect(page.locator('#output-words')).toHaveText('Stopped');
+  await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
+  await page.goto(`/sessions/${id}`);
+  await expect(page.locator('.outcome')).toHaveText('Stopped');
 });

@@ -144,7 +144,7 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
     case 'viewer_joined':
       return { ...plain, text: `${VIEWERS[str(data.role)] ?? 'Viewer'} joined` };
     case 'viewer_left':
-      return { ...plain, text: `${VIEWERS[str(data.role)] ?? 'A viewer'} left` };
+      return { ...plain, text: `${VIEWERS[str(data.role)] ?? 'Viewer'} left` };
     case 'link_used':
       return { ...plain, text: 'A share link was used', soft: str(data.role) };
     case 'link_revoked':
