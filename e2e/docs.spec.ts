@@ -128,7 +128,8 @@ test('a phone offers all groups, and no key', async ({ browser, baseURL }) => {
     await page.goto('/docs/takeovers');
     await expect(page.locator('.docs-search kbd')).toBeHidden();
     for (const bar of ['.docs-language', '#requestTakeover .example-bar']) {
-      expect(await page.locator(bar).first().locator('button').evaluateAll((all) => new Set(all.map((each) => each.getBoundingClientRect().top)).size), bar).toBe(1);
+      const tops = await page.locator(bar).first().locator('button').evaluateAll((all) => all.map((each) => each.getBoundingClientRect().top));
+      expect(Math.max(...tops) - Math.min(...tops), `${bar}: one line`).toBeLessThan(10);
     }
     await page.getByText('All groups').click();
     await page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'Profiles', exact: true }).click();

@@ -49,6 +49,12 @@ function openDialog(label: string, className: string, ...children: Node[]): HTML
   return dialog;
 }
 
+/** Says more about a choice: under a heading, not what the heading says. */
+function about(choice: Choice, grouped: boolean): HTMLElement[] {
+  const text = grouped ? choice.detail.replace(`${headingOf(choice)} · `, '') : choice.detail;
+  return grouped && text === choice.kind ? [] : [h('span', { class: text.includes(' · ') ? 'meta clip long' : 'meta clip', text })];
+}
+
 function openPalette(): void {
   const field = h('input', {
     type: 'text', class: 'palette-field', role: 'combobox', 'aria-label': SEARCHES, 'aria-expanded': 'true', 'aria-controls': 'palette-list', placeholder: SEARCHES, autocomplete: 'off', spellcheck: 'false',
@@ -63,7 +69,7 @@ function openPalette(): void {
     heading: (choice) => (grouped() ? headingOf(choice) : ''),
     show: (choice) => [
       icon(choice.icon), h('span', { class: 'clip', text: choice.title }),
-      ...(grouped() && choice.detail === choice.kind ? [] : [h('span', { class: choice.detail.includes(' · ') ? 'meta clip long' : 'meta clip', text: choice.detail })]),
+      ...about(choice, grouped()),
     ],
     choose: (choice) => {
       dialog.close();

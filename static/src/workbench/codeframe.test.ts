@@ -28,6 +28,11 @@ test('a long line is cut around the column', () => {
   const [cut] = codeFrame('x'.repeat(5_000) + 'here' + 'y'.repeat(5_000), 1, 5_001);
   assert.ok(cut && cut.text.length < 400);
   assert.ok(cut && cut.text.slice(cut.mark?.[0]).startsWith('here'));
+  assert.match(cut.text, /^…x.*y…$/);
+  // Those around it begin with their beginning.
+  const wide = `    await page.${'x'.repeat(150)}.click();`;
+  assert.equal(codeFrame(`first();\n${wide}`, 2, 170)[0]?.text, 'first();');
+  assert.equal(codeFrame(`first();\n${wide}`, 2, 170)[1]?.text, wide);
 });
 
 test('a column that is no word marks its sign, and one behind the line marks nothing', () => {

@@ -1,5 +1,5 @@
 import { byId, h, setText, show } from '../ui/dom.js';
-import { clock, timeOfDay, took } from '../ui/times.js';
+import { clock, timeOfDay } from '../ui/times.js';
 
 /** A stretch of time in ms since 1970. */
 export interface Stretch { from: number; to: number }
@@ -265,7 +265,7 @@ export class Timeline {
 
 /** Says how long all lasted (ms). */
 function allOf(all: number): string {
-  return all < SHORT ? took(Math.max(1_000, all)) : clock(all);
+  return all < SHORT ? `${(all / 1_000).toFixed(1)} s` : clock(all);
 }
 
 /** Says how far a moment is (ms) from the beginning, and how long all lasted. */
