@@ -186,9 +186,9 @@ test('the keyboard reaches all that the mouse can press, on each page of an oper
   await request.post(`/v1/sessions/${over}/scripts`, { headers: auth(), data: { code, filename: 'walk.ts', wait: true } });
   const { trajectoryBundle } = await recording({ action: 'stop' });
   await request.post(`/v1/sessions/${over}/release`, { headers: auth(), data: {} });
-  await request.post('/v1/saved-scripts', { headers: auth(), data: { name: 'walk', code } });
+  const saved = await (await request.post('/v1/saved-scripts', { headers: auth(), data: { name: 'walk', code } })).json();
   await request.post(`/v1/sessions/${live}/takeovers`, { headers: auth(), data: { reason: 'Choose a colour' } });
-  await request.post('/v1/profiles', { headers: auth(), data: { name: 'walk' } });
+  const profile = await (await request.post('/v1/profiles', { headers: auth(), data: { name: 'walk', session: live } })).json();
   await signIn(page);
   for (const path of ['/', '/takeovers', '/trajectories', `/trajectories/${trajectoryBundle.trajectory_id}`, '/scripts', '/profiles', '/settings', '/docs', '/docs/sessions', `/sessions/${over}`, `/sessions/${over}#script`, '/sessions/none', `/sessions/${live}`]) {
     await page.goto(path);
@@ -228,6 +228,7 @@ test('the keyboard reaches all that the mouse can press, on each page of an oper
     });
     expect(missed, `${path}: only for a mouse`).toEqual([]);
   }
+  for (const kept of [`saved-scripts/${saved.id}`, `profiles/${profile.id}`]) expect((await request.delete(`/v1/${kept}`, { headers: auth() })).ok(), kept).toBe(true);
 });
 
 test('a page that looks back, by the keyboard alone', async ({ page, request, baseURL }) => {
@@ -236,7 +237,7 @@ test('a page that looks back, by the keyboard alone', async ({ page, request, ba
   await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, filename: 'walk.ts', wait: true } });
   await request.post(`/v1/sessions/${id}/release`, { headers: auth(), data: {} });
   await signIn(page);
-  // From the list to the session, to what failed, its step before, its line, and to another run of it.
+  // The list leads to the session, whose page shows the line that failed.
   await page.goto('/');
   await page.keyboard.press('j');
   await expect(page.locator(`[data-key="${id}"] .row-link`)).toBeFocused();

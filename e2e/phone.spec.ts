@@ -1,14 +1,12 @@
 import { createServer, type Server } from 'node:http';
-import { borrow } from './lend.js';
-import { Line, listen, POOR, VERY_POOR } from './line.js';
-import { accessible, auth, codeOnPhone, enlarged, explore, Fingers, hasPicture, Receipts, Remote, signInByHand, still, wholeWidth, type Point } from './remote.js';
-import { devices, expect, test, type APIRequestContext, type Browser, type Page } from './test.js';
+import { Line, listen } from './line.js';
+import { onPhone, WINDOWS } from './phone.js';
+import { accessible, auth, enlarged, Fingers, Remote, still, wholeWidth, type Point } from './remote.js';
+import { expect, test, type Page } from './test.js';
 
 /** A takeover on a phone: a finger presses what it is on, whatever moves meanwhile. */
 
 const TAPS = 500;
-/** A phone upright, with the keyboard open, and turned. */
-const WINDOWS = [{ width: 390, height: 844 }, { width: 390, height: 520 }, { width: 844, height: 600 }] as const;
 
 let server: Server;
 let site = '';
@@ -75,25 +73,6 @@ test.afterAll(() => new Promise((resolve) => server.close(resolve)));
 /** Returns numbers from 0 to 1 that are the same in each run. */
 function numbers(seed: number): () => number {
   return () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
-}
-
-/** What is asked for, and with which phone and line. */
-interface Asked { reason?: string; note?: string; port?: number; size?: { width: number; height: number }; prepare?: (page: Page) => Promise<void> }
-
-/** Opens the link of a new takeover on a phone, waits for control, and says how long (ms) the first picture took. */
-async function onPhone(browser: Browser, request: APIRequestContext, url: string, { reason = 'Help', note = '', port, size = WINDOWS[0], prepare = async () => {} }: Asked = {}): Promise<{ id: string; takeover: string; page: Page; title: () => Promise<string>; first: number; receipts: Receipts }> {
-  const id = await borrow(request, url);
-  const asked = await (await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason, note, timeout: 600_000 } })).json();
-  const context = await browser.newContext({ ...devices['iPhone 13'], defaultBrowserType: undefined, viewport: size } as object);
-  const page = await context.newPage();
-  const receipts = new Receipts(page);
-  await prepare(page);
-  const began = Date.now();
-  await page.goto(port ? asked.url.replace(/:\d+/, `:${port}`) : asked.url);
-  await hasPicture(page);
-  const first = Date.now() - began;
-  await expect(page.locator('#control-words')).toHaveText('You are in control');
-  return { id, takeover: asked.id, page, title: async () => (await (await request.get(`/v1/sessions/${id}`, { headers: auth() })).json()).title, first, receipts };
 }
 
 test('five hundred taps press what was under the finger when it came down', async ({ browser, request }) => {
@@ -468,64 +447,6 @@ test('no letter is lost, doubled or moved by a connection that breaks or hangs',
   await page.context().close();
   line.cut();
 });
-
-/** How long a line is silent (ms). */
-const OUTAGE = 20_000;
-
-/** Lines over which a stranger signs in, the size of the phone, how soon (ms) there is a picture on a machine that is not busy, and what else happens before each answer. */
-const LINES = [
-  { name: 'a good line that breaks, on a phone that is turned', speed: undefined, size: WINDOWS[0], soon: 3_500, step: async (page: Page, line: Line, _: number, receipts: Receipts) => {
-    await receipts.all(); // the letters after a press that is not confirmed are told as lost
-    await page.setViewportSize(WINDOWS[2]);
-    const again = page.waitForEvent('websocket');
-    line.reset();
-    // A drag that is made before the new connection is open is told as lost. The words stay for a moment, so they do not say when that is.
-    const socket = await again;
-    await socket.waitForEvent('framereceived');
-    await expect(page.locator('#control-words')).toHaveText('You are in control');
-    // A person presses what they see: the picture that comes for the window's new shape.
-    const picture = socket.waitForEvent('framereceived', ({ payload }) => typeof payload !== 'string');
-    await page.setViewportSize(WINDOWS[1]);
-    await picture;
-    await still(page);
-  } },
-  { name: '1 Mbit/s and 200 ms with an outage of 20 s, sideways', speed: POOR, size: { width: 844, height: 390 }, soon: 3_500, step: async (page: Page, line: Line, n: number) => {
-    if (n > 0) return;
-    const began = Date.now();
-    line.silence();
-    await expect(page.locator('#control-words')).toHaveText('The connection is slow', { timeout: 10_000 });
-    await expect.poll(() => Date.now() - began, { timeout: OUTAGE + 5_000 }).toBeGreaterThan(OUTAGE);
-    line.resume();
-    await expect(page.locator('#control-words')).toHaveText('You are in control', { timeout: 40_000 });
-  } },
-  { name: '256 kbit/s and 400 ms, on a small phone', speed: VERY_POOR, size: { width: 320, height: 568 }, soon: 10_000, step: async () => {} },
-] as const;
-
-for (const { name, speed, size, soon, step } of LINES) {
-  test(`a stranger signs in over ${name}`, async ({ browser, request, server, baseURL }) => {
-    const own = await browser.newContext();
-    const places = await explore(await own.newPage());
-    await own.close();
-    const direct = await onPhone(browser, request, `${baseURL}/demo/login`, { size });
-    await direct.page.context().close();
-    const line = new Line(Number(new URL(server.url).port), speed);
-    await line.mend();
-    const { id, page, title, first, receipts } = await onPhone(browser, request, `${baseURL}/demo/login`, { port: line.port, size });
-    expect(first, 'until the first picture').toBeLessThan(Math.max(soon, 3 * direct.first));
-    await enlarged(page);
-    const fingers = await Fingers.on(page);
-    await fingers.click(places.email);
-    await expect(page.locator('#keys')).toBeFocused();
-    await page.keyboard.type('demo@example.com');
-    let steps = 0;
-    await signInByHand(fingers, places, () => codeOnPhone(request, id), () => step(page, line, steps++, receipts));
-    await expect.poll(title).toContain('Welcome');
-    await page.getByRole('button', { name: 'Done' }).click();
-    await expect(page.getByRole('heading', { name: 'Thank you' })).toBeVisible();
-    await page.context().close();
-    line.cut();
-  });
-}
 
 test('a stranger sees which site they are on, opens a long reason, and sends a note with Done', async ({ browser, request }) => {
   const reason = 'Sign in to the shop with the account of the office, solve the puzzle, and enter the code that comes by text message to the phone of the office';
