@@ -176,12 +176,14 @@ func keycaps(class, keys string) templ.Component {
 	})
 }
 
-// keyWord says what keys do: live ones on pages with a remote browser, those of lists on the
-// others, those of operators for who is signed in. mac are the keys of a Mac, if they differ.
+// keyWord says what keys do.
 type keyWord struct {
-	keys, mac            string
-	words                string
-	live, list, operator bool
+	keys     string
+	mac      string // on a Mac, if they are others there
+	words    string
+	live     bool // only on pages with a remote browser
+	list     bool // only on the other pages
+	operator bool // only for who is signed in
 }
 
 // keyGroup is where, or when, keys have their meaning.

@@ -3,13 +3,16 @@ import { ranked } from './matching.js';
 import { ago, timeOfDay } from './times.js';
 import { capital, titleOf } from './titles.js';
 
-/** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite; `also` is found, too; of choices that match equally well, the lower `place` comes first. */
-export interface Choice { kind: string; title: string; detail: string; also?: string; icon: string; place: number; act(): void }
+/** The groups of what the palette offers, with their headings. What people most probably want comes first. */
+const GROUPS = {
+  action: 'Actions', waiting: 'Waiting for a person', live: 'Live sessions', page: 'Pages', script: 'Scripts', ended: 'Ended sessions', late: 'Appearance',
+  twice: 'Sessions that wait', // their requests are listed already
+} as const;
+export type Group = keyof typeof GROUPS;
+const ORDER = Object.keys(GROUPS);
 
-/** What people most probably want comes first. */
-const PLACES = { action: 0, waiting: 1, live: 2, page: 3, script: 4, ended: 5, late: 6, twice: 7 } as const;
-/** The headings of these places. */
-const HEADINGS = ['Actions', 'Waiting for a person', 'Live sessions', 'Pages', 'Scripts', 'Ended sessions', 'Settings', 'Waiting for a person'] as const;
+/** What the palette offers: a page, a session, a script or an action. `icon` is a name of the page's sprite; `also` is found, too; of choices that match equally well, that of the earlier group comes first. */
+export interface Choice { kind: string; title: string; detail: string; also?: string; icon: string; group: Group; act(): void }
 
 interface Session { id: string; title: string; script?: string; url: string; status: string; held?: boolean; controller?: string; createdAt: string; endedAt: string | null }
 interface Script { id: string; name: string }
@@ -25,39 +28,39 @@ const STATES: Readonly<Record<string, string>> = { released: 'ended', crashed: '
 /** Sessions and scripts that are asked for. */
 const MOST = 100;
 
-function actionOf(button: HTMLButtonElement, place: number): Choice {
+function actionOf(button: HTMLButtonElement, group: Group): Choice {
   const icon = button.querySelector('use')?.getAttribute('href')?.replace('#i-', '') ?? button.dataset.icon ?? 'forward';
-  return { kind: 'Action', icon, title: button.dataset.does ?? '', detail: 'Action', place, act: () => button.click() };
+  return { kind: 'Action', icon, title: button.dataset.does ?? '', detail: 'Action', group, act: () => button.click() };
 }
 
-function goTo(place: number, kind: string, icon: string, title: string, detail: string, address: string): Choice {
-  return { kind, icon, title, detail, place, act: () => location.assign(address) };
+function goTo(group: Group, kind: string, icon: string, title: string, detail: string, address: string): Choice {
+  return { kind, icon, title, detail, group, act: () => location.assign(address) };
 }
 
 /** Passes on what the page itself offers, then what the server knows. */
 export async function choices(add: (more: Choice[]) => void): Promise<void> {
   // A disabled or hidden button cannot be pressed here, either.
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('button[data-does]')].filter((button) => button.checkVisibility() && !button.disabled);
-  const actions = (which: (button: HTMLButtonElement) => boolean, place: number = PLACES.action): Choice[] => buttons.filter(which).map((button) => actionOf(button, place));
+  const actions = (which: (button: HTMLButtonElement) => boolean, group: Group = 'action'): Choice[] => buttons.filter(which).map((button) => actionOf(button, group));
   const main = (button: HTMLButtonElement): boolean => button.classList.contains('primary');
   const late = (button: HTMLButtonElement): boolean => button.hasAttribute('data-theme-toggle');
   add([
     ...actions(main), ...actions((button) => !main(button) && !late(button)),
-    ...PAGES.filter(([, address]) => address !== location.pathname).map(([title, address]) => goTo(PLACES.page, 'Page', 'forward', title, 'Page', address)), ...actions(late, PLACES.late),
+    ...PAGES.filter(([, address]) => address !== location.pathname).map(([title, address]) => goTo('page', 'Page', 'forward', title, 'Page', address)), ...actions(late, 'late'),
   ]);
   const waiting = get<{ takeovers: Waiting[] }>('/v1/takeovers?state=pending').then(({ takeovers }) => takeovers, () => []);
   await Promise.all([
     waiting.then((takeovers) => add(takeovers.map(({ id, reason, createdAt }) =>
-      goTo(PLACES.waiting, 'Takeover', 'hand', reason, `Waiting for a person · ${ago(Date.now() - Date.parse(createdAt))}`, path`/takeover/${id}`)))),
+      goTo('waiting', 'Takeover', 'hand', reason, `Waiting for a person · ${ago(Date.now() - Date.parse(createdAt))}`, path`/takeover/${id}`)))),
     get<{ sessions: Session[] }>(`/v1/sessions?limit=${MOST}`).then(async ({ sessions }) => {
       const waits = new Set((await waiting).map(({ sessionId }) => sessionId));
       add(sessions.map((session) => {
         const asks = waits.has(session.id); // it is listed already
         const shown = { ...session, status: asks ? 'waiting' : session.held ? 'held' : session.status };
-        return { ...goTo(session.endedAt ? PLACES.ended : asks ? PLACES.twice : PLACES.live, 'Session', 'globe', session.script || titleOf(session), aboutSession(shown, Date.now()), path`/sessions/${session.id}`), also: `${session.title} ${session.url}` };
+        return { ...goTo(session.endedAt ? 'ended' : asks ? 'twice' : 'live', 'Session', 'globe', session.script || titleOf(session), aboutSession(shown, Date.now()), path`/sessions/${session.id}`), also: `${session.title} ${session.url}` };
       }));
     }, () => {}),
-    get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ id, name }) => goTo(PLACES.script, 'Script', 'code', name, 'Script', path`/scripts#${id}`))), () => {}),
+    get<{ scripts: Script[] }>(`/v1/saved-scripts?limit=${MOST}`).then(({ scripts }) => add(scripts.map(({ id, name }) => goTo('script', 'Script', 'code', name, 'Script', path`/scripts#${id}`))), () => {}),
   ]);
 }
 
@@ -67,7 +70,7 @@ export function aboutSession({ status, controller, createdAt, endedAt, url }: Om
   return `${state} · ${endedAt ? ago(now - Date.parse(endedAt)) : timeOfDay(Date.parse(createdAt))} · ${hostOf(url)}`;
 }
 
-/** Says who is in control, as the list of sessions does. */
+/** Says who is in control, in the words of the list of sessions. */
 function controlledBy(controller: string): string {
   if (!controller) return 'Idle';
   return controller.startsWith('viewer:') ? 'Person in control' : controller.startsWith('client:') ? 'Agent in control' : 'Script running';
@@ -85,11 +88,11 @@ function hostOf(url: string): string {
 export function found(all: readonly Choice[], search: string): Choice[] {
   const counts: Record<string, number> = {};
   const few = ({ kind }: Choice): boolean => (counts[kind] = (counts[kind] ?? 0) + 1) <= (SHOWN_OF[kind] ?? SHOWN);
-  const inPlace = [...all].sort((a, b) => a.place - b.place);
+  const inPlace = [...all].sort((a, b) => ORDER.indexOf(a.group) - ORDER.indexOf(b.group));
   return ranked(inPlace, search, ({ kind, title, detail, also = '' }) => [title, `${kind} ${detail}`, also]).filter(few).slice(0, SHOWN);
 }
 
 /** Returns the heading that a choice stands under. */
-export function headingOf({ place }: Choice): string {
-  return HEADINGS[place] ?? '';
+export function headingOf({ group }: Choice): string {
+  return GROUPS[group];
 }

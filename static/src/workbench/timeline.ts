@@ -149,7 +149,7 @@ export class Timeline {
     this.#playButton.addEventListener('click', () => this.#play(!this.#playing));
     new ResizeObserver(() => {
       this.#strip();
-      this.#clear();
+      this.#thin();
     }).observe(this.#track);
     this.show(at, false);
   }
@@ -213,10 +213,10 @@ export class Timeline {
   }
 
   /** Hides what the scale's end would touch. */
-  #clear(): void {
+  #thin(): void {
     const names = [...byId('timeline-scale').children];
     const end = (names.pop()?.getBoundingClientRect().left ?? 0) - 8;
-    for (const name of names.slice(1)) name.classList.toggle('close', name.getBoundingClientRect().right > end);
+    for (const name of names.slice(1)) name.classList.toggle('crowded', name.getBoundingClientRect().right > end);
   }
 
   #strip(): void {
