@@ -1,5 +1,5 @@
 import { expect, serve, test } from './test.js';
-import { accessible, auth, coloured, getCookie, hasPicture, newSession, run, signIn } from './remote.js';
+import { accessible, auth, coloured, getCookie, hasPicture, newSession, signIn } from './remote.js';
 
 /** What operators see: small faults that were there once. */
 

@@ -1,5 +1,5 @@
 import { expect, test, type Locator, type Page } from './test.js';
-import { accessible, auth, hasPicture, key, newSession, signIn } from './remote.js';
+import { accessible, auth, signIn } from './remote.js';
 
 /** The list of sessions: what it shows and is told, its filter, and the menus of its rows. */
 

@@ -1,4 +1,4 @@
-import { expect, test, type Locator, type Page } from './test.js';
+import { expect, test } from './test.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { accessible, auth, hasPicture, key, newSession, Remote, run, signIn } from './remote.js';
 

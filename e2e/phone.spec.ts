@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { Line, listen } from './line.js';
 import { onPhone, WINDOWS } from './phone.js';
-import { accessible, auth, enlarged, Fingers, Remote, still, wholeWidth, type Point } from './remote.js';
+import { accessible, auth, enlarged, Fingers, hasPicture, Remote, still, wholeWidth, type Point } from './remote.js';
 import { expect, test, type Page } from './test.js';
 
 /** A takeover on a phone: a finger presses what it is on, whatever moves meanwhile. */

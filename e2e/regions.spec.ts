@@ -59,7 +59,7 @@ for (const size of SIZES) {
     expect(load.by, `on load: ${load.what.join('; ')}`).toBeLessThanOrEqual(ON_LOAD);
 
     const places = () => page.locator('.session-bar button:visible, .browser-bar button:visible, .side button:visible, .dock button:visible').evaluateAll((all) =>
-      all.filter((one) => one.checkVisibility({ visibilityProperty: true })).map((one) => `${one.id || one.textContent?.trim() || one.ariaLabel} ${Object.values(one.getBoundingClientRect().toJSON()).map(Math.round)}`));
+      all.filter((one) => one.checkVisibility({ visibilityProperty: true })).map((one) => `${one.id || one.textContent?.trim() || one.ariaLabel} ${Object.values<number>(one.getBoundingClientRect().toJSON()).map(Math.round)}`));
     const before = (await places()).filter((place) => !place.startsWith('control-button'));
     const whole = await page.locator('#frame').boundingBox();
     await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason: 'Enter the code from your phone' } });

@@ -11,7 +11,7 @@ const SHAPES: Record<Shown, string> = { me: 'dot person', person: 'dot person', 
 const WORDS: Record<Shown, string> = { ...PARTY_WORDS, waits: 'Waiting for a person', held: 'Programs are held' };
 
 /** A short form for narrow places. */
-const SHORT: Record<Shown, string> = { me: 'You', person: 'In use', waits: 'Waiting', held: 'Held', script: 'Script', agent: 'Agent', nobody: 'Idle' };
+const SHORT: Record<Shown, string> = { me: 'You', person: 'In use', waits: 'Waiting', held: 'Held', script: 'Script', agent: 'Agent', nobody: 'Nobody' };
 
 /** Returns the whole seconds until a time. */
 const secondsTo = (until: string): number => Math.max(0, Math.ceil((Date.parse(until) - Date.now()) / 1000));
