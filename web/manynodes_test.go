@@ -239,7 +239,7 @@ func TestPageOfManyNodes(t *testing.T) {
 			t.Errorf("%s: the page shows %d sessions, want %d, or others", c.name, len(got), len(want))
 		}
 		for _, want := range []string{
-			fmt.Sprintf(`data-live="%d"`, live), fmt.Sprintf(`data-ended="%d"`, ended), fmt.Sprintf("%s (%d)<", manyScript(3), live/10),
+			fmt.Sprintf(`data-live="%d"`, live), fmt.Sprintf(`data-total="%d"`, ended), fmt.Sprintf("%s (%d)<", manyScript(3), live/10),
 		} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s: the page lacks %s", c.name, want)
