@@ -110,11 +110,9 @@ test('who helped, how long they were waited for and what they did is said on eac
   const code = `const { note } = await requestTakeover('Enter the code of the bank', { hosts: ['127.0.0.1'] });\nawait page.goto('${baseURL}/demo/orders');\nreturn note;`;
   const run = await (await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code, filename: 'bank.ts' } })).json();
   await signIn(page);
-  await page.goto('/');
-  await expect(page.locator('.waiting')).toContainText('Enter the code of the bank');
-  // Only a wait of some seconds shows that they are counted.
-  const asked = Date.now();
-  await expect.poll(() => Date.now() - asked).toBeGreaterThan(2_500);
+  await page.goto('/takeovers');
+  const row = page.getByRole('row', { name: 'Enter the code of the bank' }).first();
+  await expect(row.locator('[data-label=waited]'), 'the seconds of a request that waits are counted').toHaveText(/^0:(0[3-9]|[1-5]\d)$/);
   const { takeovers: [open] } = await (await request.get(`/v1/sessions/${id}/takeovers`, { headers: auth() })).json();
   const helper = await (await browser.newContext()).newPage();
   await helper.goto(open.url);
@@ -132,7 +130,6 @@ test('who helped, how long they were waited for and what they did is said on eac
   await expect(listed).toContainText('bank.ts');
   await expect(listed).toContainText('Helped');
   await page.goto('/takeovers');
-  const row = page.getByRole('row', { name: 'Enter the code of the bank' }).first();
   await expect(row).toContainText('by a person');
   expect(await seconds(row.locator('[data-label=waited]').textContent())).toBeGreaterThan(2.4);
   await expect(row.locator('[data-label=worked]')).toHaveText(/^[\d.]+ m?s$/);

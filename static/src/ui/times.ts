@@ -53,7 +53,7 @@ export function timeOfDay(ms: number): string {
   return `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;
 }
 
-/** Updates every `<time data-ago>` and `[data-deadline]` on the page. */
+/** Updates every `<time data-ago>`, `[data-deadline]` and `[data-counts]` on the page. */
 export function tick(root: ParentNode = document): void {
   const now = Date.now();
   for (const element of root.querySelectorAll<HTMLTimeElement>('time[data-ago]')) {
@@ -67,6 +67,10 @@ export function tick(root: ParentNode = document): void {
     if (Number.isNaN(at)) continue;
     update(element, timeLeft(at - now));
     element.classList.toggle('urgent', at - now < 30_000);
+  }
+  for (const element of root.querySelectorAll<HTMLElement>('[data-counts]')) {
+    const at = Date.parse(element.dataset.counts ?? '');
+    if (!Number.isNaN(at)) update(element, clock(now - at));
   }
 }
 

@@ -139,7 +139,8 @@ export function describe(event: CapturedEvent): Pick<Row, 'text' | 'soft' | 'lev
       return { ...plain, text: 'Script started', soft: str(data.filename) };
     case 'run_ended': {
       const status = str(data.status);
-      return { ...plain, text: `Script ${RUN_WORDS[status] ?? (status || 'ended')}`, soft: oneLine(str(data.error)), level: status === 'failed' || status === 'timeout' ? 'wrong' : 'plain' };
+      const error = oneLine(str(data.error));
+      return { ...plain, text: `Script ${RUN_WORDS[status] ?? (status || 'ended')}${error ? ':' : ''}`, soft: error, level: status === 'failed' || status === 'timeout' ? 'wrong' : 'plain' };
     }
     case 'viewer_joined':
       return { ...plain, text: `${VIEWERS[str(data.role)] ?? 'Viewer'} joined` };
