@@ -228,6 +228,13 @@ test('a phone says how a run is doing without its panel', async ({ page, request
     await expect(phone.locator('#output-words')).toHaveText('Succeeded');
     await phone.getByRole('button', { name: 'Close the output' }).tap();
     await expect(button).toHaveAccessibleName('Script');
+    if (viewport.width === 844) {
+      await phone.locator('.side .sheet-close').tap();
+      await request.post(`/v1/sessions/${id}/scripts`, { headers: auth(), data: { code: `throw new Error(${JSON.stringify('why '.repeat(40))})` } });
+      const word = phone.locator('#failed-run-word');
+      await expect(word).toHaveText('Failed');
+      expect((await word.boundingBox())!.height, 'the word stands in one line beside a long reason').toBeLessThan(28);
+    }
     await context.close();
   }
 });
@@ -241,6 +248,8 @@ test('somebody who may only watch sees no tools', async ({ page, request, browse
   await page.locator('#new-tab').click();
   await expect(page.locator('.tab-close')).toHaveCount(2);
   await expect(page.locator('.tab-close').first()).toBeVisible();
+  await page.locator('#control-button').click();
+  await expect(page.locator('#control-words')).toHaveText('Nobody in control');
   for (const viewport of [{ width: 1280, height: 720 }, { width: 844, height: 390 }, { width: 390, height: 844 }]) {
     const context = await browser.newContext({ viewport });
     const watcher = await context.newPage();
@@ -252,6 +261,8 @@ test('somebody who may only watch sees no tools', async ({ page, request, browse
     await expect(watcher.locator(narrow ? '.session-name .narrow-only' : '.watch')).toContainText('You can watch');
     await expect(watcher.locator(narrow ? '#time-left-below' : '#time-left')).toHaveText(/min left/);
     await expect(watcher.locator(narrow ? '#time-left-below' : '#time-left')).toBeVisible();
+    // Who cannot take control need not know by a word alone that nobody has it.
+    await expect(watcher.locator(narrow ? '#control-below' : '#control-short')).toBeHidden();
     // Nothing comes below the picture, so it is in the middle.
     await hasPicture(watcher);
     const [frame, stage] = [(await watcher.locator('#frame').boundingBox())!, (await watcher.locator('#stage').boundingBox())!];

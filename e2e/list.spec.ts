@@ -211,3 +211,15 @@ test('an ended session is deleted from the list, after a question', async ({ pag
   await expect(dialog).toBeHidden();
   expect((await request.get(`/v1/sessions/${id}`, { headers: auth() })).status()).toBe(404);
 });
+
+test('the palette shows a whole request on a phone', async ({ page, request }) => {
+  const { id } = await (await request.post('/v1/sessions', { headers: auth(), data: {} })).json();
+  const reason = 'Please sign in: the code comes to the phone of the office.';
+  await request.post(`/v1/sessions/${id}/takeovers`, { headers: auth(), data: { reason } });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await signIn(page);
+  await page.keyboard.press('ControlOrMeta+k');
+  const title = page.getByRole('option', { name: reason }).locator('span').first();
+  await expect(title).toHaveText(reason);
+  expect(await title.evaluate((text) => text.scrollHeight <= text.clientHeight && text.scrollWidth <= text.clientWidth), 'nothing of it is cut').toBe(true);
+});

@@ -52,7 +52,7 @@ function openDialog(label: string, className: string, ...children: Node[]): HTML
 /** Says more about a choice: under a heading, not what the heading says. */
 function about(choice: Choice, grouped: boolean): HTMLElement[] {
   const text = grouped ? choice.detail.replace(`${headingOf(choice)} · `, '') : choice.detail;
-  return grouped && text === choice.kind ? [] : [h('span', { class: text.includes(' · ') ? 'meta clip long' : 'meta clip', text })];
+  return grouped && text === choice.kind ? [] : [h('span', { class: choice.detail.includes(' · ') ? 'meta clip long' : 'meta clip', text })];
 }
 
 function openPalette(): void {
