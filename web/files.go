@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"slices"
@@ -159,7 +160,7 @@ func upload(c echo.Context) (name string, content io.Reader, err error) {
 			if name == "" {
 				name = part.FileName()
 			}
-			return name, part, nil
+			return name, &formFile{part: part, form: form}, nil
 		}
 		if field := part.FormName(); field == "name" || field == "path" {
 			value, err := io.ReadAll(io.LimitReader(part, uploadField))
@@ -170,6 +171,36 @@ func upload(c echo.Context) (name string, content io.Reader, err error) {
 		}
 	}
 	return "", nil, badField("file", "is required")
+}
+
+// formFile is the file in a form. It returns an error if another file follows, or the file's name.
+type formFile struct {
+	part *multipart.Part
+	form *multipart.Reader
+}
+
+// Read implements io.Reader.
+func (f *formFile) Read(p []byte) (int, error) {
+	n, err := f.part.Read(p)
+	if !errors.Is(err, io.EOF) {
+		return n, err
+	}
+	for range uploadParts {
+		next, end := f.form.NextPart()
+		if errors.Is(end, io.EOF) {
+			return n, io.EOF
+		}
+		if end != nil {
+			return n, &failure{kind: kindBadInput, detail: "The form ended early.", err: end}
+		}
+		if next.FileName() != "" {
+			return n, badField("file", "must be one file: upload each with a call of its own")
+		}
+		if field := next.FormName(); field == "name" || field == "path" {
+			return n, badField(field, "must come before the file")
+		}
+	}
+	return n, &failure{kind: kindBadInput, detail: "The form has too many parts."}
 }
 
 // wholeBody returns an error if the body ends before its announced length.

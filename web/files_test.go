@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -81,6 +82,27 @@ func TestFiles(t *testing.T) {
 		s.do(request{method: "DELETE", path: base + path}).problem(404)
 	}
 	s.do(request{method: "POST", path: base, body: "no name"}).problem(400)
+	for field, parts := range map[string][]string{"file": {"one", "two"}, "name": {"one", ""}} {
+		form.Reset()
+		w := multipart.NewWriter(&form)
+		for _, name := range parts {
+			if name == "" {
+				_ = w.WriteField("name", "late.txt") // to a buffer
+				continue
+			}
+			part, err := w.CreateFormFile("file", name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprint(part, "content of ", name)
+		}
+		_ = w.Close() // to a buffer
+		got := s.do(request{method: "POST", path: base, body: form.Bytes(), header: map[string]string{"Content-Type": w.FormDataContentType()}})
+		if got.problem(400); !strings.Contains(string(got.body), `"field":"`+field+`"`) {
+			t.Errorf("a form with %q: %s", parts, got.body)
+		}
+		s.do(request{method: "GET", path: base + "/one"}).problem(404)
+	}
 	s.call("POST", base+"?name=..%2f..%2fescape.txt", "x", 201, &info)
 	if info.Name != "escape.txt" {
 		t.Errorf("kept as %q", info.Name)

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ var ignoredInFields = append([]string{"name", "type"}, ignored...)
 func translate(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		called, ok := req.(*sdk.CallToolRequest)
-		if !ok || !strings.HasPrefix(called.Params.Name, "browser_") {
+		if !ok {
 			return next(ctx, method, req)
 		}
 		translated, err := translated(called.Params.Name, called.Params.Arguments)
@@ -48,12 +49,21 @@ func translate(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
+// errNoObject says that a call's arguments are a list, a text or a number.
+var errNoObject = errors.New("arguments: must be an object")
+
 // translated returns a call's arguments under the names that they have here. The error
-// names an argument that is given under both.
+// names an argument that is given under both, or says that they are none.
 func translated(tool string, raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) == 0 {
+		return raw, nil
+	}
 	var in map[string]json.RawMessage
 	if json.Unmarshal(raw, &in) != nil {
-		return raw, nil //nolint:nilerr // the tool says what is wrong
+		return nil, errNoObject
+	}
+	if !strings.HasPrefix(tool, "browser_") {
+		return raw, nil
 	}
 	changed, err := rename(in, "", ignored, aliases[tool])
 	if err != nil {

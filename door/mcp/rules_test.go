@@ -310,6 +310,17 @@ func TestHostileInput(t *testing.T) {
 			t.Errorf("%.100v: an error of %d bytes", args, len(text))
 		}
 	}
+	for _, tool := range []string{"browser_click", "session_create"} {
+		for _, args := range []any{[]any{}, "x", 5} {
+			result, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := textOf(result); !result.IsError || text != "Error: arguments: must be an object" {
+				t.Errorf("%s with %v: %s", tool, args, text)
+			}
+		}
+	}
 	contains(t, c.tool("browser_snapshot", nil), `button "Sign in"`)
 }
 
