@@ -143,7 +143,7 @@ func (e *env) flood(ctx context.Context, config map[string]any) (f flooded, err 
 		}
 		go func() { read <- s.countEvents(ctx, id) }()
 	}
-	if err := pause(ctx, settleTime); err != nil {
+	if err := pause(ctx, startTime); err != nil {
 		return f, err
 	}
 	if f.before, err = s.memory(); err != nil {

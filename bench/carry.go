@@ -82,7 +82,7 @@ func (e *env) carry(ctx context.Context, s *server, numbers []int, told func(n i
 			return err
 		}
 		have = n
-		if err := pause(ctx, settleTime); err != nil {
+		if err := pause(ctx, startTime); err != nil {
 			return err
 		}
 		times, err := clicker.clicks(ctx, e.times(carryClicks), 60*time.Millisecond, 260*time.Millisecond)

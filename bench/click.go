@@ -99,7 +99,7 @@ func benchClick(ctx context.Context, e *env) (rows []row, err error) {
 	if err := v.mouse("move", "none", 0, 0); err != nil {
 		return nil, err
 	}
-	if err := pause(ctx, settleTime); err != nil {
+	if err := pause(ctx, startTime); err != nil {
 		return nil, err
 	}
 

@@ -164,7 +164,7 @@ func (e *env) clicksAt(ctx context.Context, sides []*server, sessions []string) 
 			return times, err
 		}
 	}
-	if err := pause(ctx, settleTime); err != nil {
+	if err := pause(ctx, startTime); err != nil {
 		return times, err
 	}
 	const warmUp = 5

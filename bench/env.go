@@ -173,12 +173,12 @@ func (c *counter) count() int {
 	return c.n
 }
 
-// settleTime lets everything start before a measurement.
-const settleTime = time.Second
+// startTime lets everything start before a measurement.
+const startTime = time.Second
 
 // rate counts pictures for d, after everything has started.
 func (c *counter) rate(ctx context.Context, d time.Duration) (float64, error) {
-	if err := pause(ctx, settleTime); err != nil {
+	if err := pause(ctx, startTime); err != nil {
 		return 0, err
 	}
 	before, start := c.count(), time.Now()

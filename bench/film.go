@@ -40,7 +40,7 @@ func benchFilm(ctx context.Context, e *env) ([]row, error) {
 		}
 		sides[i] = filmSide{still: c}
 	}
-	if err := pause(ctx, settleTime); err != nil {
+	if err := pause(ctx, startTime); err != nil {
 		return nil, err
 	}
 	const warmUp = 5

@@ -140,7 +140,7 @@ func benchCost(ctx context.Context, e *env) (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { v.close(); err = errors.Join(err, e.server.release(ctx, id)) }()
-	if err := pause(ctx, settleTime); err != nil {
+	if err := pause(ctx, startTime); err != nil {
 		return nil, err
 	}
 	read := func() (wire, sum int64, n int, cpu time.Duration, err error) {

@@ -70,7 +70,7 @@ func (e *env) firstPress(ctx context.Context) (first time.Duration, others []tim
 	}
 	defer v.close()
 	c.press = v.press
-	if err := pause(ctx, settleTime); err != nil {
+	if err := pause(ctx, startTime); err != nil {
 		return 0, nil, err
 	}
 	if err := v.control(ctx); err != nil {

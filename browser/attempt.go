@@ -96,7 +96,7 @@ func (f *Frame) endAttemptLocked(at *attempt, text string) {
 		return
 	}
 	if f.initial {
-		f.settleInitialLocked()
+		f.commitInitialLocked()
 	}
 	f.page.setLoadingLocked(f.lifecycle&LifecycleLoad == 0)
 }

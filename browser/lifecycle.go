@@ -141,15 +141,15 @@ func (f *Frame) loadedLocked() {
 		return
 	}
 	if f.initial { // for example the popup of a javascript: URL, where no other document will come
-		f.settleInitialLocked()
+		f.commitInitialLocked()
 	}
 	p.setLoadingLocked(false)
 	p.watchHeadLocked()
 }
 
-// settleInitialLocked turns the empty document of a new page into its first
+// commitInitialLocked turns the empty document of a new page into its first
 // document, because no other one will come.
-func (f *Frame) settleInitialLocked() {
+func (f *Frame) commitInitialLocked() {
 	f.initial = false
 	f.url = "about:blank"
 	f.reachedLocked(LifecycleCommit | LifecycleDOMContentLoaded | LifecycleLoad)

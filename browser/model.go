@@ -58,7 +58,7 @@ func (b *Browser) turn(change func()) {
 	b.events, b.signals = nil, nil
 	b.telling = len(events) > 0
 	if !b.telling {
-		b.settledLocked(signals)
+		b.wakeLocked(signals)
 	}
 	b.mu.Unlock()
 	if len(events) == 0 {
@@ -77,12 +77,12 @@ func (b *Browser) turn(change func()) {
 	}
 	b.mu.Lock()
 	b.telling = false
-	b.settledLocked(signals)
+	b.wakeLocked(signals)
 	b.mu.Unlock()
 }
 
-// settledLocked wakes the goroutines that wait for the changes of a turn.
-func (b *Browser) settledLocked(signals []chan struct{}) {
+// wakeLocked wakes the goroutines that wait for the changes of a turn.
+func (b *Browser) wakeLocked(signals []chan struct{}) {
 	for _, s := range signals {
 		close(s)
 	}

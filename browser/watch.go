@@ -70,11 +70,11 @@ func (w *NavigationWatch) Wait(ctx context.Context) error {
 		if err := p.goneLocked(); err != nil {
 			return false, err
 		}
-		return p.dialog != nil || known && w.settledLocked(), nil
+		return p.dialog != nil || known && w.overLocked(), nil
 	})
 }
 
-func (w *NavigationWatch) settledLocked() bool {
+func (w *NavigationWatch) overLocked() bool {
 	if slices.ContainsFunc(w.popups, func(p *Page) bool { return !p.told && !p.gone }) {
 		return false
 	}

@@ -25,10 +25,10 @@ const (
 	// not answer.
 	hearPatience   = 600 * time.Millisecond
 	expandPatience = 250 * time.Millisecond
-	// answerPatience is how long Heard waits for each page, and settlePatience
+	// answerPatience is how long Heard waits for each page, and flushPatience
 	// how long it waits in all.
 	answerPatience = 250 * time.Millisecond
-	settlePatience = time.Second
+	flushPatience  = time.Second
 )
 
 // heard is a line on its way to the background log.
@@ -266,9 +266,9 @@ func (m *Monitor) Heard(ctx context.Context) {
 	if l == nil || !listens {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, settlePatience)
+	ctx, cancel := context.WithTimeout(ctx, flushPatience)
 	defer cancel()
-	l.settle(ctx) // knows the newest workers then
+	l.flush(ctx) // knows the newest workers then
 	m.mu.Lock()
 	var sessions []*cdp.Session
 	for _, w := range l.targets {
@@ -278,16 +278,16 @@ func (m *Monitor) Heard(ctx context.Context) {
 	}
 	m.mu.Unlock()
 	answered(ctx, sessions)
-	l.settle(ctx)
+	l.flush(ctx)
 }
 
-// settle waits until the events that have arrived so far are handled, and their
+// flush waits until the events that have arrived so far are handled, and their
 // lines are in the log.
-func (l *link) settle(ctx context.Context) {
-	settled := make(chan struct{})
-	l.intake.Put(cdp.Event{Method: heardMark, Token: settled})
+func (l *link) flush(ctx context.Context) {
+	flushed := make(chan struct{})
+	l.intake.Put(cdp.Event{Method: heardMark, Token: flushed})
 	select {
-	case <-settled:
+	case <-flushed:
 	case <-l.ctx.Done():
 	case <-ctx.Done():
 	}
@@ -306,13 +306,13 @@ func answered(ctx context.Context, sessions []*cdp.Session) {
 	all.Wait()
 }
 
-// awaitHeard closes settled once all lines are in the log.
-func (l *link) awaitHeard(settled chan struct{}) {
+// awaitHeard closes flushed once all lines are in the log.
+func (l *link) awaitHeard(flushed chan struct{}) {
 	if l.hearings == 0 {
-		close(settled)
+		close(flushed)
 		return
 	}
-	l.waiting = append(l.waiting, settled)
+	l.waiting = append(l.waiting, flushed)
 }
 
 // heardLocked records that all lines of a target are in the log.
@@ -320,8 +320,8 @@ func (l *link) heardLocked() {
 	if l.hearings--; l.hearings > 0 {
 		return
 	}
-	for _, settled := range l.waiting {
-		close(settled)
+	for _, flushed := range l.waiting {
+		close(flushed)
 	}
 	l.waiting = slices.Delete(l.waiting, 0, len(l.waiting))
 }

@@ -102,7 +102,7 @@ func New(o Options) *Handover {
 	h := &Handover{o: o, reservations: map[Holder]*reservation{}, refused: map[string]time.Time{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.Lease = NewLease(o.Before, func(to Holder, epoch uint64) {
-		h.settle(nil) // the person who was asked no longer has control
+		h.endAsk(nil) // the person who was asked no longer has control
 		o.Changed(to, epoch)
 	})
 	h.heldChanged = o.HoldChanged
@@ -222,7 +222,7 @@ func (h *Handover) Keep(holder Holder) (asked Holder) {
 		}
 	}
 	h.refused[a.party] = now.Add(askPause)
-	h.settleLocked()
+	h.endAskLocked()
 	h.mu.Unlock()
 	h.o.Asked()
 	return a.by
@@ -230,14 +230,14 @@ func (h *Handover) Keep(holder Holder) (asked Holder) {
 
 // Withdraw withdraws the question of a person who leaves.
 func (h *Handover) Withdraw(person Holder) {
-	if h.settle(func(a *ask) bool { return a.by == person }) {
+	if h.endAsk(func(a *ask) bool { return a.by == person }) {
 		h.o.Asked()
 	}
 }
 
 // yield gives the lease to the person who asked, and reports whether it did.
 func (h *Handover) yield(a *ask) bool {
-	if !h.settle(func(open *ask) bool { return open == a }) {
+	if !h.endAsk(func(open *ask) bool { return open == a }) {
 		return false
 	}
 	if h.hand(a.by, func(from Holder) bool { return from == a.of }) {
@@ -270,19 +270,19 @@ func (h *Handover) reserved(person Holder) bool {
 	return h.reservations[person] != nil
 }
 
-// settle ends the open question if the function which accepts it, or if which
+// endAsk ends the open question if the function which accepts it, or if which
 // is nil. It reports whether it ended one.
-func (h *Handover) settle(which func(*ask) bool) bool {
+func (h *Handover) endAsk(which func(*ask) bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ask == nil || which != nil && !which(h.ask) {
 		return false
 	}
-	h.settleLocked()
+	h.endAskLocked()
 	return true
 }
 
-func (h *Handover) settleLocked() {
+func (h *Handover) endAskLocked() {
 	close(h.ask.over)
 	h.ask = nil
 }

@@ -63,22 +63,22 @@ func (l *Lease) setHeld(held bool) {
 // has waited longest. It may do all that it has to do. Pass returns false if it does not
 // wait.
 func (l *Lease) Pass(number uint64) bool {
-	return l.settle(number, func(a *Action) { a.passed = true })
+	return l.decide(number, func(a *Action) { a.passed = true })
 }
 
 // Refuse ends such an action: its AwaitWrite returns ErrRefused.
 func (l *Lease) Refuse(number uint64) bool {
-	return l.settle(number, func(a *Action) { a.refused = true })
+	return l.decide(number, func(a *Action) { a.refused = true })
 }
 
-// settle decides about an action that waits.
-func (l *Lease) settle(number uint64, decide func(*Action)) bool {
+// decide lets an answer be given to an action that waits. It returns whether the action still did.
+func (l *Lease) decide(number uint64, answer func(*Action)) bool {
 	l.mu.Lock()
 	i := slices.IndexFunc(l.waiting, func(a *Action) bool {
 		return l.held && !a.passed && !a.refused && (number == 0 || a.number == number)
 	})
 	if i >= 0 {
-		decide(l.waiting[i])
+		answer(l.waiting[i])
 		l.wakeLocked()
 	}
 	l.mu.Unlock()

@@ -327,7 +327,7 @@ func TestFidelity(t *testing.T) {
 			p := openRecorder(t)
 			p.Eval(`(() => { `+tt.page+` })()`, nil)
 			p.all(tt.do)
-			got := p.settle()
+			got := p.handled()
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("page received\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(tt.want, "\n\t"))
 			}
@@ -380,7 +380,7 @@ func TestReleaseAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.all([]any{until("touchcancel"), until("keyup Shift")}) // touch events are delivered separately
-	got := p.settle()
+	got := p.handled()
 	for _, want := range []string{
 		`touchcancel changed 0@20,300 touches `, `compositionend "" UNTRUSTED`, `mouseup 10,10 button0 buttons2 detail1 +Shift`,
 		`mouseup 10,10 button2 buttons0 detail0 +Shift`, `keyup X KeyX loc0 88 +Shift`, `keyup Shift ShiftLeft loc1 16`,
@@ -395,7 +395,7 @@ func TestReleaseAll(t *testing.T) {
 	if err := p.dispatcher.ReleaseAll(); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.settle(); len(got) != 0 {
+	if got := p.handled(); len(got) != 0 {
 		t.Errorf("released twice: %q", got)
 	}
 }
@@ -415,7 +415,7 @@ func TestNoShortcutReachesChromium(t *testing.T) {
 		press("F5", "F5", 0), press("F6", "F6", 0), press("F12", "F12", 0), shift(press("Escape", "Escape", ModShift)),
 	} {
 		p.all([]any{keys})
-		p.settle()
+		p.handled()
 	}
 	var here bool
 	if p.Eval(`window.here && document.hasFocus() && document.activeElement == field`, &here); !here {
@@ -432,13 +432,13 @@ func TestHeldKeysAreBounded(t *testing.T) {
 	p := openRecorder(t)
 	p.Eval(`field.focus()`, nil)
 	const more = 3
-	for i := range maxHeldKeys - 1 + more { // settle presses a key, too
+	for i := range maxHeldKeys - 1 + more { // handled presses a key, too
 		if err := p.dispatcher.Key(Key{Event: "down", Key: "F9", Code: fmt.Sprintf("Invented%d", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ups := func() (n int) {
-		for _, line := range p.settle() {
+		for _, line := range p.handled() {
 			if strings.HasPrefix(line, "keyup") {
 				n++
 			}

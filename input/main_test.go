@@ -97,10 +97,10 @@ func (p *testPage) do(message any) {
 	}
 }
 
-// settle waits until the page has handled everything that was sent. It presses
+// handled waits until the page has handled everything that was sent. It presses
 // one more key, which the page handles last. Two frames later, the events that
 // are tied to frames have arrived, too.
-func (p *testPage) settle() []string {
+func (p *testPage) handled() []string {
 	p.Helper()
 	p.do(Key{Event: "down", Key: "F24", Code: "F24"})
 	p.do(Key{Event: "up", Key: "F24", Code: "F24"})

@@ -405,15 +405,15 @@ func (r *Registry) Forget(session string) {
 	}
 }
 
-// settledLife is how long the links of a takeover outlive the takeover, so that the
+// resolvedLife is how long the links of a takeover outlive the takeover, so that the
 // person's page can still say that it is done.
-const settledLife = 2 * time.Minute
+const resolvedLife = 2 * time.Minute
 
-// Settle makes the links of an ended takeover expire soon.
-func (r *Registry) Settle(takeover string) {
+// Expire makes the links of an ended takeover expire soon.
+func (r *Registry) Expire(takeover string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	end := time.Now().UTC().Add(settledLife)
+	end := time.Now().UTC().Add(resolvedLife)
 	for _, info := range r.byID {
 		if info.Takeover == takeover && info.ExpiresAt.After(end) {
 			info.ExpiresAt = end

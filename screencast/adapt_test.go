@@ -180,7 +180,7 @@ func TestSlowLineGetsSmallerPictures(t *testing.T) {
 	// may seem slow for a while.
 	end := time.Now().Add(3 * assessEvery)
 	look(fast, nil, func(f *Frame) bool { return full(f) && time.Now().After(end) })
-	p.show(settled)
+	p.show(calm)
 	look(fast, nil, func(f *Frame) bool { return f.Sharp })
 	fast.Close()
 }

@@ -17,9 +17,9 @@ import (
 	"takeover/cdp"
 )
 
-func TestFirstPictureOfASettledPage(t *testing.T) {
+func TestFirstPictureOfACalmPage(t *testing.T) {
 	p := openPage(t, Options{Tab: 7, NoStills: true})
-	p.show(settled)
+	p.show(calm)
 	before := time.Now()
 	s := p.cast.Join(View{}, nil)
 	defer s.Close()
@@ -50,7 +50,7 @@ func TestFirstPictureOfASettledPage(t *testing.T) {
 
 func TestHiddenPageIsPrimed(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
-	p.show(settled)
+	p.show(calm)
 	// Another tab of the same window comes to the front.
 	front, err := cdp.Call(t.Context(), p.client.Browser(), target.CreateTarget, target.CreateTargetParams{URL: "about:blank", BrowserContextID: p.TestPage.Context})
 	if err != nil {
@@ -254,7 +254,7 @@ func TestRate(t *testing.T) {
 
 func TestNavigationAndResize(t *testing.T) {
 	p := openPage(t, Options{}) // stills show what the cast missed
-	p.show(settled)
+	p.show(calm)
 	s := p.cast.Join(View{}, nil)
 	defer s.Close()
 	f := p.next(s)
@@ -323,7 +323,7 @@ func TestClose(t *testing.T) {
 
 func TestPageGoes(t *testing.T) {
 	p := openPage(t, Options{NoStills: true})
-	p.show(settled)
+	p.show(calm)
 	if _, err := cdp.Call(t.Context(), p.client.Browser(), target.DetachFromTarget, target.DetachFromTargetParams{SessionID: target.SessionID(p.session.ID())}); err != nil {
 		t.Fatal(err)
 	}

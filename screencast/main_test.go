@@ -119,4 +119,4 @@ const animation = `<body style="margin:0;font:40px monospace"><div id=box style=
 box.style.left = k * 7 % 600 + 'px'; count.textContent = k; requestAnimationFrame(paint) })()
 function paints(n) { return new Promise(done => { let from = k; (function look() { k > from + n ? done() : requestAnimationFrame(look) })() }) }</script>`
 
-const settled = `<body style="background:#fff;font:16px sans-serif"><h1>Sign in</h1><p>Nothing moves here.</p>`
+const calm = `<body style="background:#fff;font:16px sans-serif"><h1>Sign in</h1><p>Nothing moves here.</p>`

@@ -54,7 +54,7 @@ type pacer struct {
 
 	ceiling       int       // the largest window without a queue
 	ceilingUntil  time.Time // when a larger window may be tried again
-	settled       bool      // a queue was seen, so the window grows once per round trip
+	queued        bool      // a queue was seen, so the window grows once per round trip
 	adjustedAt    time.Time // when the window changed; earlier pictures say nothing about it
 	noStillsUntil time.Time
 	progress      time.Time // when the viewer last acknowledged
@@ -148,7 +148,7 @@ func (p *pacer) measure(d departure, now time.Time) {
 			p.ceiling, p.ceilingUntil = max(p.window-1, 1), now.Add(ceilingLife)
 			p.window = max(int(float64(p.window)*float64(p.minimum+QueueDelay/2)/float64(rtt)), 1)
 			p.adjustedAt = now
-			p.settled = true
+			p.queued = true
 		}
 		return
 	}
@@ -160,7 +160,7 @@ func (p *pacer) measure(d departure, now time.Time) {
 	switch {
 	case p.window > want:
 		p.window--
-	case p.window < want && (!p.settled || rtt < p.minimum+QueueDelay/2 && d.at.After(p.adjustedAt)):
+	case p.window < want && (!p.queued || rtt < p.minimum+QueueDelay/2 && d.at.After(p.adjustedAt)):
 		p.window++
 		p.adjustedAt = now
 	}

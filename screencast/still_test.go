@@ -20,7 +20,7 @@ func TestSharpStill(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := openPage(t, Options{})
-			p.show(settled + `<div style="height:3000px"></div><script>let resized = 0; addEventListener('resize', () => resized++)
+			p.show(calm + `<div style="height:3000px"></div><script>let resized = 0; addEventListener('resize', () => resized++)
 				let ratios = new Set(); (function look() { ratios.add(devicePixelRatio); setTimeout(look, 2) })()</script>`)
 			s := p.cast.Join(View{PixelRatio: tt.ratio}, nil)
 			defer s.Close()
@@ -84,7 +84,7 @@ func TestSharpStill(t *testing.T) {
 
 func TestPrimedWhenTheCastGivesNothing(t *testing.T) {
 	p := openPage(t, Options{NoStills: true, Tab: 3})
-	p.show(settled + `<div style="height:3000px">`)
+	p.show(calm + `<div style="height:3000px">`)
 	deaf := New(p.session, Options{Tab: 3}) // receives no events
 	defer deaf.Close()
 	s := deaf.Join(View{}, nil)

@@ -58,13 +58,13 @@ func (c *Secrets) Key(k input.Key, kind string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if kind != c.kind || c.moved && kind != "otp" { // each digit of a code may have a field of its own
-		c.settleLocked()
+		c.finishLocked()
 	}
 	c.kind, c.moved = kind, false
 	switch {
 	case k.Event != "down":
 	case k.Key == "Enter" || k.Key == "Tab":
-		c.settleLocked()
+		c.finishLocked()
 	case k.Key == "Backspace":
 		c.typed = c.typed[:max(0, len(c.typed)-1)]
 	case k.Text != "" && len(c.typed)+len(k.Text) <= maxTypedText:
@@ -137,7 +137,7 @@ func (c *Secrets) FocusChanged(left bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if left {
-		c.settleLocked()
+		c.finishLocked()
 	}
 	c.tellLocked()
 }
@@ -146,7 +146,7 @@ func (c *Secrets) FocusChanged(left bool) {
 func (c *Secrets) ControlChanged(person bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.settleLocked()
+	c.finishLocked()
 	if !person {
 		c.ofKeys.drafts.Clear()
 		c.ofPages.drafts.Clear()
@@ -166,8 +166,8 @@ func (c *Secrets) tellLocked() {
 	c.changed = make(chan struct{})
 }
 
-// settleLocked keeps the typed text for good. The next key begins another secret.
-func (c *Secrets) settleLocked() {
+// finishLocked keeps the typed text for good. The next key begins another secret.
+func (c *Secrets) finishLocked() {
 	c.keepLocked()
 	c.typed, c.told = nil, ""
 }

@@ -144,7 +144,7 @@ func (v *Viewer) Takeover(action, id, note string) error {
 		return v.Control("take")
 	case "done", "fail":
 		if v.guest {
-			if err := t.MaySettle(v.holder()); err != nil {
+			if err := t.MayResolve(v.holder()); err != nil {
 				return err
 			}
 		}

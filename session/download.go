@@ -62,13 +62,13 @@ func (s *Session) downloadEnded(eng *engine, ev browser.DownloadEnded) {
 		if err != nil { // the browser died
 			name, failure = "", "the browser is gone"
 		}
-		s.settleDownload(ev, name, failure)
+		s.finishDownload(ev, name, failure)
 	})
 }
 
-// settleDownload sets the result of a download: a file of the session, or an
+// finishDownload sets the result of a download: a file of the session, or an
 // error.
-func (s *Session) settleDownload(ev browser.DownloadEnded, name, failure string) {
+func (s *Session) finishDownload(ev browser.DownloadEnded, name, failure string) {
 	s.changeDownload(ev.Download, func(m *DownloadMessage) {
 		switch {
 		case name != "" && failure == "":

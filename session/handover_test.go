@@ -320,10 +320,10 @@ func TestRefusedReturn(t *testing.T) {
 	}
 }
 
-// TestOnlyWhoWorksSettles lets a guest try to finish a takeover while another
+// TestOnlyWhoWorksResolves lets a guest try to finish a takeover while another
 // guest works on it, while that guest is away for a moment, and after that
 // guest has left.
-func TestOnlyWhoWorksSettles(t *testing.T) {
+func TestOnlyWhoWorksResolves(t *testing.T) {
 	s := create(t, startManager(t, Options{WarmBrowsers: -1, LeaseGrace: time.Hour}), CreateOptions{URL: site(t)})
 	ask := func() (to *Takeover, guest func(resume string) *Viewer) {
 		t.Helper()
@@ -350,7 +350,7 @@ func TestOnlyWhoWorksSettles(t *testing.T) {
 				t.Errorf("%s by another guest %s: %v", action, when, err)
 			}
 		}
-		if err := to.MaySettle(control.Nobody); !errors.Is(err, ErrWorking) {
+		if err := to.MayResolve(control.Nobody); !errors.Is(err, ErrWorking) {
 			t.Errorf("by a guest of the API %s: %v", when, err)
 		}
 	}

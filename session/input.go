@@ -94,10 +94,10 @@ func (v *Viewer) write(made Stamp, send func(inputTarget) error) error {
 	if page == nil {
 		return &earlyError{func() { s.attachInput(to) }}
 	}
-	if settled := s.programs.settling.now(); settled != nil {
+	if resumed := s.programs.resuming.now(); resumed != nil {
 		return &earlyError{func() {
 			select {
-			case <-settled:
+			case <-resumed:
 			case <-v.ctx.Done():
 			}
 		}}

@@ -47,8 +47,8 @@ func learnedOperation(ctx context.Context, s *Session, params json.RawMessage) (
 	return one.Steps, nil
 }
 
-// maxSettle bounds how long the operation until waits.
-const maxSettle = time.Minute
+// maxUntil bounds how long the operation until waits.
+const maxUntil = time.Minute
 
 // untilOperation carries out the operation until of a script: {until, timeout} → whether the
 // condition is met within timeout (ms).
@@ -64,7 +64,7 @@ func untilOperation(ctx context.Context, s *Session, params json.RawMessage) (js
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, min(maxSettle, time.Duration(p.Timeout*float64(time.Millisecond))))
+	ctx, cancel := context.WithTimeout(ctx, min(maxUntil, time.Duration(p.Timeout*float64(time.Millisecond))))
 	defer cancel()
 	return json.Marshal(map[string]bool{"holds": awaitCondition(ctx, s, c)})
 }

@@ -62,7 +62,7 @@ type Program struct {
 
 // programs are a session's open programs.
 type programs struct {
-	settling settling // after a person has taken control
+	resuming resuming // after a person has taken control
 
 	mu   sync.Mutex // guards open
 	open map[control.Holder]*Program

@@ -120,7 +120,7 @@ func (c *RawClient) OnPerson(f func(done func())) { c.person.Store(f) }
 func (c *RawClient) letGo() {
 	c.held.release()
 	if f, ok := c.person.Load().(func(func())); ok {
-		f(c.session.programs.settling.begin())
+		f(c.session.programs.resuming.begin())
 	}
 }
 

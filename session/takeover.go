@@ -173,11 +173,11 @@ func (t *Takeover) Done(by, note string) error { return t.finish(TakeoverDone, b
 // Fail records that the person cannot do it, and why.
 func (t *Takeover) Fail(by, reason string) error { return t.finish(TakeoverFailed, by, reason) }
 
-// MaySettle returns ErrWorking while a person other than by has control, even if
+// MayResolve returns ErrWorking while a person other than by has control, even if
 // that person's connection just broke, because a guest must not end another
 // person's work. Operators may do so, and do not call it. by may be
 // control.Nobody.
-func (t *Takeover) MaySettle(by control.Holder) error {
+func (t *Takeover) MayResolve(by control.Holder) error {
 	if holder := t.session.control.Holder(); t.Info().State.Open() && holder.IsPerson() && holder != by {
 		return ErrWorking
 	}
@@ -252,7 +252,7 @@ func (t *Takeover) finish(state TakeoverState, by, note string) error {
 	}
 	t.mu.Unlock()
 	t.timer.Stop()
-	t.session.services.links.Settle(t.ID())
+	t.session.services.links.Expire(t.ID())
 	t.session.takeoverEnded(t)
 	t.session.control.Unreserve()
 	t.session.record(t.key(), t.write) // before whoever waits or has ended it is told

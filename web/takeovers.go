@@ -249,7 +249,7 @@ func (s *Server) finishTakeover(c echo.Context) error {
 	if err := readJSON(c, bodyLimit, &req); err != nil {
 		return err
 	}
-	return s.settleTakeover(c, func(t *session.Takeover) error { return t.Done(caller(c).name, req.Note) })
+	return s.resolveTakeover(c, func(t *session.Takeover) error { return t.Done(caller(c).name, req.Note) })
 }
 
 // failTakeover handles POST …/takeovers/:tid/fail.
@@ -261,7 +261,7 @@ func (s *Server) failTakeover(c echo.Context) error {
 	if strings.TrimSpace(req.Reason) == "" {
 		return badField("reason", "is required: say what stands in the way")
 	}
-	return s.settleTakeover(c, func(t *session.Takeover) error { return t.Fail(caller(c).name, req.Reason) })
+	return s.resolveTakeover(c, func(t *session.Takeover) error { return t.Fail(caller(c).name, req.Reason) })
 }
 
 // cancelTakeover handles POST …/takeovers/:tid/cancel.
@@ -272,16 +272,16 @@ func (s *Server) cancelTakeover(c echo.Context) error {
 	return s.actOnTakeover(c, func(t *session.Takeover) error { return t.Cancel(caller(c).name) })
 }
 
-// settleTakeover ends a takeover. It refuses a guest while another person is
+// resolveTakeover ends a takeover. It refuses a guest while another person is
 // working on it. That person ends it over the viewer's socket.
-func (s *Server) settleTakeover(c echo.Context, settle func(*session.Takeover) error) error {
+func (s *Server) resolveTakeover(c echo.Context, resolve func(*session.Takeover) error) error {
 	return s.actOnTakeover(c, func(t *session.Takeover) error {
 		if !caller(c).operator() {
-			if err := t.MaySettle(control.Nobody); err != nil {
+			if err := t.MayResolve(control.Nobody); err != nil {
 				return err
 			}
 		}
-		return settle(t)
+		return resolve(t)
 	})
 }
 

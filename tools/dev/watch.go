@@ -13,9 +13,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// settleTime is how long files must stay unchanged before a build begins, because
+// quietTime is how long files must stay unchanged before a build begins, because
 // editors and version control write several files at once.
-const settleTime = 50 * time.Millisecond
+const quietTime = 50 * time.Millisecond
 
 // watch sends the paths of files that change below root until ctx ends. Files
 // that change at about the same time are sent together. A batch grows until it is
@@ -39,9 +39,9 @@ func watch(ctx context.Context, root string) (<-chan []string, error) {
 
 func collect(ctx context.Context, watcher *fsnotify.Watcher, batches chan<- []string) {
 	var batch []string
-	settled := time.NewTimer(0)
-	<-settled.C
-	var out chan<- []string // nil until the batch has settled
+	quiet := time.NewTimer(0)
+	<-quiet.C
+	var out chan<- []string // nil until the batch is complete
 	for {
 		select {
 		case <-ctx.Done():
@@ -59,8 +59,8 @@ func collect(ctx context.Context, watcher *fsnotify.Watcher, batches chan<- []st
 				batch = append(batch, event.Name)
 			}
 			out = nil
-			settled.Reset(settleTime)
-		case <-settled.C:
+			quiet.Reset(quietTime)
+		case <-quiet.C:
 			out = batches
 		case out <- batch:
 			batch, out = nil, nil

@@ -88,7 +88,7 @@ export function requestTakeover(reason: string, options: TakeoverOptions = {}): 
         const before = await placeOf(page);
         const made = await again(known, page, options.secrets ?? {});
         done = { ...known, steps: known.steps.slice(0, made.done) };
-        if (made.error === undefined && (until === undefined || await holds(until, send, settleTime)))
+        if (made.error === undefined && (until === undefined || await holds(until, send, reachTime)))
           return itself('learned', began, before, await placeOf(await activePage() ?? page));
       }
     }
@@ -161,7 +161,7 @@ async function holds(until: NonNullable<TakeoverOptions['until']>, send: Send, t
 /** How long (ms) one look at the page may take. */
 const lookTime = 300;
 /** How long (ms) it may take after the learned steps until their aim is reached. */
-const settleTime = 5_000;
+const reachTime = 5_000;
 const { now } = Date;
 
 // Makes the page that the person left the script's page, before the script continues.

@@ -188,7 +188,7 @@ export class Live extends Emitter<LiveEvents> {
 
   /** Navigates. If nobody has control, takes it first. It must not overtake what was typed before. */
   navigate(message: ClientMessage & { type: 'navigate' | 'tab' }): void {
-    if (!this.#outbox.settled) return this.emit('trouble', { kind: 'connection', why: 'Not connected. Try again in a moment.' });
+    if (!this.#outbox.delivers) return this.emit('trouble', { kind: 'connection', why: 'Not connected. Try again in a moment.' });
     if (!this.mine && this.party === 'nobody' && this.mayControl) this.#ask();
     this.send(message.type === 'navigate' && this.active ? { ...message, tab: this.active } : message);
   }
@@ -212,7 +212,7 @@ export class Live extends Emitter<LiveEvents> {
   }
 
   answerTakeover(action: 'claim' | 'extend' | 'done' | 'fail', note?: string): boolean {
-    if (!this.takeover || (action === 'done' || action === 'fail') && !this.#outbox.settled) return false; // it must not overtake what was typed
+    if (!this.takeover || (action === 'done' || action === 'fail') && !this.#outbox.delivers) return false; // it must not overtake what was typed
     return this.send({ type: 'takeover', action, id: this.takeover.id, ...(note ? { note } : {}) });
   }
 

@@ -76,7 +76,7 @@ export class Outbox {
   }
 
   /** Whether everything was sent over the connection that is open. */
-  get settled(): boolean {
+  get delivers(): boolean {
     return this.#open;
   }
 

@@ -56,7 +56,7 @@ export class Thumbnails {
     const image = new Image();
     image.alt = '';
     image.decoding = 'async';
-    const settle = (): void => {
+    const over = (): void => {
       this.#loading--;
       this.#next();
     };
@@ -64,11 +64,11 @@ export class Thumbnails {
       image.dataset.loaded = '';
       delete element.dataset.none;
       element.replaceChildren(image);
-      settle();
+      over();
     };
     image.onerror = () => {
       element.dataset.none = ''; // Keeps the last picture, or the empty background.
-      settle();
+      over();
     };
     image.src = `${element.dataset.thumb ?? ''}?at=${Date.now()}`;
   }

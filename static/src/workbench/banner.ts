@@ -57,9 +57,9 @@ export function showBanner(live: Live, keyboard: Keyboard): void {
     take.classList.toggle('person', !helped);
     done.classList.toggle('person', mine);
     // The person who is working on the takeover ends it; an operator may do so at any time.
-    const settles = live.mayControl && (!guest || live.party !== 'person');
-    show(done, settles);
-    show(byId('banner-fail'), settles);
+    const resolves = live.mayControl && (!guest || live.party !== 'person');
+    show(done, resolves);
+    show(byId('banner-fail'), resolves);
   };
   whole.addEventListener('click', () => open(!banner.hasAttribute('data-open')));
   new ResizeObserver(cut).observe(byId('banner-reason'));

@@ -121,7 +121,7 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): Sheets {
   /** Whether there is room for a panel below the picture. On a small phone, a notice takes it. */
   const room = (): boolean => root.hasAttribute('data-wide') && (narrow.matches || (small.matches && !notices.offsetHeight));
   /** Opens the offered panel if there is room for it below the picture; otherwise closes it. */
-  const settle = (): void => {
+  const fit = (): void => {
     const below = room();
     root.toggleAttribute('data-below', below); // for workbench.css
     const sheet = below ? offered : '';
@@ -148,12 +148,12 @@ export function enableSheets(root: HTMLElement, typing: () => boolean): Sheets {
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && root.dataset.sheet && !typing()) choose('');
   });
-  for (const media of [narrow, small]) media.addEventListener('change', settle);
-  new ResizeObserver(settle).observe(notices);
+  for (const media of [narrow, small]) media.addEventListener('change', fit);
+  new ResizeObserver(fit).observe(notices);
   if (kept === 'script' || kept === 'events') open(kept);
   const offer = (sheet: Sheet | ''): void => {
     offered = sheet;
-    settle();
+    fit();
   };
   const close = (): void => {
     offered = '';

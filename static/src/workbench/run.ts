@@ -194,7 +194,7 @@ export class Runner {
       once: true,
       event: ({ event, data }) => this.#receive(event, data),
       state: (state) => {
-        if (state === 'closed' && this.#current === run.id) void this.#settle(run.id);
+        if (state === 'closed' && this.#current === run.id) void this.#askResult(run.id);
       },
     });
   }
@@ -225,7 +225,7 @@ export class Runner {
   }
 
   /** Requests the result of a run whose stream ended without one. */
-  async #settle(id: string): Promise<void> {
+  async #askResult(id: string): Promise<void> {
     try {
       const run = await get<Run>(path`/v1/sessions/${this.session}/runs/${id}`);
       if (this.#current === id && isOver(run)) this.#end(run);

@@ -41,7 +41,7 @@ export class EventsPanel {
       host: this.#host,
       rowHeight: ROW_HEIGHT,
       count: () => this.#shown.length,
-      before: () => this.#settle(),
+      before: () => this.#prepare(),
       fill: (element, index) => this.#fill(element, index),
     });
     this.#filters = new Filters(() => this.#filterAgain());
@@ -154,7 +154,7 @@ export class EventsPanel {
   }
 
   /** Runs before drawing, so that the effects of many events are computed once. */
-  #settle(): void {
+  #prepare(): void {
     if (this.#stale) {
       this.#stale = false;
       const before = this.#shown;

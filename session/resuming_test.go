@@ -22,9 +22,9 @@ func TestInputWaitsForClients(t *testing.T) {
 			defer c.Close()
 			var over atomic.Bool
 			c.OnPerson(func(done func()) {
-				wait := settleTime / 2
+				wait := resumeTime / 2
 				if answers {
-					wait = settleTime / 4
+					wait = resumeTime / 4
 				}
 				time.AfterFunc(wait, func() {
 					over.Store(true)

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// settleTime is how long a person's first input waits for the clients whose debuggers
+// resumeTime is how long a person's first input waits for the clients whose debuggers
 // let go of their pages.
-const settleTime = time.Second
+const resumeTime = time.Second
 
-// settling is the time in which clients' debuggers let go of their pages, because a
+// resuming is the time in which clients' debuggers let go of their pages, because a
 // person has taken control. A page that stands at a breakpoint loses the keys that come
 // before Chromium has answered. The zero value is ready.
-type settling struct {
+type resuming struct {
 	mu   sync.Mutex
 	left int           // clients that wait for answers
 	over chan struct{} // closed when left becomes 0; nil while it is
 }
 
-// begin makes input wait until done is called, but not longer than settleTime.
-func (s *settling) begin() (done func()) {
+// begin makes input wait until done is called, but not longer than resumeTime.
+func (s *resuming) begin() (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.left == 0 {
@@ -34,12 +34,12 @@ func (s *settling) begin() (done func()) {
 			s.over = nil
 		}
 	})
-	time.AfterFunc(settleTime, done)
+	time.AfterFunc(resumeTime, done)
 	return done
 }
 
 // now returns a channel that is closed when all clients have let go; nil if they have.
-func (s *settling) now() <-chan struct{} {
+func (s *resuming) now() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over == nil {
