@@ -299,7 +299,7 @@ func TestPageOfALeakyTrajectory(t *testing.T) {
 	}
 	leaky.Add(trajectory.Event{Kind: trajectory.Hint, Args: map[string]string{"text": "hunter-two-and-three"}})
 	page := "/trajectories/" + leaky.ID()
-	if got := s.do(request{method: "GET", path: page}); got.status != 200 || !bytes.Contains(got.body, []byte("still being recorded")) {
+	if got := s.do(request{method: "GET", path: page}); got.status != 200 || !bytes.Contains(got.body, []byte("still being recorded")) || !bytes.Contains(got.body, []byte("Go to the session")) {
 		t.Errorf("while it is recorded: %d %s", got.status, got.body)
 	}
 	secrets.AddSecret("hunter-two-and-three")

@@ -69,7 +69,7 @@ func (s *Server) pageTrajectory(c echo.Context) error {
 		case errors.As(err, &leak):
 			p.Blocked = "A secret is in " + strings.Join(leak.Files, ", ") + ", so this recording does not leave the server. You can only delete it."
 		case errors.Is(err, trajectory.ErrRecording):
-			p.Blocked = "It is still being recorded. Stop the recording on the session's page, and come back."
+			p.Blocked = "It is still being recorded. End the recording on the session's page, and come back."
 		case errors.Is(err, trajectory.ErrNotScanned):
 			p.Blocked = "The server ended while it recorded, so nobody has searched this recording for secrets."
 		default:

@@ -146,7 +146,7 @@ func connections(list []Connection) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"meta\"><span>Set the environment variable <code>TAKEOVER_API_KEY</code> to an API key of this server. Keys are never shown here.</span></p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"meta\"><span><code>TAKEOVER_API_KEY</code> in the environment is an API key of this server. It is never shown here.</span></p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
