@@ -31,7 +31,7 @@ test('the sessions page teaches when it is empty, and follows what happens', asy
   await expect(page).toHaveTitle(/^Sessions/);
 });
 
-test('the list is told of changes, is narrowed down, and says when the server is away', async ({ page, request, context }) => {
+test('the list follows changes, filters, and says when the server is away', async ({ page, request, context }) => {
   await signIn(page);
   let asked = 0;
   page.on('request', (r) => new URL(r.url()).pathname === '/' && asked++);
